@@ -1,0 +1,193 @@
+//! Flags to the typed configuration of each crate.
+
+use crate::args::{Check, CompileArgs, Link, Solver, TestArgs, Uninit};
+use crate::error::CliError;
+use pleach_exec::{Entry, ExecConfig};
+use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
+use pleach_ir::Program;
+use pleach_smt::{BackendKind, SolverConfig};
+use pleach_state::ErrorKind;
+use std::path::{Path, PathBuf};
+
+pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
+
+/// A directory that goes away with the value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch, CliError> {
+        let system = |why| CliError::System { what: "create a temporary directory", why };
+        let base = std::env::temp_dir();
+        for n in 0u32.. {
+            let path = base.join(format!("pleach-{}-{n}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && n < 1000 => {}
+                Err(e) => return Err(system(e)),
+            }
+        }
+        Err(system(std::io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Compiles, links and lowers.
+pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliError> {
+    let scratch = Scratch::new()?;
+    let include = scratch.0.join("include");
+    let header = include.join("klee/klee.h");
+    std::fs::create_dir_all(include.join("klee"))
+        .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
+        .map_err(|why| CliError::System { what: "write klee/klee.h to a temporary directory", why })?;
+    let options = pleach_frontend::Options {
+        inputs: files.to_vec(),
+        include_dirs: compile.include.clone(),
+        defines: compile.define.clone(),
+        m32: compile.m32,
+        std: compile.std.clone(),
+        cc_args: compile.cc_arg.clone(),
+        runtime_include: Some(include),
+        work_dir: scratch.0.clone(),
+        ..pleach_frontend::Options::default()
+    };
+    Ok(pleach_frontend::load(&options)?)
+}
+
+/// The user's compiler flags, for replay.
+pub fn cc_flags(compile: &CompileArgs) -> Vec<String> {
+    let mut flags: Vec<String> = compile.include.iter().map(|d| format!("-I{}", d.display())).collect();
+    flags.extend(compile.define.iter().map(|d| format!("-D{d}")));
+    flags.extend(compile.m32.then(|| "-m32".into()));
+    flags.extend(compile.std.iter().map(|s| format!("-std={s}")));
+    flags.extend(compile.cc_arg.iter().cloned());
+    flags
+}
+
+pub fn entry(args: &TestArgs, program: &Program) -> Result<Entry, CliError> {
+    let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
+    let name = match &args.entry {
+        Some(name) => name.as_str(),
+        None if !has_body("main") && has_body(FUZZ_ENTRY) => FUZZ_ENTRY,
+        None => "main",
+    };
+    if name != "main" && !args.args.is_empty() {
+        return Err(CliError::Usage(format!("arguments after `--` are for `main`, but the entry is `{name}`")));
+    }
+    Ok(match name {
+        "main" => Entry::Main { args: args.args.clone() },
+        FUZZ_ENTRY => Entry::Fuzz { max_size: args.max_fuzz_size },
+        other => Entry::Function(other.to_owned()),
+    })
+}
+
+pub fn entry_name(entry: &Entry) -> &str {
+    match entry {
+        Entry::Main { .. } => "main",
+        Entry::Function(name) => name,
+        Entry::Fuzz { .. } => FUZZ_ENTRY,
+    }
+}
+
+/// `argv[0]`: the first file without directory and extension.
+pub fn program_name(files: &[PathBuf]) -> String {
+    let stem = files.first().and_then(|f| f.file_stem());
+    stem.map_or_else(|| "program".into(), |s| s.to_string_lossy().into_owned())
+}
+
+pub fn exec(args: &TestArgs, entry: Entry) -> ExecConfig {
+    ExecConfig {
+        entry,
+        check_signed_overflow: args.check.contains(&Check::SignedOverflow),
+        check_leaks: args.check.contains(&Check::Leak),
+        uninit: match args.uninit {
+            Uninit::Symbolic => pleach_exec::Uninit::Symbolic,
+            Uninit::Zero => pleach_exec::Uninit::Zero,
+        },
+        max_stack_depth: args.max_stack_frames,
+        loop_limit: args.loop_limit,
+        program_name: program_name(&args.files),
+        ..ExecConfig::default()
+    }
+}
+
+pub fn solver(args: &TestArgs, halt: &Halt) -> SolverConfig {
+    let on = |link| args.solver_links.is_empty() || args.solver_links.contains(&link);
+    SolverConfig {
+        backend: match args.solver {
+            Solver::Bitwuzla => BackendKind::Bitwuzla,
+            Solver::Z3 => BackendKind::Z3,
+        },
+        timeout: args.max_solver_time,
+        interrupt: Some(halt.flag()),
+        validate: args.validate_solver,
+        check_evidence: args.check_seams,
+        query_log: args.query_log.clone(),
+        use_fallback: on(Link::Fallback),
+        use_domain: on(Link::Domain),
+        use_independence: on(Link::Independence),
+        use_cache: on(Link::Cache),
+        use_models: on(Link::Models),
+        use_rewrite: on(Link::Rewrite),
+        ..SolverConfig::default()
+    }
+}
+
+pub fn search(args: &TestArgs) -> Result<SearchConfig, CliError> {
+    let strategies = Strategy::parse_list(&args.search.join(","))?;
+    Ok(SearchConfig { strategies, batch_instructions: args.batch_instructions, seed: args.seed })
+}
+
+pub fn run(args: &TestArgs) -> Result<RunConfig, CliError> {
+    let kinds = args.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
+    let limits = Limits {
+        max_time: args.max_time.filter(|t| !t.is_zero()),
+        max_memory: Some(args.max_memory).filter(|m| *m != 0),
+        // As in KLEE, 0 stands for no limit.
+        max_instructions: args.max_instructions.filter(|n| *n != 0),
+        max_forks: args.max_forks.filter(|n| *n != 0),
+        max_depth: args.max_depth.filter(|n| *n != 0),
+        max_tests: args.max_tests.filter(|n| *n != 0),
+        exit_on_error: args.exit_on_error,
+        exit_on_error_type: kinds,
+    };
+    Ok(RunConfig { limits, seed: args.seed, ..RunConfig::default() })
+}
+
+const KINDS: [ErrorKind; 18] = [
+    ErrorKind::Assert,
+    ErrorKind::Abort,
+    ErrorKind::OobRead,
+    ErrorKind::OobWrite,
+    ErrorKind::Null,
+    ErrorKind::UseAfterFree,
+    ErrorKind::DoubleFree,
+    ErrorKind::BadFree,
+    ErrorKind::Readonly,
+    ErrorKind::DivZero,
+    ErrorKind::Overshift,
+    ErrorKind::SignedOverflow,
+    ErrorKind::Leak,
+    ErrorKind::Unreachable,
+    ErrorKind::StackOverflow,
+    ErrorKind::BadCall,
+    ErrorKind::LoopLimit,
+    ErrorKind::User,
+];
+
+fn kind(name: &str) -> Result<ErrorKind, CliError> {
+    KINDS.into_iter().find(|k| k.as_str() == name).ok_or_else(|| {
+        let names = KINDS.map(ErrorKind::as_str).join(", ");
+        CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
+    })
+}
+
+/// Paths below `directory` as relative to it: shorter, and the same on every machine.
+pub fn relative<'a>(path: &'a str, directory: &Path) -> &'a str {
+    let rest = Path::new(path).strip_prefix(directory).ok().and_then(Path::to_str);
+    rest.filter(|r| !r.is_empty()).unwrap_or(path)
+}

@@ -1,0 +1,17 @@
+//! `pleach export`: unpacks the packed tests of a run.
+
+use crate::args::ExportArgs;
+use crate::error::{CliError, Code};
+use crate::text;
+use pleach_report::RunDir;
+
+pub fn run(args: ExportArgs) -> Result<Code, CliError> {
+    let dir = RunDir::open(&args.run)?;
+    let written = dir.export_all()?;
+    if args.json {
+        println!("{}", serde_json::json!({ "written": written }));
+    } else {
+        println!("Wrote {} to {}.", text::count(written, "test"), args.run.display());
+    }
+    Ok(Code::Fine)
+}

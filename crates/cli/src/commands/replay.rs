@@ -1,0 +1,63 @@
+//! `pleach replay`: does the real program do what was predicted?
+
+use crate::args::{ReplayArgs, Sanitizers};
+use crate::error::{CliError, Code};
+use pleach_replay::{Counts, Limits, Options, SanitizerUse, Verdict};
+use pleach_report::RunDir;
+use std::io::IsTerminal;
+
+pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
+    let options = Options {
+        sanitizers: match args.sanitizers {
+            Sanitizers::Auto => SanitizerUse::WhenNeeded,
+            Sanitizers::Always => SanitizerUse::Always,
+            Sanitizers::Never => SanitizerUse::Never,
+        },
+        limits: Limits { time: args.timeout, memory: args.memory << 20, ..Limits::default() },
+        jobs: args.jobs,
+        ..Options::default()
+    };
+    if args.path.is_dir() && !args.all {
+        let path = args.path.display();
+        return Err(CliError::Usage(format!("{path} is a directory; replay one of its .ktest files or all of them with --all")));
+    }
+    if args.all { all(&args, options) } else { one(&args, options) }
+}
+
+fn one(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {
+    let report = pleach_replay::replay_path(&args.path, options)?;
+    if args.json {
+        println!("{}", json(&report));
+    } else {
+        println!("{}", report.verdict);
+        println!("Observed: {}.", report.observed);
+        for note in &report.observed.notes {
+            println!("Note: {note}.");
+        }
+    }
+    Ok(if matches!(report.verdict, Verdict::Disagrees { .. }) { Code::Found } else { Code::Fine })
+}
+
+fn all(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {
+    let run = RunDir::open(&args.path)?;
+    let shows = std::io::stderr().is_terminal();
+    let rows = pleach_replay::replay_all(&run, options, &|progress, _| {
+        if shows {
+            eprint!("\r\x1b[2K{} of {} tests", progress.done, progress.total);
+        }
+    })?;
+    if shows {
+        eprint!("\r\x1b[2K");
+    }
+    let counts = Counts::of(&rows);
+    if args.json {
+        println!("{}", json(&serde_json::json!({ "tests": rows, "counts": counts })));
+    } else {
+        print!("{}", pleach_replay::table(&rows));
+    }
+    Ok(if counts.disagrees > 0 { Code::Found } else { Code::Fine })
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
+}

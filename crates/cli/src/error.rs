@@ -1,0 +1,46 @@
+//! How a command ends, for the shell and in words.
+
+use std::process::ExitCode;
+
+/// Exit codes of every command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Code {
+    /// No error was found, or all replays agree.
+    Fine = 0,
+    /// Errors were found in the program, or a replay disagrees.
+    Found = 1,
+    /// The input or the command line is wrong.
+    Input = 2,
+    /// A bug of the engine.
+    Bug = 70,
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> ExitCode {
+        ExitCode::from(code as u8)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    #[error(transparent)]
+    Frontend(#[from] pleach_frontend::FrontendError),
+    #[error(transparent)]
+    Setup(#[from] pleach_exec::SetupError),
+    #[error(transparent)]
+    Report(#[from] pleach_report::ReportError),
+    #[error(transparent)]
+    Replay(#[from] pleach_replay::ReplayError),
+    #[error(transparent)]
+    Search(#[from] pleach_explore::SearchError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot {what}: {why}")]
+    System { what: &'static str, why: std::io::Error },
+}
+
+impl CliError {
+    pub fn exit_code(&self) -> Code {
+        Code::Input
+    }
+}

@@ -1,0 +1,40 @@
+//! Flags to typed configuration to the assembly of the engine: the only place that names concrete techniques together.
+
+mod args;
+mod argv;
+mod assemble;
+mod commands;
+mod coverage;
+mod duration;
+mod error;
+mod guided;
+mod inputs;
+mod progress;
+mod summary;
+mod text;
+mod writer;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(argv::normalize(std::env::args_os()));
+    let result = match cli.command {
+        Command::Test(args) => commands::test::run(*args),
+        Command::Replay(args) => commands::replay::run(args),
+        Command::Export(args) => commands::export::run(args),
+        Command::Ir(args) => commands::ir::run(args),
+        Command::Version(args) => commands::version::run(args),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(error) => {
+            eprintln!("pleach: {error}");
+            error.exit_code().into()
+        }
+    }
+}

@@ -1,0 +1,595 @@
+//! Loads, stores and locals; which object a pointer means, and whether it may be touched.
+
+use crate::feasible::Side;
+use crate::flow::{Attempt, Flow};
+use crate::machine::{Code, Machine};
+use pleach_expr::{TermId, Terms, mask};
+use pleach_ir::{Function, Inst};
+use pleach_memory::resolve::{Candidate, candidates};
+use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Site, Value};
+use pleach_smt::Why;
+use pleach_state::{Cut, End, ErrorKind, ProgramError, State};
+
+/// Addresses below this are null with an offset.
+const NULL_PAGE: u64 = 4096;
+
+/// A place in an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    At {
+        obj: ObjId,
+        off: u64,
+    },
+    /// within bounds on this path
+    Symbolic {
+        obj: ObjId,
+        off: TermId,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Read,
+    Write,
+}
+
+impl Purpose {
+    fn oob(self) -> ErrorKind {
+        match self {
+            Purpose::Read => ErrorKind::OobRead,
+            Purpose::Write => ErrorKind::OobWrite,
+        }
+    }
+    fn verb(self) -> &'static str {
+        match self {
+            Purpose::Read => "read",
+            Purpose::Write => "write",
+        }
+    }
+}
+
+impl Machine {
+    pub(crate) fn memory_inst(
+        &mut self,
+        code: &Code,
+        f: &Function,
+        consts: &[Value],
+        st: &mut State,
+        inst: &Inst,
+    ) -> Attempt<()> {
+        match *inst {
+            Inst::Load { ty, dst, ptr, .. } => {
+                let w = self.width_of(ty);
+                let n = u64::from(code.program.target.store_bytes(ty));
+                let p = self.value(st, consts, ptr, self.pointer_bits());
+                let place = self.place(st, p, n, Purpose::Read)?;
+                let mut v = self.read_place(st, place, n);
+                if u64::from(w) != n * 8 {
+                    v = match v {
+                        Value::Int(x) if w <= 64 => Value::Int(x & mask(w)),
+                        v => {
+                            let t = self.term(st, v, (n * 8) as u16);
+                            let t = self.terms.extract(t, 0, w);
+                            Value::from_term(&self.terms, t)
+                        }
+                    };
+                }
+                self.set(st, dst, v);
+                Ok(())
+            }
+            Inst::Store { ty, ptr, value, .. } => {
+                let w = self.width_of(ty);
+                let n = u64::from(code.program.target.store_bytes(ty));
+                let p = self.value(st, consts, ptr, self.pointer_bits());
+                let place = self.place(st, p, n, Purpose::Write)?;
+                let mut v = self.raw(st, consts, value);
+                if u64::from(w) != n * 8 {
+                    let t = self.term(st, v, w);
+                    let t = self.terms.zext(t, (n * 8) as u16);
+                    v = Value::from_term(&self.terms, t);
+                }
+                self.write_place(st, place, n, v);
+                Ok(())
+            }
+            Inst::Alloca { dst, size, count, count_width, object } => {
+                let c = self.value(st, consts, count, count_width);
+                let c = self.concretize(st, c, count_width, "the size of a local array")?;
+                let bytes = size.checked_mul(c).filter(|b| *b <= self.config.max_alloc);
+                let live: u64 = self.stack_bytes(st);
+                let fits =
+                    bytes.is_some_and(|b| live.saturating_add(b) <= self.config.max_stack_bytes.max(b.min(1 << 20)));
+                let Some(bytes) = bytes.filter(|_| fits) else {
+                    return Err(Flow::error(
+                        ErrorKind::StackOverflow,
+                        format!("locals of {} bytes do not fit into the stack", size.saturating_mul(c)),
+                    ));
+                };
+                let align = u64::from(f.objects[object as usize].align);
+                let id = self.allocate(st, bytes, align, ObjectKind::Stack)?;
+                st.frame.locals.push(id);
+                self.set(st, dst, Value::ptr(id, 0));
+                Ok(())
+            }
+            Inst::StackSave { dst } => {
+                self.set(st, dst, Value::Int(st.frame.locals.len() as u64));
+                Ok(())
+            }
+            Inst::StackRestore { mark } => {
+                if let Value::Int(n) = self.raw(st, consts, mark) {
+                    while st.frame.locals.len() as u64 > n {
+                        if let Some(o) = st.frame.locals.pop() {
+                            st.memory.drop_local(o);
+                        }
+                    }
+                }
+                Ok(())
+            }
+            _ => unreachable!("dispatched by family"),
+        }
+    }
+
+    fn stack_bytes(&self, st: &State) -> u64 {
+        st.frame.locals.iter().filter_map(|o| st.memory.get(*o)).map(|o| o.size).sum()
+    }
+
+    /// A fresh object with contents nobody wrote, made by the current instruction.
+    pub(crate) fn allocate(&mut self, st: &mut State, size: u64, align: u64, kind: ObjectKind) -> Attempt<ObjId> {
+        let contents = Contents::new(size, self.background());
+        self.allocate_with(st, size, align, kind, contents)
+    }
+
+    pub(crate) fn allocate_with(
+        &mut self,
+        st: &mut State,
+        size: u64,
+        align: u64,
+        kind: ObjectKind,
+        contents: Contents,
+    ) -> Attempt<ObjId> {
+        let site = Site { func: st.frame.func.0, inst: st.inst };
+        st.memory.allocate(size, align, kind, site, contents).map_err(|_| Flow::cut(Cut::Memory))
+    }
+
+    /// The place a pointer means for an access of `n` bytes. Where it may mean several objects, or may be bad, the path splits
+    /// and each side executes the instruction again.
+    pub(crate) fn place(&mut self, st: &mut State, p: Value, n: u64, purpose: Purpose) -> Attempt<Place> {
+        match p {
+            Value::Ptr { obj, off } => {
+                let size = self.live_size(st, obj, purpose)?;
+                if off < 0 || (off as u64).checked_add(n).is_none_or(|e| e > size) {
+                    return Err(self.out_of_bounds(st, obj, Some(off), n, purpose));
+                }
+                Ok(Place::At { obj, off: off as u64 })
+            }
+            Value::Int(addr) => self.numeric_place(st, addr, n, purpose),
+            Value::Term(t) => self.symbolic_place(st, t, n, purpose),
+            Value::Undef => Err(Flow::error(purpose.oob(), "the pointer was never initialised")),
+        }
+    }
+
+    fn numeric_place(&mut self, st: &mut State, addr: u64, n: u64, purpose: Purpose) -> Attempt<Place> {
+        if addr < NULL_PAGE {
+            return Err(null(addr, n, purpose));
+        }
+        match st.memory.find(addr) {
+            Some(obj) => {
+                let off = addr.wrapping_sub(st.memory.address(obj)) as i64;
+                self.place(st, Value::ptr(obj, off), n, purpose)
+            }
+            None => Err(Flow::error(
+                purpose.oob(),
+                format!("{} of {n} bytes at address {addr:#x}, where no object is", purpose.verb()),
+            )),
+        }
+    }
+
+    /// The size of an object that may be touched for `purpose`, or the error of doing so.
+    fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: Purpose) -> Attempt<u64> {
+        match st.memory.entry(obj) {
+            Some(Entry::Live(o)) => {
+                if o.kind == ObjectKind::Function {
+                    return Err(Flow::error(
+                        purpose.oob(),
+                        format!("{} through a pointer to a function", purpose.verb()),
+                    ));
+                }
+                if o.readonly && purpose == Purpose::Write {
+                    let size = o.size;
+                    let what = self.describe(st, obj, size);
+                    return Err(Flow::error(ErrorKind::Readonly, format!("write to {what}, which is read-only")));
+                }
+                Ok(o.size)
+            }
+            Some(Entry::Freed(o)) => {
+                let size = o.size;
+                let what = self.describe(st, obj, size);
+                Err(Flow::error(ErrorKind::UseAfterFree, format!("{} of {what} after it was freed", purpose.verb())))
+            }
+            _ => Err(Flow::error(
+                ErrorKind::UseAfterFree,
+                format!("{} of a local variable after its function returned", purpose.verb()),
+            )),
+        }
+    }
+
+    fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: Purpose) -> Flow {
+        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let what = self.describe(st, obj, size);
+        let at = match off {
+            Some(o) => format!("at offset {o} of {what}"),
+            None => format!("outside {what}"),
+        };
+        Flow::error(purpose.oob(), format!("{} of {n} byte{} {at}", purpose.verb(), if n == 1 { "" } else { "s" }))
+    }
+
+    /// An object in words.
+    pub(crate) fn describe(&self, st: &State, obj: ObjId, size: u64) -> String {
+        let bytes = if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") };
+        let (Some(Entry::Live(o)) | Some(Entry::Freed(o))) = st.memory.entry(obj) else {
+            return format!("an object of {bytes}");
+        };
+        let program = &self.program;
+        match o.kind {
+            ObjectKind::Global => match program.globals.get(o.site.inst as usize) {
+                Some(g) if o.site.func == u32::MAX && !g.name.starts_with('.') => format!("`{}` ({bytes})", g.name),
+                _ => format!("a constant of {bytes}"),
+            },
+            ObjectKind::Stack => {
+                let f = &program.functions[o.site.func as usize];
+                match f.insts.get(o.site.inst as usize) {
+                    Some(Inst::Alloca { object, .. }) if !f.objects[*object as usize].name.is_empty() => {
+                        format!("`{}` ({bytes})", f.objects[*object as usize].name)
+                    }
+                    _ => format!("a local of {bytes}"),
+                }
+            }
+            ObjectKind::Heap => {
+                let f = &program.functions[o.site.func as usize];
+                let line = f.spans.get(o.site.inst as usize).map_or(0, |s| s.line);
+                format!("a heap block of {bytes} allocated in {} (line {line})", f.name)
+            }
+            ObjectKind::Function => "a function".into(),
+            ObjectKind::Fixed => format!("an object of {bytes} at a fixed address"),
+        }
+    }
+
+    fn symbolic_place(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        if let Some(&(obj, off)) = st.decided.get(&t) {
+            return self.place_in(st, obj, off, n, purpose);
+        }
+        let Some(found) = candidates(&mut self.terms, t) else {
+            return self.place_by_solver(st, t, n, purpose);
+        };
+        if let [Candidate { obj: Some(obj), offset, .. }] = found[..] {
+            return self.place_in(st, obj, offset, n, purpose);
+        }
+        if let [Candidate { obj: None, offset, .. }] = found[..] {
+            return match self.terms.as_const(offset) {
+                Some(a) => self.numeric_place(st, a, n, purpose),
+                None => self.place_by_solver(st, t, n, purpose),
+            };
+        }
+        self.fork_resolution(st, t, found, n, purpose)
+    }
+
+    /// An offset into one object: within bounds, or the path splits.
+    fn place_in(&mut self, st: &mut State, obj: ObjId, off: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        if let Value::Int(k) = Value::from_term(&self.terms, off) {
+            let k = pleach_expr::sign_extend(k, self.terms.width(off));
+            return self.place(st, Value::ptr(obj, k), n, purpose);
+        }
+        let size = self.live_size(st, obj, purpose)?;
+        let ok = self.within(size, off, n);
+        let what = self.describe(st, obj, size);
+        self.require(st, ok, purpose.oob(), || {
+            format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
+        })?;
+        let plain = self.plain(st, off);
+        Ok(match self.terms.as_const(plain) {
+            Some(k) => Place::At { obj, off: k },
+            None => Place::Symbolic { obj, off: plain },
+        })
+    }
+
+    /// `off + n ≤ size`, no wrap-around.
+    fn within(&mut self, size: u64, off: TermId, n: u64) -> TermId {
+        if n > size {
+            return Terms::FALSE;
+        }
+        let last = self.terms.constant(self.terms.width(off), size - n);
+        self.terms.ule(off, last)
+    }
+
+    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
+    fn fork_resolution(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        found: Vec<Candidate>,
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<Place> {
+        let mut good: Vec<(TermId, ObjId, TermId)> = Vec::new();
+        let mut bad: std::collections::BTreeMap<ErrorKind, (TermId, String)> = Default::default();
+        for c in found {
+            let (guard, flow) = match c.obj {
+                None => {
+                    let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
+                    let is_null = self.terms.ult(c.offset, null_page);
+                    if is_null != Terms::TRUE {
+                        return self.place_by_solver(st, t, n, purpose);
+                    }
+                    (c.guard, Some(null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose)))
+                }
+                Some(obj) => match self.live_size(st, obj, purpose) {
+                    Err(flow) => (c.guard, Some(flow)),
+                    Ok(size) => {
+                        let inside = self.within(size, c.offset, n);
+                        let ok = self.terms.and(c.guard, inside);
+                        if ok != Terms::FALSE {
+                            good.push((ok, obj, c.offset));
+                        }
+                        let outside = self.terms.not(inside);
+                        let oob = self.terms.and(c.guard, outside);
+                        (oob, Some(self.out_of_bounds(st, obj, None, n, purpose)))
+                    }
+                },
+            };
+            if let Some(Flow::Stop(crate::flow::Step::End(End::Error(e)))) = flow
+                && guard != Terms::FALSE
+            {
+                let entry = bad.entry(e.kind).or_insert((Terms::FALSE, e.message));
+                entry.0 = self.terms.or(entry.0, guard);
+            }
+        }
+        let mut sides: Vec<(Side, Option<End>, Option<(ObjId, TermId)>)> = Vec::new();
+        let mut lost: Option<Why> = None;
+        for (kind, (guard, message)) in bad {
+            match self.possible(st, guard) {
+                Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        for (guard, obj, offset) in good {
+            match self.possible(st, guard) {
+                Ok(Some(side)) => sides.push((side, None, Some((obj, offset)))),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        self.children_of_resolution(st, t, sides, lost)
+    }
+
+    fn children_of_resolution(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        sides: Vec<(Side, Option<End>, Option<(ObjId, TermId)>)>,
+        lost: Option<Why>,
+    ) -> Attempt<Place> {
+        if let Some(why) = &lost
+            && sides.is_empty()
+        {
+            return Err(Flow::cut(Cut::Solver(why.to_string())));
+        }
+        let targets: Vec<_> = sides.iter().map(|s| s.2).collect();
+        let before = lost.as_ref().map(|_| st.clone());
+        let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect());
+        let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
+        for (child, target) in children.iter_mut().zip(targets) {
+            if let Some((obj, offset)) = target {
+                child.state.decided.insert(t, (obj, offset));
+            }
+        }
+        if let (Some(state), Some(why)) = (before, lost) {
+            let end = Some(End::Cut(Cut::Solver(why.to_string())));
+            children.push(crate::flow::Child { state, condition: Terms::TRUE, end });
+        }
+        Err(Flow::Stop(crate::flow::Step::Fork(children)))
+    }
+
+    /// A pointer that is not a choice between bases: the solver gives addresses, one object after the other.
+    fn place_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        const MOST: usize = 256;
+        let plain = self.plain(st, t);
+        let w = self.pointer_bits();
+        let mut rest = Terms::TRUE;
+        let mut sides: Vec<(Side, Option<End>, Option<(ObjId, TermId)>)> = Vec::new();
+        let mut lost = None;
+        loop {
+            let side = match self.possible(st, rest) {
+                Ok(Some(s)) => s,
+                Ok(None) => break,
+                Err(why) => {
+                    lost = Some(why);
+                    break;
+                }
+            };
+            let model = self.model_for(st, &side, plain);
+            let Some(addr) = self.terms.try_eval(plain, &model) else {
+                return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
+            };
+            let object = st.memory.find(addr).and_then(|o| st.memory.get(o).map(|x| (o, x.addr, x.size)));
+            let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
+            let Some((obj, base, size)) = inside else {
+                // Everything that lies in no object is one error; the objects found so far are excluded from it.
+                let kind = if addr < NULL_PAGE { ErrorKind::Null } else { purpose.oob() };
+                let range = if addr < NULL_PAGE {
+                    let k = self.terms.constant(w, NULL_PAGE);
+                    self.terms.ult(plain, k)
+                } else {
+                    self.outside_everything(st, plain, n)
+                };
+                let here = self.terms.and(rest, range);
+                let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}", purpose.verb());
+                match self.possible(st, here) {
+                    Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                    Ok(None) => {}
+                    Err(why) => lost = Some(why),
+                }
+                let not = self.terms.not(range);
+                rest = self.terms.and(rest, not);
+                if sides.len() > MOST || lost.is_some() {
+                    break;
+                }
+                continue;
+            };
+            let b = self.terms.constant(w, base);
+            let off = self.terms.sub(plain, b);
+            let here = self.within(size, off, n);
+            match self.possible(st, here) {
+                Ok(Some(side)) => {
+                    // Writing to a constant and the like is an error of that object.
+                    match self.live_size(st, obj, purpose) {
+                        Ok(_) => sides.push((side, None, Some((obj, off)))),
+                        Err(Flow::Stop(crate::flow::Step::End(end))) => sides.push((side, Some(end), None)),
+                        Err(flow) => return Err(flow),
+                    }
+                }
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+            let not = self.terms.not(here);
+            rest = self.terms.and(rest, not);
+            if sides.len() > MOST {
+                lost = Some(Why::Unsupported(format!("a pointer with more than {MOST} targets")));
+                break;
+            }
+        }
+        if let [(_, None, Some((obj, off)))] = sides[..]
+            && lost.is_none()
+        {
+            st.decided.insert(t, (obj, off));
+            return self.place_in(st, obj, off, n, purpose);
+        }
+        self.children_of_resolution(st, t, sides, lost)
+    }
+
+    /// Decides which object (and offset) a pointer means without touching it: one child per possibility.
+    pub(crate) fn decide_pointer(&mut self, st: &mut State, t: TermId) -> Attempt<()> {
+        let Some(found) = candidates(&mut self.terms, t) else { return Ok(()) };
+        let mut sides = Vec::new();
+        let mut lost = None;
+        for c in found {
+            match self.possible(st, c.guard) {
+                Ok(Some(side)) => sides.push((side, c.obj.map(|o| (o, c.offset)), c.offset)),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        if let [(_, Some((obj, off)), _)] = sides[..]
+            && lost.is_none()
+        {
+            return match self.terms.as_const(off) {
+                Some(_) => {
+                    st.decided.insert(t, (obj, off));
+                    Err(Flow::Jump)
+                }
+                None => Ok(()),
+            };
+        }
+        let numbers: Vec<_> = sides.iter().map(|s| s.1.is_none().then_some(s.2)).collect();
+        let sides = sides.into_iter().map(|(s, target, _)| (s, None, target)).collect();
+        match self.children_of_resolution(st, t, sides, lost) {
+            Err(Flow::Stop(crate::flow::Step::Fork(mut children))) => {
+                for (c, number) in children.iter_mut().zip(numbers) {
+                    if let Some(a) = number.and_then(|n| self.terms.as_const(n)) {
+                        c.state.decided_numbers.insert(t, a);
+                    }
+                }
+                Err(Flow::Stop(crate::flow::Step::Fork(children)))
+            }
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// A model that also speaks about the unknowns of `t`.
+    fn model_for(&mut self, st: &State, side: &Side, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
+        if side.plain == Terms::TRUE {
+            return st.path.relevant(&mut self.terms, t).model;
+        }
+        side.model.clone()
+    }
+
+    /// The address lies in no live object (for an access of `n` bytes).
+    fn outside_everything(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
+        let w = self.pointer_bits();
+        let ranges: Vec<(u64, u64)> = st
+            .memory
+            .live()
+            .filter(|(_, o)| o.size >= n && o.kind != ObjectKind::Function)
+            .map(|(_, o)| (o.addr, o.size))
+            .collect();
+        let null_page = self.terms.constant(w, NULL_PAGE);
+        let mut all = self.terms.ule(null_page, plain);
+        for (addr, size) in ranges {
+            let b = self.terms.constant(w, addr);
+            let off = self.terms.sub(plain, b);
+            let inside = self.within(size, off, n);
+            let outside = self.terms.not(inside);
+            all = self.terms.and(all, outside);
+        }
+        all
+    }
+
+    pub(crate) fn read_place(&mut self, st: &mut State, place: Place, n: u64) -> Value {
+        match place {
+            Place::At { obj, off } => {
+                // A read that decides nothing leaves the object shared with other states.
+                if let Some(o) = st.memory.get(obj) {
+                    if n <= 8
+                        && let Some(v) = o.contents.read_concrete(off, n as usize)
+                    {
+                        return Value::Int(v);
+                    }
+                    if let Some(v) = o.contents.read_cell(off, n as usize) {
+                        return v;
+                    }
+                }
+                let Some(o) = st.memory.get_mut(obj) else { return Value::Undef };
+                o.contents.read(&mut self.terms, off, n as usize, &|| uninit_name(obj))
+            }
+            Place::Symbolic { obj, off } => {
+                let Some(o) = st.memory.get_mut(obj) else { return Value::Undef };
+                o.contents.read_at(&mut self.terms, off, n, &|| uninit_name(obj))
+            }
+        }
+    }
+
+    pub(crate) fn write_place(&mut self, st: &mut State, place: Place, n: u64, v: Value) {
+        let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
+        let keep_undef = matches!(place, Place::At { .. })
+            && st.memory.get(obj).is_some_and(|o| o.contents.background == Background::Uninit);
+        let v = if v == Value::Undef && !keep_undef {
+            let t = self.fresh(st, (n * 8) as u16);
+            Value::from_term(&self.terms, t)
+        } else {
+            v
+        };
+        match place {
+            Place::At { obj, off } => {
+                let Some(o) = st.memory.get_mut(obj) else { return };
+                o.contents.write(&mut self.terms, off, n as usize, v);
+            }
+            Place::Symbolic { obj, off } => {
+                let t = self.term(st, v, (n * 8) as u16);
+                let Some(o) = st.memory.get_mut(obj) else { return };
+                o.contents.write_at(&mut self.terms, off, n, t, &|| uninit_name(obj));
+            }
+        }
+    }
+}
+
+/// The name of the bytes an object held before the program wrote to it.
+pub(crate) fn uninit_name(obj: ObjId) -> String {
+    format!("uninit!{}", obj.0)
+}
+
+fn null(addr: u64, n: u64, purpose: Purpose) -> Flow {
+    let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
+    Flow::error(
+        ErrorKind::Null,
+        format!("{} of {n} byte{} through a null pointer{at}", purpose.verb(), if n == 1 { "" } else { "s" }),
+    )
+}

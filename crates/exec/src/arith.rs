@@ -1,0 +1,130 @@
+//! Integer arithmetic: on concrete values, and on terms.
+
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms, mask, sign_extend};
+use pleach_ir::{BinOp, CmpOp};
+use pleach_memory::Value;
+use pleach_state::State;
+
+/// `a op b` on `width` ≤ 64 bits; `None` where the operation is an error (division by zero, too wide a shift) or has none.
+#[inline(always)]
+pub fn concrete(op: BinOp, width: u16, a: u64, b: u64) -> Option<u64> {
+    let m = mask(width);
+    Some(match op {
+        BinOp::Add => a.wrapping_add(b) & m,
+        BinOp::Sub => a.wrapping_sub(b) & m,
+        BinOp::Mul => a.wrapping_mul(b) & m,
+        BinOp::And => a & b,
+        BinOp::Or => a | b,
+        BinOp::Xor => a ^ b,
+        BinOp::Shl if b < u64::from(width) => (a << b) & m,
+        BinOp::LShr if b < u64::from(width) => a >> b,
+        BinOp::AShr if b < u64::from(width) => (sign_extend(a, width) >> b) as u64 & m,
+        BinOp::UDiv if b != 0 => a / b,
+        BinOp::URem if b != 0 => a % b,
+        BinOp::SDiv if b != 0 && !(b == m && a == 1 << (width - 1)) => {
+            sign_extend(a, width).wrapping_div(sign_extend(b, width)) as u64 & m
+        }
+        BinOp::SRem if b != 0 && !(b == m && a == 1 << (width - 1)) => {
+            sign_extend(a, width).wrapping_rem(sign_extend(b, width)) as u64 & m
+        }
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+pub fn compare(op: CmpOp, width: u16, a: u64, b: u64) -> bool {
+    match op {
+        CmpOp::Eq => a == b,
+        CmpOp::Ne => a != b,
+        CmpOp::Ult => a < b,
+        CmpOp::Ule => a <= b,
+        CmpOp::Ugt => a > b,
+        CmpOp::Uge => a >= b,
+        CmpOp::Slt => sign_extend(a, width) < sign_extend(b, width),
+        CmpOp::Sle => sign_extend(a, width) <= sign_extend(b, width),
+        CmpOp::Sgt => sign_extend(a, width) > sign_extend(b, width),
+        CmpOp::Sge => sign_extend(a, width) >= sign_extend(b, width),
+    }
+}
+
+pub fn bin_term(terms: &mut Terms, op: BinOp, a: TermId, b: TermId) -> TermId {
+    match op {
+        BinOp::Add => terms.add(a, b),
+        BinOp::Sub => terms.sub(a, b),
+        BinOp::Mul => terms.mul(a, b),
+        BinOp::UDiv => terms.udiv(a, b),
+        BinOp::SDiv => terms.sdiv(a, b),
+        BinOp::URem => terms.urem(a, b),
+        BinOp::SRem => terms.srem(a, b),
+        BinOp::Shl => terms.shl(a, b),
+        BinOp::LShr => terms.lshr(a, b),
+        BinOp::AShr => terms.ashr(a, b),
+        BinOp::And => terms.and(a, b),
+        BinOp::Or => terms.or(a, b),
+        BinOp::Xor => terms.xor(a, b),
+    }
+}
+
+pub fn cmp_term(terms: &mut Terms, op: CmpOp, a: TermId, b: TermId) -> TermId {
+    match op {
+        CmpOp::Eq => terms.eq(a, b),
+        CmpOp::Ne => terms.ne(a, b),
+        CmpOp::Ult => terms.ult(a, b),
+        CmpOp::Ule => terms.ule(a, b),
+        CmpOp::Ugt => terms.ult(b, a),
+        CmpOp::Uge => terms.ule(b, a),
+        CmpOp::Slt => terms.slt(a, b),
+        CmpOp::Sle => terms.sle(a, b),
+        CmpOp::Sgt => terms.slt(b, a),
+        CmpOp::Sge => terms.sle(b, a),
+    }
+}
+
+/// The condition under which `a op b` overflows as signed (`signed`) or unsigned arithmetic.
+pub fn overflow_term(terms: &mut Terms, op: BinOp, signed: bool, a: TermId, b: TermId) -> TermId {
+    let w = terms.width(a);
+    let wide = match op {
+        BinOp::Mul => w * 2,
+        _ => w + 1,
+    };
+    let (xa, xb) =
+        if signed { (terms.sext(a, wide), terms.sext(b, wide)) } else { (terms.zext(a, wide), terms.zext(b, wide)) };
+    let exact = bin_term(terms, op, xa, xb);
+    let cut = terms.extract(exact, 0, w);
+    let back = if signed { terms.sext(cut, wide) } else { terms.zext(cut, wide) };
+    terms.ne(exact, back)
+}
+
+impl Machine {
+    /// Pointer arithmetic that keeps the base, and comparisons of addresses, without a term.
+    pub(crate) fn pointer_bin(&self, op: BinOp, width: u16, a: Value, b: Value) -> Option<Value> {
+        if width != self.pointer_bits() {
+            return None;
+        }
+        match (op, a, b) {
+            (BinOp::Add, Value::Ptr { obj, off }, Value::Int(k))
+            | (BinOp::Add, Value::Int(k), Value::Ptr { obj, off }) => {
+                Some(Value::Ptr { obj, off: off.wrapping_add(sign_extend(k, width)) })
+            }
+            (BinOp::Sub, Value::Ptr { obj, off }, Value::Int(k)) => {
+                Some(Value::Ptr { obj, off: off.wrapping_sub(sign_extend(k, width)) })
+            }
+            (BinOp::Sub, Value::Ptr { obj, off }, Value::Ptr { obj: o2, off: f2 }) if obj == o2 => {
+                Some(Value::Int(off.wrapping_sub(f2) as u64 & mask(width)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number behind a concrete value: pointers show their hidden address.
+    pub(crate) fn concrete_number(&self, st: &State, v: Value) -> Option<u64> {
+        match v {
+            Value::Int(x) => Some(x),
+            Value::Ptr { obj, off } => {
+                Some(st.memory.address(obj).wrapping_add(off as u64) & mask(self.pointer_bits()))
+            }
+            _ => None,
+        }
+    }
+}

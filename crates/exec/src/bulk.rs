@@ -1,0 +1,101 @@
+//! Copying and filling ranges of memory.
+
+use crate::access::{Place, Purpose, uninit_name};
+use crate::flow::Attempt;
+use crate::machine::Machine;
+use pleach_ir::Inst;
+use pleach_memory::{Background, Value};
+use pleach_state::State;
+
+impl Machine {
+    pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+        match *inst {
+            Inst::MemCopy { dst, src, len, len_width, .. } => {
+                let n = self.value(st, consts, len, len_width);
+                let d = self.value(st, consts, dst, self.pointer_bits());
+                let s = self.value(st, consts, src, self.pointer_bits());
+                self.copy_bytes(st, d, s, n, len_width)
+            }
+            Inst::MemSet { dst, byte, len, len_width } => {
+                let n = self.value(st, consts, len, len_width);
+                let d = self.value(st, consts, dst, self.pointer_bits());
+                let b = self.value(st, consts, byte, 8);
+                self.fill_bytes(st, d, b, n, len_width)
+            }
+            _ => unreachable!("dispatched by family"),
+        }
+    }
+
+    /// `memmove`; a length that is not known is decided first.
+    pub(crate) fn copy_bytes(&mut self, st: &mut State, d: Value, s: Value, n: Value, w: u16) -> Attempt<()> {
+        let n = self.concretize(st, n, w, "the length of a memory copy")?;
+        if n == 0 {
+            return Ok(());
+        }
+        let from = self.place(st, s, n, Purpose::Read)?;
+        let to = self.place(st, d, n, Purpose::Write)?;
+        match (from, to) {
+            (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
+                let Some(source) = st.memory.get(so) else { return Ok(()) };
+                let mut snapshot = source.contents.clone();
+                let was = snapshot.background;
+                if let Some(target) = st.memory.get_mut(dobj) {
+                    target.contents.copy_from(&mut self.terms, doff, &mut snapshot, soff, n, &|| uninit_name(so));
+                }
+                // Bytes that were decided in the snapshot are decided in the source as well.
+                if was == Background::Uninit
+                    && snapshot.background != was
+                    && let Some(source) = st.memory.get_mut(so)
+                {
+                    source.contents.background = snapshot.background;
+                }
+                Ok(())
+            }
+            _ => {
+                // A symbolic offset on one side: byte by byte, all reads before the writes.
+                let bytes: Vec<Value> = (0..n).map(|i| self.read_byte(st, from, i)).collect();
+                for (i, b) in bytes.into_iter().enumerate() {
+                    let at = self.shifted(to, i as u64);
+                    self.write_place(st, at, 1, b);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn read_byte(&mut self, st: &mut State, place: Place, i: u64) -> Value {
+        let at = self.shifted(place, i);
+        self.read_place(st, at, 1)
+    }
+
+    fn shifted(&mut self, place: Place, i: u64) -> Place {
+        match place {
+            Place::At { obj, off } => Place::At { obj, off: off + i },
+            Place::Symbolic { obj, off } => {
+                let k = self.terms.constant(self.terms.width(off), i);
+                Place::Symbolic { obj, off: self.terms.add(off, k) }
+            }
+        }
+    }
+
+    pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> Attempt<()> {
+        let n = self.concretize(st, n, w, "the length of a memory fill")?;
+        if n == 0 {
+            return Ok(());
+        }
+        match self.place(st, d, n, Purpose::Write)? {
+            Place::At { obj, off } => {
+                if let Some(o) = st.memory.get_mut(obj) {
+                    o.contents.fill(&mut self.terms, off, n, byte);
+                }
+            }
+            place => {
+                for i in 0..n {
+                    let at = self.shifted(place, i);
+                    self.write_place(st, at, 1, byte);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! What a run executes and what it checks.
+
+/// Where execution begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// `main(argc, argv)` with these arguments after the program's name
+    Main { args: Vec<String> },
+    /// a function with symbolic parameters
+    Function(String),
+    /// `LLVMFuzzerTestOneInput` with 0 … `max_size` symbolic bytes
+    Fuzz { max_size: u32 },
+}
+
+/// What memory holds before it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Uninit {
+    /// any value
+    Symbolic,
+    Zero,
+}
+
+#[derive(Clone, Debug)]
+pub struct ExecConfig {
+    pub entry: Entry,
+    /// report signed overflow (default: off)
+    pub check_signed_overflow: bool,
+    /// report memory that nothing points to when the program ends (default: off)
+    pub check_leaks: bool,
+    /// default: any value
+    pub uninit: Uninit,
+    /// calls deeper than this are a stack overflow (default: 8192)
+    pub max_stack_depth: u32,
+    /// bytes of locals beyond which a call is a stack overflow (default: 8 MiB; single larger locals count too)
+    pub max_stack_bytes: u64,
+    /// `malloc` of more than this gives null (default: 1 GiB)
+    pub max_alloc: u64,
+    /// a loop that runs more often than this in one activation is an error `loop-limit` (default: none)
+    pub loop_limit: Option<u32>,
+    /// bytes of a parameter of type pointer for `Entry::Function` when its type does not tell (default: 8)
+    pub pointer_bytes: u32,
+    /// the program's name in `argv[0]`
+    pub program_name: String,
+}
+
+impl Default for ExecConfig {
+    fn default() -> Self {
+        ExecConfig {
+            entry: Entry::Main { args: Vec::new() },
+            check_signed_overflow: false,
+            check_leaks: false,
+            uninit: Uninit::Symbolic,
+            max_stack_depth: 8192,
+            max_stack_bytes: 8 << 20,
+            max_alloc: 1 << 30,
+            loop_limit: None,
+            pointer_bytes: 8,
+            program_name: "program".into(),
+        }
+    }
+}
+
+/// The run cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SetupError {
+    NoEntry { name: String, candidates: Vec<String> },
+    EntryWithoutBody(String),
+    Memory(String),
+}
+
+impl std::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SetupError::NoEntry { name, candidates } if candidates.is_empty() => {
+                write!(f, "the program has no function `{name}` and no other function with a body")
+            }
+            SetupError::NoEntry { name, candidates } => {
+                write!(f, "the program has no function `{name}`; name one with --entry: {}", candidates.join(", "))
+            }
+            SetupError::EntryWithoutBody(n) => {
+                write!(f, "the entry `{n}` is only declared; give the file that defines it too")
+            }
+            SetupError::Memory(m) => write!(f, "the program's globals do not fit into memory: {m}"),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}

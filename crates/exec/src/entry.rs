@@ -1,0 +1,107 @@
+//! How a run begins: the arguments of `main`, symbolic parameters, fuzz data.
+
+use crate::config::SetupError;
+use crate::machine::Machine;
+use pleach_ir::Ty;
+use pleach_ir::types::DebugType;
+use pleach_memory::{Background, Contents, ObjId, ObjectKind, Site, Value};
+use pleach_state::{InputType, Origin, State};
+
+impl Machine {
+    fn object(&mut self, st: &mut State, contents: Contents) -> Result<ObjId, SetupError> {
+        let site = Site { func: st.frame.func.0, inst: u32::MAX };
+        st.memory
+            .allocate(contents.size(), 16, ObjectKind::Global, site, contents)
+            .map_err(|_| SetupError::Memory("the arguments of the program".into()))
+    }
+
+    /// `argc`, `argv` and an empty environment, as many of them as `main` takes.
+    pub(crate) fn main_arguments(&mut self, st: &mut State, args: &[String]) -> Result<(), SetupError> {
+        let program = self.program.clone();
+        let params = &program.function(st.frame.func).params;
+        if params.is_empty() {
+            return Ok(());
+        }
+        let word = self.pointer_bytes();
+        let all: Vec<String> = std::iter::once(self.config.program_name.clone()).chain(args.iter().cloned()).collect();
+        let mut vector = Contents::new((all.len() as u64 + 1) * word, Background::Zero);
+        for (i, a) in all.iter().enumerate() {
+            let mut bytes = a.clone().into_bytes();
+            bytes.push(0);
+            let id = self.object(st, Contents::from_bytes(&bytes))?;
+            vector.write(&mut self.terms, i as u64 * word, word as usize, Value::ptr(id, 0));
+        }
+        let argv = self.object(st, vector)?;
+        let envp = self.object(st, Contents::new(word, Background::Zero))?;
+        let values = [Value::Int(all.len() as u64), Value::ptr(argv, 0), Value::ptr(envp, 0)];
+        for (p, v) in params.iter().zip(values) {
+            st.frame.regs[p.slot.index()] = v;
+        }
+        Ok(())
+    }
+
+    /// Every parameter an input; a pointer points to a fresh object whose contents are one.
+    pub(crate) fn symbolic_parameters(&mut self, st: &mut State) -> Result<(), SetupError> {
+        let program = self.program.clone();
+        let f = program.function(st.frame.func);
+        for (i, p) in f.params.iter().enumerate() {
+            let name = p.name.clone().unwrap_or_else(|| format!("arg{i}"));
+            let pointee = p.debug_type.and_then(|t| self.pointee(t));
+            let points = matches!(p.ty, Ty::Ptr) || p.byval.is_some();
+            if points {
+                let bytes = match (p.byval, pointee.and_then(|t| self.size_of_type(t))) {
+                    (Some((size, _)), _) => u64::from(size),
+                    (None, Some(n)) if n > 1 => n,
+                    _ => u64::from(self.config.pointer_bytes),
+                };
+                let obj = self.object(st, Contents::new(bytes, Background::Zero))?;
+                let _ = self.make_symbolic(st, obj, 0, bytes, &name, Origin::Parameter);
+                st.frame.regs[p.slot.index()] = Value::ptr(obj, 0);
+            } else {
+                let w = self.width_of(p.ty);
+                let bits = w.next_multiple_of(8);
+                let ty = match p.debug_type {
+                    Some(ty) => InputType::Debug { ty, count: 1 },
+                    None => InputType::Bytes,
+                };
+                let t = self.new_scalar(st, &name, bits, Origin::Parameter, ty);
+                let t = self.terms.resize_unsigned(t, w);
+                st.frame.regs[p.slot.index()] = Value::from_term(&self.terms, t);
+            }
+        }
+        Ok(())
+    }
+
+    /// `LLVMFuzzerTestOneInput(data, n)` with exactly `n` symbolic bytes.
+    pub(crate) fn fuzz_data(&mut self, st: &mut State, n: u32) -> Result<(), SetupError> {
+        let program = self.program.clone();
+        let f = program.function(st.frame.func);
+        let data = self.object(st, Contents::new(u64::from(n), Background::Zero))?;
+        if n > 0 {
+            let _ = self.make_symbolic(st, data, 0, u64::from(n), "data", Origin::FuzzData);
+        }
+        for (p, v) in f.params.iter().zip([Value::ptr(data, 0), Value::Int(u64::from(n))]) {
+            st.frame.regs[p.slot.index()] = v;
+        }
+        Ok(())
+    }
+
+    fn pointee(&self, ty: pleach_ir::TypeId) -> Option<pleach_ir::TypeId> {
+        match &self.program.types[ty.index()] {
+            DebugType::Pointer { to } => *to,
+            DebugType::Named { of: Some(of), .. } => self.pointee(*of),
+            _ => None,
+        }
+    }
+
+    fn size_of_type(&self, ty: pleach_ir::TypeId) -> Option<u64> {
+        match &self.program.types[ty.index()] {
+            DebugType::Base { bits, .. } | DebugType::Enum { bits, .. } => Some(u64::from(*bits) / 8),
+            DebugType::Pointer { .. } => Some(self.pointer_bytes()),
+            DebugType::Array { element, count } => Some(self.size_of_type(*element)? * count),
+            DebugType::Struct { size, .. } | DebugType::Union { size, .. } | DebugType::Unknown { size } => Some(*size),
+            DebugType::Named { of, .. } => self.size_of_type((*of)?),
+            DebugType::Function => None,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Deciding conditions on a path, and splitting it.
+//!
+//! *Idea*: the path's model decides one side of a condition by evaluation; only the other side may need a query, and only over
+//! the constraints that share unknowns with the condition.
+
+use crate::flow::{Attempt, Child, Flow, Step};
+use crate::machine::Machine;
+use pleach_expr::{Model, TermId, Terms};
+use pleach_memory::Value;
+use pleach_smt::{Answer, Query, Why};
+use pleach_state::{Cut, End, ErrorKind, ProgramError, Relevant, State};
+use std::rc::Rc;
+
+/// A condition with what is needed to add it to the path.
+#[derive(Clone)]
+pub(crate) struct Side {
+    /// as the program has it, with bases
+    pub condition: TermId,
+    pub plain: TermId,
+    pub relevant: Relevant,
+    pub model: Rc<Model>,
+}
+
+pub(crate) enum Decision {
+    True,
+    False,
+    /// both are possible: (holds, does not hold)
+    Both(Side, Side),
+    /// one side is possible, about the other the solver gave no answer
+    Half {
+        holds: bool,
+        side: Side,
+        why: Why,
+    },
+}
+
+impl Machine {
+    /// The base-free form of a term: bases become this path's addresses.
+    pub(crate) fn plain(&mut self, st: &State, t: TermId) -> TermId {
+        if !self.terms.has(t, pleach_expr::facts::HAS_BASE) {
+            return t;
+        }
+        let bits = self.pointer_bits();
+        let mut memo = rustc_hash::FxHashMap::default();
+        for b in self.terms.bases(t) {
+            let a = self.terms.constant(bits, st.memory.address(b));
+            let key = self.terms.base(b);
+            memo.insert(key, a);
+        }
+        self.terms.substitute(t, &memo)
+    }
+
+    pub(crate) fn ask(&mut self, st: &mut State, relevant: &[TermId], extra: TermId) -> Answer {
+        let mut constraints: Vec<TermId> = Vec::with_capacity(relevant.len() + 1);
+        constraints.extend_from_slice(relevant);
+        if let Err(i) = constraints.binary_search(&extra) {
+            constraints.insert(i, extra);
+        }
+        let start = std::time::Instant::now();
+        let answer = self.solver.check(&mut self.terms, &Query::new(&constraints));
+        let spent = start.elapsed();
+        st.query_cost += spent.as_micros() as u64;
+        self.solver_time += spent;
+        self.queries += 1;
+        answer
+    }
+
+    pub(crate) fn decide(&mut self, st: &mut State, condition: TermId) -> Decision {
+        let plain = self.plain(st, condition);
+        match self.terms.as_const(plain) {
+            Some(0) => return Decision::False,
+            Some(_) => return Decision::True,
+            None => {}
+        }
+        let negated = self.terms.not(plain);
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        if relevant.constraints.binary_search(&plain).is_ok() {
+            return Decision::True;
+        }
+        if relevant.constraints.binary_search(&negated).is_ok() {
+            return Decision::False;
+        }
+        let holds = match self.terms.try_eval(plain, &relevant.model) {
+            Some(v) => v != 0,
+            None => return self.decide_by_solver(st, condition, plain, negated, relevant),
+        };
+        if st.path.decides(&mut self.terms, plain) {
+            return if holds { Decision::True } else { Decision::False };
+        }
+        let other = if holds { negated } else { plain };
+        let not_condition = self.terms.not(condition);
+        let answer = self.ask(st, &relevant.constraints, other);
+        let known = relevant.model.clone();
+        let side = |holds: bool, model: Rc<Model>, relevant: Relevant| {
+            if holds {
+                Side { condition, plain, relevant, model }
+            } else {
+                Side { condition: not_condition, plain: negated, relevant, model }
+            }
+        };
+        match answer {
+            Answer::Unsat(_) => {
+                if holds {
+                    Decision::True
+                } else {
+                    Decision::False
+                }
+            }
+            Answer::Sat(model) => {
+                let mine = side(holds, known, relevant.clone());
+                let theirs = side(!holds, model, relevant);
+                if holds { Decision::Both(mine, theirs) } else { Decision::Both(theirs, mine) }
+            }
+            Answer::Unknown(why) => Decision::Half { holds, side: side(holds, known, relevant), why },
+        }
+    }
+
+    /// Without evaluation (quantifiers): both sides by the solver.
+    fn decide_by_solver(
+        &mut self,
+        st: &mut State,
+        condition: TermId,
+        plain: TermId,
+        negated: TermId,
+        relevant: Relevant,
+    ) -> Decision {
+        let yes = self.ask(st, &relevant.constraints, plain);
+        let no = self.ask(st, &relevant.constraints, negated);
+        let not_condition = self.terms.not(condition);
+        let side = |c, p, m| Side { condition: c, plain: p, relevant: relevant.clone(), model: m };
+        match (yes, no) {
+            (Answer::Unsat(_), _) => Decision::False,
+            (_, Answer::Unsat(_)) => Decision::True,
+            (Answer::Sat(a), Answer::Sat(b)) => {
+                Decision::Both(side(condition, plain, a), side(not_condition, negated, b))
+            }
+            (Answer::Sat(a), Answer::Unknown(why)) => {
+                Decision::Half { holds: true, side: side(condition, plain, a), why }
+            }
+            (Answer::Unknown(why), Answer::Sat(b)) => {
+                Decision::Half { holds: false, side: side(not_condition, negated, b), why }
+            }
+            // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the loss.
+            (Answer::Unknown(why), Answer::Unknown(_)) => {
+                Decision::Half { holds: true, side: side(condition, plain, relevant.model.clone()), why }
+            }
+        }
+    }
+
+    pub(crate) fn add(&mut self, st: &mut State, side: Side) {
+        st.path.add(&mut self.terms, side.condition, side.plain, &side.relevant, side.model);
+    }
+
+    /// Can the condition hold on this path? With a model if so.
+    pub(crate) fn possible(&mut self, st: &mut State, condition: TermId) -> Result<Option<Side>, Why> {
+        Ok(match self.decide(st, condition) {
+            Decision::True => {
+                let plain = self.plain(st, condition);
+                let relevant = st.path.relevant(&mut self.terms, plain);
+                let model = relevant.model.clone();
+                Some(Side { condition, plain, relevant, model })
+            }
+            Decision::False => None,
+            Decision::Both(yes, _) => Some(yes),
+            Decision::Half { holds: true, side, .. } => Some(side),
+            Decision::Half { holds: false, why, .. } => return Err(why),
+        })
+    }
+
+    /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the same
+    /// instruction again, knowing that it holds.
+    pub(crate) fn require(
+        &mut self,
+        st: &mut State,
+        ok: TermId,
+        kind: ErrorKind,
+        message: impl FnOnce() -> String,
+    ) -> Attempt<()> {
+        match self.decide(st, ok) {
+            Decision::True => Ok(()),
+            Decision::False => Err(Flow::error(kind, message())),
+            Decision::Both(good, bad) => {
+                let end = End::Error(ProgramError { kind, message: message() });
+                Err(self.split(st, vec![(bad, Some(end)), (good, None)]))
+            }
+            Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
+            Decision::Half { holds: false, side, why } => {
+                let end = End::Error(ProgramError { kind, message: message() });
+                Err(self.half(st, side, Some(end), &why))
+            }
+        }
+    }
+
+    /// Replaces the state by one child per side.
+    pub(crate) fn split(&mut self, st: &mut State, sides: Vec<(Side, Option<End>)>) -> Flow {
+        let n = sides.len();
+        let mut children = Vec::with_capacity(n);
+        st.depth += 1;
+        for (i, (side, end)) in sides.into_iter().enumerate() {
+            let mut child = if i + 1 == n { std::mem::replace(st, State::hollow()) } else { st.clone() };
+            let condition = side.condition;
+            self.add(&mut child, side);
+            children.push(Child { state: child, condition, end });
+        }
+        Flow::Stop(Step::Fork(children))
+    }
+
+    /// One side goes on (or ends with `end`), the other is lost because the solver gave no answer.
+    pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, why: &Why) -> Flow {
+        let lost = st.clone();
+        let lost_condition = self.terms.not(side.condition);
+        let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)]) else { return Flow::Next };
+        let cut = End::Cut(Cut::Solver(why.to_string()));
+        children.push(Child { state: lost, condition: lost_condition, end: Some(cut) });
+        Flow::Stop(Step::Fork(children))
+    }
+
+    /// Adds a condition that is known to be possible; the path ends silently if it is not.
+    pub(crate) fn assume(&mut self, st: &mut State, condition: TermId) -> Attempt<()> {
+        match self.decide(st, condition) {
+            Decision::True => Ok(()),
+            Decision::False => Err(Flow::Stop(Step::End(End::Silent))),
+            Decision::Both(yes, _) | Decision::Half { holds: true, side: yes, .. } => {
+                self.add(st, yes);
+                Ok(())
+            }
+            Decision::Half { holds: false, why, .. } => Err(Flow::cut(Cut::Solver(why.to_string()))),
+        }
+    }
+
+    /// One number for a value on this path. If it could have others, that is forked off as a cut with the reason.
+    pub(crate) fn concretize(&mut self, st: &mut State, v: Value, width: u16, why: &str) -> Attempt<u64> {
+        if let Some(n) = self.concrete_number(st, v) {
+            return Ok(n);
+        }
+        let t = self.term(st, v, width);
+        let plain = self.plain(st, t);
+        if let Some(n) = self.terms.as_const(plain) {
+            return Ok(n);
+        }
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        let Some(n) = self.terms.try_eval(plain, &relevant.model) else {
+            return Err(Flow::cut(Cut::Unsupported(format!("a value without a concrete example ({why})"))));
+        };
+        let c = self.terms.constant(width, n);
+        let same = self.terms.eq(t, c);
+        match self.decide(st, same) {
+            Decision::True => Ok(n),
+            Decision::Both(yes, no) => {
+                let cut = End::Cut(Cut::Concretized(why.to_string()));
+                Err(self.split(st, vec![(no, Some(cut)), (yes, None)]))
+            }
+            Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
+            Decision::False | Decision::Half { .. } => {
+                Err(Flow::cut(Cut::Solver("a model does not satisfy its own query".into())))
+            }
+        }
+    }
+
+    /// The value as a term; a value nobody wrote becomes a fresh unknown.
+    pub(crate) fn term(&mut self, st: &mut State, v: Value, width: u16) -> TermId {
+        match v.to_term(&mut self.terms, width) {
+            Some(t) => t,
+            None => self.fresh(st, width),
+        }
+    }
+
+    /// An unknown for a value that was never initialised.
+    pub(crate) fn fresh(&mut self, st: &mut State, width: u16) -> TermId {
+        if self.config.uninit == crate::config::Uninit::Zero {
+            return self.terms.constant(width, 0);
+        }
+        let name = format!("undef!{}", st.fresh);
+        st.fresh += 1;
+        let s = self.terms.symbols.intern(&name, pleach_expr::SymbolKind::Bits(width));
+        self.terms.var(s)
+    }
+
+    pub(crate) fn bool_term(&mut self, b: bool) -> TermId {
+        if b { Terms::TRUE } else { Terms::FALSE }
+    }
+}

@@ -1,0 +1,148 @@
+//! Floating point: concrete values of 32 and 64 bits at native speed, everything else as terms.
+
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms};
+use pleach_ir::{FBinOp, FCastOp, FCmpOp, FloatTy, Inst, ScalarFn, Ty};
+use pleach_memory::Value;
+use pleach_state::{Cut, State};
+
+impl Machine {
+    pub(crate) fn float(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+        match *inst {
+            Inst::FBin { op, ty, dst, a, b } => {
+                let (x, y) = self.float_operands(consts, st, ty, a, b)?;
+                let t = &mut self.terms;
+                let r = match op {
+                    FBinOp::Add => t.fadd(x, y),
+                    FBinOp::Sub => t.fsub(x, y),
+                    FBinOp::Mul => t.fmul(x, y),
+                    FBinOp::Div => t.fdiv(x, y),
+                    FBinOp::Rem => t.frem(x, y),
+                };
+                self.set_term(st, dst, r);
+                Ok(())
+            }
+            Inst::FNeg { ty, dst, a } => {
+                let w = ty.bits();
+                let v = self.value(st, consts, a, w);
+                let x = self.term(st, v, w);
+                let sign = self.signed_min(w);
+                let r = self.terms.xor(x, sign);
+                self.set_term(st, dst, r);
+                Ok(())
+            }
+            Inst::FCmp { op, ty, dst, a, b } => {
+                let (x, y) = self.float_operands(consts, st, ty, a, b)?;
+                let r = compare(&mut self.terms, op, x, y);
+                self.set_term(st, dst, r);
+                Ok(())
+            }
+            Inst::FCast { op, from, to, dst, a } => {
+                let (wf, wt) = (self.width_of(from), self.width_of(to));
+                for ty in [from, to] {
+                    if let Ty::Float(f) = ty {
+                        supported(f)?;
+                    }
+                }
+                let v = self.value(st, consts, a, wf);
+                let x = self.term(st, v, wf);
+                let t = &mut self.terms;
+                let r = match op {
+                    FCastOp::Resize => t.fresize(x, wt),
+                    FCastOp::ToSigned => t.fto_signed(x, wt),
+                    FCastOp::ToUnsigned => t.fto_unsigned(x, wt),
+                    FCastOp::FromSigned => t.ffrom_signed(x, wt),
+                    FCastOp::FromUnsigned => t.ffrom_unsigned(x, wt),
+                };
+                self.set_term(st, dst, r);
+                Ok(())
+            }
+            _ => unreachable!("dispatched by family"),
+        }
+    }
+
+    fn float_operands(
+        &mut self,
+        consts: &[Value],
+        st: &mut State,
+        ty: FloatTy,
+        a: pleach_ir::Opnd,
+        b: pleach_ir::Opnd,
+    ) -> Attempt<(TermId, TermId)> {
+        supported(ty)?;
+        let w = ty.bits();
+        let x = self.value(st, consts, a, w);
+        let y = self.value(st, consts, b, w);
+        Ok((self.term(st, x, w), self.term(st, y, w)))
+    }
+
+    pub(crate) fn float_scalar(&mut self, op: ScalarFn, w: u16, a: &[TermId]) -> Option<TermId> {
+        if w > 64 {
+            return None;
+        }
+        let sign = self.signed_min(w);
+        let t = &mut self.terms;
+        Some(match op {
+            ScalarFn::FAbs => {
+                let m = t.not(sign);
+                t.and(a[0], m)
+            }
+            ScalarFn::FSqrt => t.fsqrt(a[0]),
+            ScalarFn::FRint => t.fround(a[0], 0),
+            ScalarFn::FRound => t.fround(a[0], 1),
+            ScalarFn::FCeil => t.fround(a[0], 2),
+            ScalarFn::FFloor => t.fround(a[0], 3),
+            ScalarFn::FTrunc => t.fround(a[0], 4),
+            ScalarFn::FCopySign => {
+                let m = t.not(sign);
+                let magnitude = t.and(a[0], m);
+                let s = t.and(a[1], sign);
+                t.or(magnitude, s)
+            }
+            ScalarFn::FMinNum | ScalarFn::FMaxNum => {
+                let less = if op == ScalarFn::FMinNum { t.flt(a[0], a[1]) } else { t.flt(a[1], a[0]) };
+                let nan_b = t.fisnan(a[1]);
+                let first = t.or(less, nan_b);
+                t.ite(first, a[0], a[1])
+            }
+            ScalarFn::Fma => t.ffma(a[0], a[1], a[2]),
+            _ => return None,
+        })
+    }
+}
+
+fn supported(ty: FloatTy) -> Attempt<()> {
+    match ty {
+        FloatTy::Single | FloatTy::Double => Ok(()),
+        FloatTy::Half => Err(Flow::cut(Cut::Unsupported("half-precision floats".into()))),
+        FloatTy::X87 => Err(Flow::cut(Cut::Unsupported("long double".into()))),
+        FloatTy::Quad => Err(Flow::cut(Cut::Unsupported("quadruple-precision floats".into()))),
+    }
+}
+
+fn compare(t: &mut Terms, op: FCmpOp, x: TermId, y: TermId) -> TermId {
+    let nan_x = t.fisnan(x);
+    let nan_y = t.fisnan(y);
+    let unordered = t.or(nan_x, nan_y);
+    let ordered = t.not(unordered);
+    let base = match op {
+        FCmpOp::False => return Terms::FALSE,
+        FCmpOp::True => return Terms::TRUE,
+        FCmpOp::Ord => return ordered,
+        FCmpOp::Uno => return unordered,
+        FCmpOp::Oeq | FCmpOp::Ueq => t.feq(x, y),
+        FCmpOp::One | FCmpOp::Une => {
+            let e = t.feq(x, y);
+            t.not(e)
+        }
+        FCmpOp::Ogt | FCmpOp::Ugt => t.flt(y, x),
+        FCmpOp::Oge | FCmpOp::Uge => t.fle(y, x),
+        FCmpOp::Olt | FCmpOp::Ult => t.flt(x, y),
+        FCmpOp::Ole | FCmpOp::Ule => t.fle(x, y),
+    };
+    match op {
+        FCmpOp::Oeq | FCmpOp::Ogt | FCmpOp::Oge | FCmpOp::Olt | FCmpOp::Ole | FCmpOp::One => t.and(base, ordered),
+        _ => t.or(base, unordered),
+    }
+}

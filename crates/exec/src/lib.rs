@@ -1,0 +1,28 @@
+//! What each instruction and library model does to a state.
+//!
+//! This crate knows nothing of scheduling, pruning or merging: [`Machine::step`] returns what happened as data.
+
+mod access;
+mod arith;
+mod bulk;
+pub mod config;
+mod control;
+pub mod coverage;
+mod entry;
+mod feasible;
+mod float;
+mod flow;
+mod integer;
+mod leak;
+mod machine;
+mod models;
+mod scalar;
+mod step;
+mod tests_of_paths;
+mod varargs;
+
+pub use config::{Entry, ExecConfig, SetupError, Uninit};
+pub use coverage::Coverage;
+pub use flow::{Child, Step};
+pub use machine::Machine;
+pub use tests_of_paths::ConcreteInput;

@@ -1,0 +1,259 @@
+//! The machine: the program made ready to run, the term table, the solver, and what a run collects.
+
+use crate::config::{Entry, ExecConfig, SetupError, Uninit};
+use crate::coverage::Coverage;
+use crate::flow::Step;
+use crate::models::{self, ModelFn};
+use pleach_expr::Terms;
+use pleach_ir::{Const, FuncId, Init, Program, Symbol};
+use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
+use pleach_smt::Solver;
+use pleach_state::{Phase, State};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The program with its constants as values and its library models found.
+pub(crate) struct Code {
+    pub program: Rc<Program>,
+    /// by function, parallel to `Function::consts`
+    pub consts: Vec<Box<[Value]>>,
+    /// what stands in for a function
+    pub models: Vec<Option<ModelFn>>,
+    /// loop headers by function, only when a loop limit is set
+    pub headers: Vec<Vec<bool>>,
+}
+
+pub struct Machine {
+    pub program: Rc<Program>,
+    pub terms: Terms,
+    pub solver: Box<dyn Solver>,
+    pub coverage: Coverage,
+    pub config: ExecConfig,
+    pub(crate) code: Rc<Code>,
+    /// time in the solver chain, and queries handed to it
+    pub solver_time: Duration,
+    pub queries: u64,
+    /// LLVM instructions executed on all paths
+    pub instructions: u64,
+    warnings: Vec<String>,
+    warned: BTreeSet<String>,
+    /// what the program under test printed through models, if wanted
+    pub output: Vec<u8>,
+}
+
+impl Machine {
+    pub fn new(program: Rc<Program>, solver: Box<dyn Solver>, config: ExecConfig) -> Result<Machine, SetupError> {
+        let mut terms = Terms::new(program.target.pointer_bits());
+        let consts = program
+            .functions
+            .iter()
+            .map(|f| f.consts.iter().map(|c| constant(&mut terms, &program, c)).collect())
+            .collect();
+        let models = program.functions.iter().map(|f| models::find(&f.name, f.is_declaration())).collect();
+        let headers = match config.loop_limit {
+            Some(_) => program.functions.iter().map(loop_headers).collect(),
+            None => Vec::new(),
+        };
+        let code = Rc::new(Code { program: program.clone(), consts, models, headers });
+        Ok(Machine {
+            coverage: Coverage::new(&program),
+            program,
+            terms,
+            solver,
+            config,
+            code,
+            solver_time: Duration::ZERO,
+            queries: 0,
+            instructions: 0,
+            warnings: Vec::new(),
+            warned: BTreeSet::new(),
+            output: Vec::new(),
+        })
+    }
+
+    pub fn pointer_bits(&self) -> u16 {
+        self.terms.pointer_bits
+    }
+    pub(crate) fn pointer_bytes(&self) -> u64 {
+        u64::from(self.terms.pointer_bits) / 8
+    }
+
+    /// Says something once per run.
+    pub(crate) fn warn_once(&mut self, message: String) {
+        if self.warned.insert(message.clone()) {
+            self.warnings.push(message);
+        }
+    }
+    pub(crate) fn warn(&mut self, message: String) {
+        self.warnings.push(message);
+    }
+
+    /// Warnings since the last call.
+    pub fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// The object of a global: objects are made for globals first, then for functions, in order.
+    pub(crate) fn object_of(program: &Program, s: Symbol) -> ObjId {
+        match s {
+            Symbol::Global(g) => ObjId(g.0),
+            Symbol::Function(f) | Symbol::Block(f, _) => ObjId(program.globals.len() as u32 + f.0),
+        }
+    }
+
+    /// The function a code pointer names.
+    pub(crate) fn function_at(&self, obj: ObjId) -> Option<FuncId> {
+        let g = self.program.globals.len() as u32;
+        (obj.0 >= g && obj.0 < g + self.program.functions.len() as u32).then(|| FuncId(obj.0 - g))
+    }
+
+    pub(crate) fn background(&self) -> Background {
+        match self.config.uninit {
+            Uninit::Symbolic => Background::Uninit,
+            Uninit::Zero => Background::Zero,
+        }
+    }
+
+    fn globals(&mut self) -> Result<AddressSpace, SetupError> {
+        let program = self.program.clone();
+        let mut space = AddressSpace::new(self.pointer_bits());
+        let pointer_bytes = self.pointer_bytes() as usize;
+        for (i, g) in program.globals.iter().enumerate() {
+            let contents = match &g.init {
+                Init::Bytes { bytes, .. } => Contents::from_bytes(bytes),
+                Init::Zero => Contents::new(g.size, Background::Zero),
+                Init::External | Init::Unsupported { .. } => Contents::new(g.size, Background::Uninit),
+            };
+            if let Init::Unsupported { what } = &g.init {
+                self.warn_once(format!(
+                    "the initialiser of `{}` is not supported ({what}): its contents are unknown",
+                    g.name
+                ));
+            }
+            let site = Site { func: u32::MAX, inst: i as u32 };
+            space
+                .allocate(g.size, u64::from(g.align), ObjectKind::Global, site, contents)
+                .map_err(|_| SetupError::Memory(g.name.clone()))?;
+        }
+        for (i, f) in program.functions.iter().enumerate() {
+            let site = Site { func: i as u32, inst: 0 };
+            space
+                .allocate(f.blocks.len() as u64, 16, ObjectKind::Function, site, Contents::new(0, Background::Zero))
+                .map_err(|_| SetupError::Memory(f.name.clone()))?;
+        }
+        for (i, g) in program.globals.iter().enumerate() {
+            let id = ObjId(i as u32);
+            if let Init::Bytes { relocs, .. } = &g.init {
+                for r in relocs {
+                    let v = address(&program, r.symbol, r.addend);
+                    if let Some(o) = space.get_mut(id) {
+                        o.contents.write(&mut self.terms, r.offset, pointer_bytes, v);
+                    }
+                }
+            }
+            if let Some(o) = space.get_mut(id) {
+                o.readonly = g.constant;
+            }
+        }
+        Ok(space)
+    }
+
+    fn entry(&self) -> Result<FuncId, SetupError> {
+        let name = match &self.config.entry {
+            Entry::Main { .. } => "main",
+            Entry::Function(f) => f,
+            Entry::Fuzz { .. } => "LLVMFuzzerTestOneInput",
+        };
+        let Some(id) = self.program.function_named(name) else {
+            let mut candidates: Vec<String> =
+                self.program.functions.iter().filter(|f| !f.is_declaration()).map(|f| f.name.clone()).collect();
+            candidates.sort();
+            candidates.truncate(12);
+            return Err(SetupError::NoEntry { name: name.into(), candidates });
+        };
+        if self.program.function(id).is_declaration() {
+            return Err(SetupError::EntryWithoutBody(name.into()));
+        }
+        Ok(id)
+    }
+
+    /// Where exploration begins: several states where the size of the input is a choice.
+    pub fn initial_states(&mut self) -> Result<Vec<State>, SetupError> {
+        let entry = self.entry()?;
+        let memory = self.globals()?;
+        let slots = self.program.function(entry).slots.len();
+        let first = State::new(memory, entry, slots);
+        let mut states = match self.config.entry.clone() {
+            Entry::Main { args } => {
+                let mut st = first;
+                self.main_arguments(&mut st, &args)?;
+                vec![st]
+            }
+            Entry::Function(_) => {
+                let mut st = first;
+                self.symbolic_parameters(&mut st)?;
+                vec![st]
+            }
+            Entry::Fuzz { max_size } => (0..=max_size)
+                .map(|n| {
+                    let mut st = first.clone();
+                    self.fuzz_data(&mut st, n)?;
+                    Ok(st)
+                })
+                .collect::<Result<_, SetupError>>()?,
+        };
+        for st in &mut states {
+            let f = st.frame.func;
+            if self.program.constructors.is_empty() {
+                self.count_entry(st, f);
+            } else {
+                self.push_constructor(st, 0);
+            }
+        }
+        Ok(states)
+    }
+
+    /// Suspends the frame on top and enters constructor `n`.
+    pub(crate) fn push_constructor(&mut self, st: &mut State, n: u32) {
+        let f = self.program.constructors[n as usize];
+        st.phase = Phase::Constructor(n);
+        self.enter_function(st, f, &[], Rc::new([]), pleach_ir::Range::default());
+    }
+
+    /// Runs a state for at most `budget` blocks.
+    pub fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        let code = self.code.clone();
+        self.run(&code, state, budget)
+    }
+}
+
+fn address(program: &Program, s: Symbol, addend: i64) -> Value {
+    let obj = Machine::object_of(program, s);
+    match s {
+        // A block's address is its function's plus its number.
+        Symbol::Block(_, b) => Value::ptr(obj, i64::from(b.0) + addend),
+        _ => Value::ptr(obj, addend),
+    }
+}
+
+fn constant(terms: &mut Terms, program: &Program, c: &Const) -> Value {
+    match c {
+        Const::Int { value, .. } => Value::Int(*value),
+        Const::Wide { width, limbs } => Value::Term(terms.wide_constant(*width, limbs)),
+        Const::Addr { symbol, addend } => address(program, *symbol, *addend),
+        Const::Undef { .. } => Value::Undef,
+    }
+}
+
+fn loop_headers(f: &pleach_ir::Function) -> Vec<bool> {
+    let mut h = vec![false; f.blocks.len()];
+    if !f.blocks.is_empty() {
+        let cfg = pleach_ir::cfg::Cfg::new(f);
+        let dom = pleach_ir::dominators::Dominators::new(&cfg);
+        for (_, l) in pleach_ir::loops::Loops::new(&cfg, &dom).iter() {
+            h[l.header.index()] = true;
+        }
+    }
+    h
+}

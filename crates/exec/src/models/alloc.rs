@@ -1,0 +1,179 @@
+//! The heap.
+
+use super::{Call, ModelFn};
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
+use pleach_state::{Cut, ErrorKind, State};
+
+pub(super) fn find(name: &str) -> Option<ModelFn> {
+    Some(match name {
+        "malloc" | "_Znwm" | "_Znam" | "_Znwj" | "_Znaj" => malloc,
+        "calloc" => calloc,
+        "realloc" => realloc,
+        "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" => free,
+        "aligned_alloc" | "memalign" => aligned_alloc,
+        "posix_memalign" => posix_memalign,
+        "malloc_usable_size" => usable_size,
+        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => memcpy,
+        "memset" | "__memset_chk" => memset,
+        _ => return None,
+    })
+}
+
+fn size_of(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> Attempt<u64> {
+    let w = call.width(m, i);
+    m.concretize(st, call.arg(i), w, "the size of an allocation")
+}
+
+fn allocate(
+    m: &mut Machine,
+    st: &mut State,
+    call: &Call,
+    n: u64,
+    align: u64,
+    background: Background,
+) -> Attempt<Option<ObjId>> {
+    if n > m.config.max_alloc {
+        m.warn_once(format!(
+            "an allocation of {n} bytes is answered with a null pointer (limit {} bytes)",
+            m.config.max_alloc
+        ));
+        call.give(st, Value::NULL);
+        return Ok(None);
+    }
+    let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, background))?;
+    call.give(st, Value::ptr(id, 0));
+    Ok(Some(id))
+}
+
+fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let n = size_of(m, st, call, 0)?;
+    let b = m.background();
+    allocate(m, st, call, n, 16, b).map(|_| ())
+}
+
+fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let a = size_of(m, st, call, 0)?;
+    let b = size_of(m, st, call, 1)?;
+    match a.checked_mul(b).filter(|n| *n <= pleach_expr::mask(m.pointer_bits())) {
+        Some(n) => allocate(m, st, call, n, 16, Background::Zero).map(|_| ()),
+        None => {
+            call.give(st, Value::NULL);
+            Ok(())
+        }
+    }
+}
+
+fn aligned_alloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let align = size_of(m, st, call, 0)?;
+    let n = size_of(m, st, call, 1)?;
+    let b = m.background();
+    allocate(m, st, call, n, align, b).map(|_| ())
+}
+
+fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let align = size_of(m, st, call, 1)?;
+    let n = size_of(m, st, call, 2)?;
+    let bytes = m.pointer_bytes();
+    let at = m.place(st, call.arg(0), bytes, crate::access::Purpose::Write)?;
+    let b = m.background();
+    let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, b))?;
+    m.write_place(st, at, bytes, Value::ptr(id, 0));
+    call.give(st, Value::Int(0));
+    Ok(())
+}
+
+/// The heap block a pointer given to `free` or `realloc` is the start of, or the error.
+fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>> {
+    match p {
+        Value::Int(0) => Ok(None),
+        Value::Ptr { obj, off } => match st.memory.entry(obj) {
+            Some(Entry::Live(o)) if o.kind == ObjectKind::Heap && off == 0 => Ok(Some(obj)),
+            Some(Entry::Live(o)) => {
+                let (size, heap) = (o.size, o.kind == ObjectKind::Heap);
+                let what = m.describe(st, obj, size);
+                let message = if heap {
+                    format!("free of a pointer {off} bytes into {what}")
+                } else {
+                    format!("free of {what}, which was not allocated on the heap")
+                };
+                Err(Flow::error(ErrorKind::BadFree, message))
+            }
+            Some(Entry::Freed(o)) => {
+                let size = o.size;
+                let what = m.describe(st, obj, size);
+                Err(Flow::error(ErrorKind::DoubleFree, format!("{what} is freed twice")))
+            }
+            _ => Err(Flow::error(ErrorKind::BadFree, "free of a local variable whose function has returned")),
+        },
+        Value::Int(a) => {
+            Err(Flow::error(ErrorKind::BadFree, format!("free of address {a:#x}, which was not allocated")))
+        }
+        Value::Undef => Err(Flow::error(ErrorKind::BadFree, "free of a pointer that was never initialised")),
+        Value::Term(t) => {
+            if let Some(&(obj, off)) = st.decided.get(&t)
+                && let Some(k) = m.terms.as_const(off)
+            {
+                return block_at(m, st, Value::ptr(obj, k as i64));
+            }
+            if let Some(&a) = st.decided_numbers.get(&t) {
+                return block_at(m, st, Value::Int(a));
+            }
+            m.decide_pointer(st, t)?;
+            Err(Flow::cut(Cut::Unsupported("free of a pointer with unknown target".into())))
+        }
+    }
+}
+
+fn free(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    if let Some(obj) = block_at(m, st, call.arg(0))? {
+        st.memory.free(obj);
+    }
+    Ok(())
+}
+
+fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let n = size_of(m, st, call, 1)?;
+    let old = block_at(m, st, call.arg(0))?;
+    if old.is_some() && n == 0 {
+        if let Some(o) = old {
+            st.memory.free(o);
+        }
+        call.give(st, Value::NULL);
+        return Ok(());
+    }
+    let b = m.background();
+    let Some(new) = allocate(m, st, call, n, 16, b)? else { return Ok(()) };
+    if let Some(old) = old {
+        let kept = st.memory.get(old).map_or(0, |o| o.size).min(n);
+        m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), Value::Int(kept), 64)?;
+        st.memory.free(old);
+    }
+    Ok(())
+}
+
+fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let obj = block_at(m, st, call.arg(0))?;
+    let n = obj.and_then(|o| st.memory.get(o)).map_or(0, |o| o.size);
+    call.give(st, Value::Int(n));
+    Ok(())
+}
+
+fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 2);
+    m.copy_bytes(st, call.arg(0), call.arg(1), call.arg(2), w)?;
+    call.give(st, call.arg(0));
+    Ok(())
+}
+
+fn memset(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let bw = call.width(m, 1);
+    let t = m.term(st, call.arg(1), bw);
+    let byte = m.terms.extract(t, 0, 8);
+    let byte = Value::from_term(&m.terms, byte);
+    let w = call.width(m, 2);
+    m.fill_bytes(st, call.arg(0), byte, call.arg(2), w)?;
+    call.give(st, call.arg(0));
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Ending the program, on purpose or not.
+
+use super::{Call, ModelFn};
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_memory::Value;
+use pleach_state::{ErrorKind, State};
+use std::rc::Rc;
+
+pub(super) fn find(name: &str) -> Option<ModelFn> {
+    Some(match name {
+        "abort" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
+        "__assert_fail" | "__assert_rtn" | "__assert" | "__assert_perror_fail" => assert_fail,
+        "exit" => exit,
+        "_exit" | "_Exit" | "quick_exit" => immediate_exit,
+        "atexit" => atexit,
+        "__cxa_atexit" => atexit,
+        "__errno_location" => errno,
+        _ => return None,
+    })
+}
+
+fn abort(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
+    let what = if call.name == "abort" { "abort() is called" } else { "a trap is reached" };
+    Err(Flow::error(ErrorKind::Abort, what))
+}
+
+fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let i = if call.name == "__assert_rtn" { 3 } else { 0 };
+    let message = match m.c_string(st, call.arg(i)) {
+        Some(s) => format!("the assertion `{s}` does not hold"),
+        None => "an assertion does not hold".into(),
+    };
+    Err(Flow::error(ErrorKind::Assert, message))
+}
+
+fn status(m: &Machine, st: &State, call: &Call) -> Option<i32> {
+    m.concrete_number(st, call.arg(0)).map(|v| v as i32)
+}
+
+fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let s = status(m, st, call);
+    Err(m.begin_exit(st, s))
+}
+
+fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let s = status(m, st, call);
+    Err(Flow::Stop(crate::flow::Step::End(pleach_state::End::Exit(s))))
+}
+
+fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    Rc::make_mut(&mut st.at_exit).push(call.arg(0));
+    call.give(st, Value::Int(0));
+    Ok(())
+}
+
+/// One `errno` per path.
+fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let obj = match st.errno {
+        Some(o) => o,
+        None => {
+            let contents = pleach_memory::Contents::new(4, pleach_memory::Background::Zero);
+            let o = m.allocate_with(st, 4, 4, pleach_memory::ObjectKind::Global, contents)?;
+            st.errno = Some(o);
+            o
+        }
+    };
+    call.give(st, Value::ptr(obj, 0));
+    Ok(())
+}

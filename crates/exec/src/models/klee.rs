@@ -1,0 +1,243 @@
+//! KLEE's intrinsics.
+
+use super::{Call, ModelFn, nondet, symbolic};
+use crate::access::Purpose;
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_expr::Terms;
+use pleach_memory::Value;
+use pleach_state::{Cut, ErrorKind, InputType, Origin, State};
+
+pub(super) fn find(name: &str) -> Option<ModelFn> {
+    Some(match name {
+        "klee_make_symbolic" => symbolic::make_symbolic,
+        "klee_int" => int,
+        "klee_range" => range,
+        "klee_choose" => choose,
+        "klee_assume" => assume,
+        "klee_prefer_cex" | "klee_posix_prefer_cex" => |_, _, _| Ok(()),
+        "klee_silent_exit" => nondet::silent,
+        "klee_abort" => abort,
+        "klee_report_error" => report_error,
+        "klee_get_obj_size" => object_size,
+        "klee_print_expr" => print_expr,
+        "klee_print_range" => print_range,
+        "klee_is_symbolic" => is_symbolic,
+        "klee_is_replay" => |_, st, c| {
+            c.give(st, Value::Int(0));
+            Ok(())
+        },
+        "klee_warning" | "klee_warning_once" => warning,
+        "klee_mark_global" | "klee_open_merge" | "klee_close_merge" | "klee_alias_function" => |_, _, _| Ok(()),
+        "klee_check_memory_access" => check_access,
+        "klee_set_forking" => set_forking,
+        "klee_stack_trace" => stack_trace,
+        "klee_define_fixed_object" => fixed_object,
+        "klee_get_errno" => |_, st, c| {
+            c.give(st, Value::Int(0));
+            Ok(())
+        },
+        n if n.starts_with("klee_get_value") => get_value,
+        _ => return None,
+    })
+}
+
+fn input_name(m: &mut Machine, st: &mut State, p: Value, otherwise: &str) -> String {
+    m.c_string(st, p).filter(|s| !s.is_empty()).unwrap_or_else(|| otherwise.to_string())
+}
+
+const INT: InputType = InputType::Scalar { name: "int", bits: 32, signed: true };
+
+fn int(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let name = input_name(m, st, call.arg(0), "int");
+    let t = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
+    call.give(st, Value::Term(t));
+    Ok(())
+}
+
+/// `klee_range(begin, end, name)`: begin ≤ x < end.
+fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let lo = m.term(st, call.arg(0), 32);
+    let hi = m.term(st, call.arg(1), 32);
+    let nonempty = m.terms.slt(lo, hi);
+    m.require(st, nonempty, ErrorKind::User, || "klee_range is given an empty range".into())?;
+    let name = input_name(m, st, call.arg(2), "range");
+    let x = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
+    let above = m.terms.sle(lo, x);
+    let below = m.terms.slt(x, hi);
+    let both = m.terms.and(above, below);
+    m.assume(st, both)?;
+    let v = Value::from_term(&m.terms, x);
+    call.give(st, v);
+    Ok(())
+}
+
+/// `klee_choose(n)`: any number below n.
+fn choose(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 0);
+    let n = m.term(st, call.arg(0), w);
+    let zero = m.terms.constant(w, 0);
+    let some = m.terms.ne(n, zero);
+    m.require(st, some, ErrorKind::User, || "klee_choose(0) has nothing to choose from".into())?;
+    let ty = InputType::Scalar { name: "unsigned long", bits: w, signed: false };
+    let x = m.new_scalar(st, "klee_choose", w, Origin::MakeSymbolic, ty);
+    let below = m.terms.ult(x, n);
+    m.assume(st, below)?;
+    call.give(st, Value::Term(x));
+    Ok(())
+}
+
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let c = m.truth(st, call);
+    match m.possible(st, c) {
+        Ok(Some(side)) => {
+            if side.plain != Terms::TRUE {
+                m.add(st, side);
+            }
+            Ok(())
+        }
+        Ok(None) => Err(Flow::error(ErrorKind::User, "klee_assume is given a condition that cannot hold here")),
+        Err(why) => Err(Flow::cut(Cut::Solver(why.to_string()))),
+    }
+}
+
+fn abort(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
+    Err(Flow::error(ErrorKind::Abort, "klee_abort() is called"))
+}
+
+/// `klee_report_error(file, line, message, suffix)`
+fn report_error(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let message = m.c_string(st, call.arg(2)).unwrap_or_else(|| "the program reports an error".into());
+    Err(Flow::error(ErrorKind::User, message))
+}
+
+fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    use crate::access::Place;
+    let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = m.place(st, call.arg(0), 0, Purpose::Read)?;
+    let size = st.memory.get(obj).map_or(0, |o| o.size);
+    call.give(st, Value::Int(size));
+    Ok(())
+}
+
+fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let label = m.c_string(st, call.arg(0)).unwrap_or_default();
+    let w = call.width(m, 1);
+    let t = m.term(st, call.arg(1), w);
+    let text = format!("{t:?}");
+    m.warn(format!("{label}: {text}"));
+    Ok(())
+}
+
+fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let label = m.c_string(st, call.arg(0)).unwrap_or_default();
+    let w = call.width(m, 1);
+    let text = match m.concrete_number(st, call.arg(1)) {
+        Some(n) => format!("{n}"),
+        None => {
+            let t = m.term(st, call.arg(1), w);
+            let low = m.extreme(st, t, false);
+            let high = m.extreme(st, t, true);
+            match (low, high) {
+                (Some(l), Some(h)) => format!("between {l} and {h}"),
+                _ => "unknown".into(),
+            }
+        }
+    };
+    m.warn(format!("{label}: {text}"));
+    Ok(())
+}
+
+fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let v = match call.arg(0) {
+        Value::Term(t) => !m.terms.is_constant(t),
+        _ => false,
+    };
+    call.give(st, Value::Int(u64::from(v)));
+    Ok(())
+}
+
+fn warning(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let text = m.c_string(st, call.arg(0)).unwrap_or_else(|| "(a message that is not constant)".into());
+    if call.name.ends_with("_once") {
+        m.warn_once(text);
+    } else {
+        m.warn(text);
+    }
+    Ok(())
+}
+
+fn check_access(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 1);
+    let n = m.concretize(st, call.arg(1), w, "the size given to klee_check_memory_access")?;
+    m.place(st, call.arg(0), n, Purpose::Read).map(|_| ())
+}
+
+fn set_forking(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    st.forking = call.arg(0) != Value::Int(0);
+    Ok(())
+}
+
+fn stack_trace(m: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
+    let program = m.program.clone();
+    let lines: Vec<String> = st
+        .stack(&program)
+        .iter()
+        .map(|l| format!("{} ({}:{})", program.function(l.func).name, program.path(l.span), l.span.line))
+        .collect();
+    m.warn(format!("stack: {}", lines.join(" <- ")));
+    Ok(())
+}
+
+fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let a = m.concretize(st, call.arg(0), m.pointer_bits(), "an address given to klee_define_fixed_object")?;
+    let w = call.width(m, 1);
+    let n = m.concretize(st, call.arg(1), w, "a size given to klee_define_fixed_object")?;
+    let site = pleach_memory::Site { func: st.frame.func.0, inst: st.inst };
+    st.memory.place(a, n, site);
+    Ok(())
+}
+
+/// One possible value; the path stays as it is.
+fn get_value(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let v = match call.arg(0) {
+        Value::Term(t) => {
+            let plain = m.plain(st, t);
+            let relevant = st.path.relevant(&mut m.terms, plain);
+            match m.terms.try_eval(plain, &relevant.model) {
+                Some(n) => Value::Int(n),
+                None => return Err(Flow::cut(Cut::Unsupported("a value without a concrete example".into()))),
+            }
+        }
+        v => v,
+    };
+    call.give(st, v);
+    Ok(())
+}
+
+impl Machine {
+    /// The smallest or largest value of a term on this path (unsigned), by bisection.
+    fn extreme(&mut self, st: &mut State, t: pleach_expr::TermId, largest: bool) -> Option<u64> {
+        let w = self.terms.width(t);
+        if w > 64 {
+            return None;
+        }
+        let (mut lo, mut hi) = (0u64, pleach_expr::mask(w));
+        while lo < hi {
+            let mid = lo + (hi - lo) / 2;
+            let c = if largest {
+                let k = self.terms.constant(w, mid);
+                self.terms.ult(k, t)
+            } else {
+                let k = self.terms.constant(w, mid);
+                self.terms.ule(t, k)
+            };
+            match (self.possible(st, c).ok()?.is_some(), largest) {
+                (true, true) => lo = mid + 1,
+                (false, true) => hi = mid,
+                (true, false) => hi = mid,
+                (false, false) => lo = mid + 1,
+            }
+        }
+        Some(lo)
+    }
+}

@@ -1,0 +1,117 @@
+//! SV-COMP's inputs and assumptions.
+
+use super::{Call, ModelFn};
+use crate::flow::{Attempt, Flow, Step};
+use crate::machine::Machine;
+use pleach_memory::Value;
+use pleach_state::{End, ErrorKind, InputType, Origin, State};
+
+/// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: a long, 1: a pointer), signed.
+const TYPES: &[(&str, &str, u16, bool)] = &[
+    ("bool", "_Bool", 8, false),
+    ("_Bool", "_Bool", 8, false),
+    ("char", "char", 8, true),
+    ("schar", "signed char", 8, true),
+    ("uchar", "unsigned char", 8, false),
+    ("unsigned_char", "unsigned char", 8, false),
+    ("short", "short", 16, true),
+    ("ushort", "unsigned short", 16, false),
+    ("unsigned_short", "unsigned short", 16, false),
+    ("int", "int", 32, true),
+    ("uint", "unsigned int", 32, false),
+    ("unsigned", "unsigned int", 32, false),
+    ("unsigned_int", "unsigned int", 32, false),
+    ("long", "long", 0, true),
+    ("ulong", "unsigned long", 0, false),
+    ("unsigned_long", "unsigned long", 0, false),
+    ("longlong", "long long", 64, true),
+    ("ulonglong", "unsigned long long", 64, false),
+    ("loff_t", "long long", 64, true),
+    ("size_t", "size_t", 0, false),
+    ("u8", "unsigned char", 8, false),
+    ("u16", "unsigned short", 16, false),
+    ("u32", "unsigned int", 32, false),
+    ("U32", "unsigned int", 32, false),
+    ("u64", "unsigned long long", 64, false),
+    ("S8", "signed char", 8, true),
+    ("s8", "signed char", 8, true),
+    ("s16", "short", 16, true),
+    ("s32", "int", 32, true),
+    ("s64", "long long", 64, true),
+    ("sector_t", "unsigned long", 0, false),
+    ("pthread_t", "unsigned long", 0, false),
+    ("float", "float", 32, true),
+    ("double", "double", 64, true),
+    ("int128", "__int128", 128, true),
+    ("uint128", "unsigned __int128", 128, false),
+    ("u128", "unsigned __int128", 128, false),
+];
+
+pub(super) fn find(name: &str) -> Option<ModelFn> {
+    if name.strip_prefix("__VERIFIER_nondet_").is_some_and(|ty| TYPES.iter().any(|t| t.0 == ty)) {
+        return Some(nondet);
+    }
+    Some(match name {
+        "__VERIFIER_nondet_memory" => super::symbolic::nondet_memory,
+        "__VERIFIER_assume" => assume,
+        "__VERIFIER_assert" => assert,
+        "__VERIFIER_error" | "reach_error" => error,
+        "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => |_, _, _| Ok(()),
+        _ => return None,
+    })
+}
+
+fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let ty = call.name.trim_start_matches("__VERIFIER_nondet_");
+    let Some(&(_, name, bits, signed)) = TYPES.iter().find(|t| t.0 == ty) else { return Ok(()) };
+    let bits = if bits == 0 { m.pointer_bits() } else { bits };
+    let input = InputType::Scalar { name, bits, signed };
+    let t = m.new_scalar(st, call.name, bits, Origin::Nondet, input);
+    // The declared result may be narrower than the C type (`_Bool` is returned as i1).
+    let w = m.result_width(st, call).unwrap_or(bits);
+    if name == "_Bool" {
+        let one = m.terms.constant(bits, 1);
+        let ok = m.terms.ule(t, one);
+        m.assume(st, ok)?;
+    }
+    let t = m.terms.resize_unsigned(t, w);
+    let v = Value::from_term(&m.terms, t);
+    call.give(st, v);
+    Ok(())
+}
+
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let c = m.truth(st, call);
+    m.assume(st, c)
+}
+
+fn assert(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let c = m.truth(st, call);
+    m.require(st, c, ErrorKind::Assert, || "the assertion does not hold".into())
+}
+
+fn error(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
+    Err(Flow::error(ErrorKind::Assert, format!("{}() is reached", call.name)))
+}
+
+impl Machine {
+    /// The first argument as a condition.
+    pub(super) fn truth(&mut self, st: &mut State, call: &Call) -> pleach_expr::TermId {
+        let w = call.width(self, 0);
+        let t = self.term(st, call.arg(0), w);
+        let zero = self.terms.constant(w, 0);
+        self.terms.ne(t, zero)
+    }
+
+    /// The width of the slot that takes the result.
+    pub(super) fn result_width(&self, st: &State, call: &Call) -> Option<u16> {
+        let d = call.results.first()?;
+        let f = self.program.function(st.frame.func);
+        Some(self.width_of(f.slots[d.index()].ty))
+    }
+}
+
+/// Ends the path without a test.
+pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
+    Err(Flow::Stop(Step::End(End::Silent)))
+}

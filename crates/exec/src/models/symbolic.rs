@@ -1,0 +1,183 @@
+//! Making memory and values symbolic.
+
+use super::Call;
+use crate::access::{Place, Purpose};
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId};
+use pleach_ir::types::{DebugType, Encoding};
+use pleach_ir::{Inst, TypeId};
+use pleach_memory::{Background, ObjId, ObjectKind, Value};
+use pleach_state::{Cut, ErrorKind, Input, InputType, Origin, State};
+
+/// Up to so many elements a typed array is made of whole elements instead of bytes.
+const MAX_ELEMENTS: u64 = 1024;
+
+impl Machine {
+    /// A new scalar input.
+    pub(crate) fn new_scalar(
+        &mut self,
+        st: &mut State,
+        name: &str,
+        bits: u16,
+        origin: Origin,
+        ty: InputType,
+    ) -> TermId {
+        let unique = st.unique_name(name);
+        let symbol = self.terms.symbols.intern(&unique, SymbolKind::Bits(bits));
+        // Replay hands nondet values out by order; their objects carry the function's name.
+        let shown = if origin == Origin::Nondet { name.to_string() } else { unique };
+        let size = u32::from(bits).div_ceil(8);
+        st.inputs.push(Input { name: shown, symbol, size, origin, ty });
+        self.terms.var(symbol)
+    }
+
+    /// The bits of one element, if an array of so many bytes of this type is best kept in elements: whole scalars.
+    fn element_bits(&self, ty: Option<TypeId>, size: u64) -> Option<u16> {
+        let mut id = ty?;
+        loop {
+            match &self.program.types[id.index()] {
+                DebugType::Named { of: Some(of), .. } => id = *of,
+                DebugType::Array { element, .. } => id = *element,
+                DebugType::Base { bits, encoding, .. } if *encoding != Encoding::Float => {
+                    let bytes = u64::from(*bits) / 8;
+                    let whole =
+                        matches!(bits, 16 | 32 | 64) && size.is_multiple_of(bytes) && size / bytes <= MAX_ELEMENTS;
+                    return whole.then_some(*bits as u16);
+                }
+                DebugType::Enum { bits, .. } if *bits == 32 && size.is_multiple_of(4) => return Some(32),
+                _ => return None,
+            }
+        }
+    }
+
+    /// The source type of an object and how many of it there are.
+    pub(crate) fn object_type(&self, st: &State, obj: ObjId) -> Option<TypeId> {
+        let o = st.memory.get(obj)?;
+        match o.kind {
+            ObjectKind::Global if o.site.func == u32::MAX => self.program.globals.get(o.site.inst as usize)?.ty,
+            ObjectKind::Stack => {
+                let f = &self.program.functions[o.site.func as usize];
+                match f.insts.get(o.site.inst as usize)? {
+                    Inst::Alloca { object, .. } => f.objects[*object as usize].ty,
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// `n` bytes from `off` of an object become a new input.
+    pub(crate) fn make_symbolic(
+        &mut self,
+        st: &mut State,
+        obj: ObjId,
+        off: u64,
+        n: u64,
+        name: &str,
+        origin: Origin,
+    ) -> Attempt<()> {
+        let Ok(len) = u32::try_from(n) else {
+            return Err(Flow::cut(Cut::Unsupported("a symbolic object of 4 GiB or more".into())));
+        };
+        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let whole = off == 0 && n == size;
+        let debug = if whole { self.object_type(st, obj) } else { None };
+        let ty = match debug {
+            Some(ty) => InputType::Debug { ty, count: 1 },
+            None => InputType::Bytes,
+        };
+        let unique = st.unique_name(name);
+        let (symbol, cells) = self.input_cells(&unique, len, self.element_bits(debug, n));
+        st.inputs.push(Input { name: unique, symbol, size: len, origin, ty });
+        match cells {
+            None if whole => {
+                let array = self.terms.array_var(symbol);
+                if let Some(o) = st.memory.get_mut(obj) {
+                    o.contents.reset(Background::Array(array));
+                }
+            }
+            None => {
+                let array = self.terms.array_var(symbol);
+                for i in 0..n {
+                    let at = self.terms.constant(INDEX_BITS, i);
+                    let byte = self.terms.read(array, at);
+                    self.write_place(st, Place::At { obj, off: off + i }, 1, Value::Term(byte));
+                }
+            }
+            Some(cells) => {
+                let bytes = n / (cells.len() as u64).max(1);
+                for (i, t) in cells.into_iter().enumerate() {
+                    let at = Place::At { obj, off: off + i as u64 * bytes };
+                    self.write_place(st, at, bytes, Value::Term(t));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbol of an input, and its elements where it is kept in elements.
+    fn input_cells(&mut self, name: &str, len: u32, element: Option<u16>) -> (SymbolId, Option<Vec<TermId>>) {
+        match element {
+            None => (self.terms.symbols.intern(name, SymbolKind::Array { element: 8, len }), None),
+            Some(bits) if u32::from(bits) == len * 8 => {
+                let s = self.terms.symbols.intern(name, SymbolKind::Bits(bits));
+                let t = self.terms.var(s);
+                (s, Some(vec![t]))
+            }
+            Some(bits) => {
+                let count = len / (u32::from(bits) / 8);
+                let s = self.terms.symbols.intern(name, SymbolKind::Array { element: bits, len: count });
+                let array = self.terms.array_var(s);
+                let cells = (0..count)
+                    .map(|i| {
+                        let at = self.terms.constant(INDEX_BITS, u64::from(i));
+                        self.terms.read(array, at)
+                    })
+                    .collect();
+                (s, Some(cells))
+            }
+        }
+    }
+}
+
+/// `klee_make_symbolic(address, bytes, name)`
+pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 1);
+    let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
+    let name = match call.arg(2) {
+        Value::Int(0) => "unnamed".to_string(),
+        p => match m.c_string(st, p) {
+            Some(s) if !s.is_empty() => s,
+            _ => "unnamed".to_string(),
+        },
+    };
+    if n == 0 {
+        return Ok(());
+    }
+    let size_message = |size: u64| format!("klee_make_symbolic is given {n} bytes but the object `{name}` has {size}");
+    if let Value::Ptr { obj, off } = call.arg(0)
+        && let Some(o) = st.memory.get(obj)
+        && off >= 0
+        && (off as u64).saturating_add(n) > o.size
+    {
+        return Err(Flow::error(ErrorKind::User, size_message(o.size)));
+    }
+    match m.place(st, call.arg(0), n, Purpose::Write)? {
+        Place::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
+        Place::Symbolic { .. } => Err(Flow::cut(Cut::Unsupported("klee_make_symbolic at a symbolic offset".into()))),
+    }
+}
+
+/// `__VERIFIER_nondet_memory(address, bytes)`
+pub(super) fn nondet_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 1);
+    let n = m.concretize(st, call.arg(1), w, "the size given to __VERIFIER_nondet_memory")?;
+    if n == 0 {
+        return Ok(());
+    }
+    match m.place(st, call.arg(0), n, Purpose::Write)? {
+        Place::At { obj, off } => m.make_symbolic(st, obj, off, n, "__VERIFIER_nondet_memory", Origin::Nondet),
+        Place::Symbolic { .. } => Err(Flow::cut(Cut::Unsupported("nondet memory at a symbolic offset".into()))),
+    }
+}

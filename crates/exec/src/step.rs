@@ -1,0 +1,293 @@
+//! The dispatcher. Concrete work is done here without terms, allocation or the solver; everything else goes to the
+//! file of its instruction family.
+
+use crate::arith;
+use crate::flow::{Flow, Step};
+use crate::machine::{Code, Machine};
+use pleach_expr::{mask, sign_extend};
+use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
+use pleach_memory::Value;
+use pleach_state::State;
+
+#[inline(always)]
+fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
+    match o.kind() {
+        OpndKind::Slot(s) => regs[s.index()],
+        OpndKind::Const(c) => consts[c as usize],
+    }
+}
+
+impl Machine {
+    pub(crate) fn run(&mut self, code: &Code, st: &mut State, budget: u32) -> Step {
+        let mut budget = budget;
+        let check_overflow = self.config.check_signed_overflow;
+        'frame: loop {
+            let f: &Function = &code.program.functions[st.frame.func.index()];
+            let consts: &[Value] = &code.consts[st.frame.func.index()];
+            let mut pc = st.inst as usize;
+            loop {
+                let inst = &f.insts[pc];
+                let regs = &mut st.frame.regs;
+                match inst {
+                    &Inst::Bin { op, flags: fl, width, dst, a, b } => {
+                        if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b))
+                            && !(check_overflow && fl & flags::NSW != 0)
+                            && let Some(r) = arith::concrete(op, width, x, y)
+                        {
+                            regs[dst.index()] = Value::Int(r);
+                            pc += 1;
+                            continue;
+                        }
+                    }
+                    &Inst::Cmp { op, width, dst, a, b } => {
+                        if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b)) {
+                            regs[dst.index()] = Value::Int(u64::from(arith::compare(op, width, x, y)));
+                            pc += 1;
+                            continue;
+                        }
+                    }
+                    &Inst::Cast { op, from, to, dst, a } => {
+                        let v = get(regs, consts, a);
+                        let r = match (op, v) {
+                            (CastOp::SExt, Value::Int(x)) if to <= 64 => {
+                                Some(Value::Int(sign_extend(x, from) as u64 & mask(to)))
+                            }
+                            (_, Value::Int(x)) if to <= 64 => Some(Value::Int(x & mask(to))),
+                            (CastOp::PtrToInt | CastOp::IntToPtr, Value::Ptr { .. }) if from == to => Some(v),
+                            _ => None,
+                        };
+                        if let Some(r) = r {
+                            regs[dst.index()] = r;
+                            pc += 1;
+                            continue;
+                        }
+                    }
+                    &Inst::Mov { dst, a } => {
+                        regs[dst.index()] = get(regs, consts, a);
+                        pc += 1;
+                        continue;
+                    }
+                    &Inst::Undef { dst } => {
+                        regs[dst.index()] = Value::Undef;
+                        pc += 1;
+                        continue;
+                    }
+                    &Inst::Load { ty, dst, ptr, .. } => {
+                        if let Value::Ptr { obj, off } = get(regs, consts, ptr) {
+                            let n = u64::from(code.program.target.store_bytes(ty));
+                            if let Some(o) = st.memory.get(obj)
+                                && off >= 0
+                                && (off as u64).saturating_add(n) <= o.size
+                                && n <= 8
+                            {
+                                let c = &o.contents;
+                                if let Some(v) = c.read_concrete(off as u64, n as usize) {
+                                    regs[dst.index()] = Value::Int(v & mask(code.program.target.bits(ty)));
+                                    pc += 1;
+                                    continue;
+                                }
+                                if let Some(v) = c.read_cell(off as u64, n as usize) {
+                                    regs[dst.index()] = v;
+                                    pc += 1;
+                                    continue;
+                                }
+                            }
+                        }
+                    }
+                    &Inst::Store { ty, ptr, value, .. } => {
+                        if let Value::Ptr { obj, off } = get(regs, consts, ptr)
+                            && let Value::Int(v) = get(regs, consts, value)
+                        {
+                            let n = u64::from(code.program.target.store_bytes(ty));
+                            if let Some(o) = st.memory.get_mut(obj)
+                                && off >= 0
+                                && (off as u64).saturating_add(n) <= o.size
+                                && !o.readonly
+                                && o.contents.write_concrete(off as u64, n as usize, v)
+                            {
+                                pc += 1;
+                                continue;
+                            }
+                        }
+                    }
+                    &Inst::Gep { dst, base, offset, parts } => {
+                        if let Value::Ptr { obj, off } = get(regs, consts, base) {
+                            let mut sum = off.wrapping_add(offset);
+                            let mut concrete = true;
+                            for s in &f.scaled[parts.as_range()] {
+                                match get(regs, consts, s.index) {
+                                    Value::Int(i) => {
+                                        sum = sum.wrapping_add(sign_extend(i, s.width).wrapping_mul(s.scale));
+                                    }
+                                    _ => {
+                                        concrete = false;
+                                        break;
+                                    }
+                                }
+                            }
+                            if concrete {
+                                regs[dst.index()] = Value::Ptr { obj, off: sum };
+                                pc += 1;
+                                continue;
+                            }
+                        }
+                    }
+                    &Inst::Select { dst, cond, a, b, .. } => {
+                        if let Value::Int(c) = get(regs, consts, cond) {
+                            regs[dst.index()] = get(regs, consts, if c & 1 != 0 { a } else { b });
+                            pc += 1;
+                            continue;
+                        }
+                    }
+                    &Inst::Jump { edge } => {
+                        pc = self.take_edge(f, consts, st, edge);
+                        if budget == 0 {
+                            st.inst = pc as u32;
+                            return Step::Next;
+                        }
+                        budget -= 1;
+                        if !code.headers.is_empty()
+                            && let Err(flow) = self.count_loop(code, st)
+                            && let Flow::Stop(s) = flow
+                        {
+                            return s;
+                        }
+                        continue;
+                    }
+                    &Inst::Branch { cond, edges } => {
+                        if let Value::Int(c) = get(regs, consts, cond) {
+                            let e = edges as usize + usize::from(c & 1 == 0);
+                            self.coverage.edges[st.frame.func.index()][e] += 1;
+                            pc = self.take_edge(f, consts, st, f.edges[e]);
+                            if budget == 0 {
+                                st.inst = pc as u32;
+                                return Step::Next;
+                            }
+                            budget -= 1;
+                            if !code.headers.is_empty()
+                                && let Err(flow) = self.count_loop(code, st)
+                                && let Flow::Stop(s) = flow
+                            {
+                                return s;
+                            }
+                            continue;
+                        }
+                    }
+                    _ => {}
+                }
+                st.inst = pc as u32;
+                match self.slow(code, f, consts, st, inst) {
+                    Flow::Next => pc += 1,
+                    Flow::Jump => pc = st.inst as usize,
+                    Flow::Frame => {
+                        if budget == 0 {
+                            return Step::Next;
+                        }
+                        budget -= 1;
+                        continue 'frame;
+                    }
+                    Flow::Stop(step) => return step,
+                }
+            }
+        }
+    }
+
+    /// Follows an edge: its copies, then the block. Returns the first instruction.
+    #[inline(always)]
+    pub(crate) fn take_edge(&mut self, f: &Function, consts: &[Value], st: &mut State, edge: Edge) -> usize {
+        let regs = &mut st.frame.regs;
+        for c in &f.copies[edge.copies.as_range()] {
+            regs[c.dst.index()] = get(regs, consts, c.src);
+        }
+        self.enter_block(st, f, edge.target);
+        st.inst as usize
+    }
+
+    /// Coverage and counters of a block entry; `state.block` and `state.inst` point to its start.
+    #[inline(always)]
+    pub(crate) fn enter_block(&mut self, st: &mut State, f: &Function, block: BlockId) {
+        st.block = block;
+        st.inst = f.blocks[block.index()].first.0;
+        let weight = u64::from(f.block_weight[block.index()]);
+        st.instructions += weight;
+        self.instructions += weight;
+        st.since_new += weight;
+        if self.coverage.enter(st.frame.func, block) {
+            st.covered_new = true;
+            st.since_new = 0;
+        }
+    }
+
+    pub(crate) fn count_entry(&mut self, st: &mut State, func: FuncId) {
+        let program = self.program.clone();
+        self.enter_block(st, program.function(func), BlockId(0));
+    }
+
+    /// An operand of the top frame. A slot that nobody wrote is decided here, once, as a fresh unknown.
+    pub(crate) fn value(&mut self, st: &mut State, consts: &[Value], o: Opnd, width: u16) -> Value {
+        let v = get(&st.frame.regs, consts, o);
+        if v != Value::Undef {
+            return v;
+        }
+        let t = self.fresh(st, width);
+        let v = Value::from_term(&self.terms, t);
+        if let OpndKind::Slot(s) = o.kind() {
+            st.frame.regs[s.index()] = v;
+        }
+        v
+    }
+
+    /// An operand as it is, `Undef` included (copies do not decide).
+    pub(crate) fn raw(&self, st: &State, consts: &[Value], o: Opnd) -> Value {
+        get(&st.frame.regs, consts, o)
+    }
+
+    /// Instructions off the fast path, by family.
+    #[inline(never)]
+    fn slow(&mut self, code: &Code, f: &Function, consts: &[Value], st: &mut State, inst: &Inst) -> Flow {
+        let done = match inst {
+            Inst::Bin { .. }
+            | Inst::Cmp { .. }
+            | Inst::Cast { .. }
+            | Inst::Select { .. }
+            | Inst::Freeze { .. }
+            | Inst::Gep { .. } => self.integer(code, f, consts, st, inst),
+            Inst::Scalar { .. } => self.scalar(f, consts, st, inst),
+            Inst::Load { .. }
+            | Inst::Store { .. }
+            | Inst::Alloca { .. }
+            | Inst::StackSave { .. }
+            | Inst::StackRestore { .. } => self.memory_inst(code, f, consts, st, inst),
+            Inst::MemCopy { .. } | Inst::MemSet { .. } => self.bulk(consts, st, inst),
+            Inst::FBin { .. } | Inst::FNeg { .. } | Inst::FCmp { .. } | Inst::FCast { .. } => {
+                self.float(consts, st, inst)
+            }
+            Inst::Call { callee, dsts, args } => {
+                return match *callee {
+                    Callee::Direct(g) => self.call(code, f, consts, st, g, *dsts, *args),
+                    Callee::Indirect(p) => self.call_through(code, f, consts, st, p, *dsts, *args),
+                };
+            }
+            Inst::Branch { .. } | Inst::Switch { .. } | Inst::IndirectJump { .. } => {
+                return self.control(f, consts, st, inst);
+            }
+            Inst::Return { values } => return self.ret(f, consts, st, *values),
+            Inst::VaStart { .. } | Inst::VaCopy { .. } | Inst::VaEnd { .. } | Inst::VaArg { .. } => {
+                self.varargs(consts, st, inst)
+            }
+            Inst::Assume { .. } => Ok(()),
+            Inst::Unreachable => Err(Flow::error(
+                pleach_state::ErrorKind::Unreachable,
+                "execution reaches a point the compiler was told it never reaches",
+            )),
+            Inst::Unsupported { name } => {
+                Err(Flow::cut(pleach_state::Cut::Unsupported(f.names[*name as usize].clone())))
+            }
+            Inst::Mov { .. } | Inst::Undef { .. } | Inst::Jump { .. } => Ok(()),
+        };
+        match done {
+            Ok(()) => Flow::Next,
+            Err(flow) => flow,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! From a path to a test input: the path's model, cut into the inputs the program asked for.
+
+use crate::machine::Machine;
+use pleach_expr::{Key, SymbolKind};
+use pleach_state::{InputType, Origin, State};
+
+/// One input with its bytes, little-endian as in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConcreteInput {
+    pub name: String,
+    pub bytes: Vec<u8>,
+    pub ty: InputType,
+    pub origin: Origin,
+}
+
+impl Machine {
+    /// Inputs that make the program take this path.
+    pub fn test_inputs(&mut self, state: &State) -> Vec<ConcreteInput> {
+        state
+            .inputs
+            .in_order()
+            .iter()
+            .map(|i| {
+                let mut bytes = vec![0u8; i.size as usize];
+                let (step, cells) = match self.terms.symbols.kind(i.symbol) {
+                    SymbolKind::Bits(w) => (8, u32::from(w).div_ceil(64)),
+                    SymbolKind::Array { element, len } => (usize::from(element) / 8, len),
+                };
+                for c in 0..cells {
+                    let v = state.path.model_value(Key::new(i.symbol, c));
+                    if v != 0 {
+                        let at = c as usize * step;
+                        let end = (at + step).min(bytes.len());
+                        bytes[at..end].copy_from_slice(&v.to_le_bytes()[..end - at]);
+                    }
+                }
+                ConcreteInput { name: i.name.clone(), bytes, ty: i.ty.clone(), origin: i.origin }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! Variable arguments in the layout the target's compiler expects.
+//!
+//! On x86-64 clang expands `va_arg` into reads of a structure: `{ i32 gp_offset, i32 fp_offset, ptr overflow_area, ptr save_area }`.
+//! `va_start` fills it so that every argument lies in the overflow area; on 32-bit targets the list is a plain pointer.
+
+use crate::access::Purpose;
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_ir::{Inst, Ty};
+use pleach_memory::{ObjectKind, Value};
+use pleach_state::{Cut, State};
+
+impl Machine {
+    pub(crate) fn varargs(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+        let pw = self.pointer_bits();
+        match *inst {
+            Inst::VaStart { list } => {
+                let list = self.value(st, consts, list, pw);
+                let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, Purpose::Write)?;
+                let area = self.argument_area(st)?;
+                st.frame.locals.push(area);
+                let area = Value::ptr(area, 0);
+                if pw == 64 {
+                    // Offsets past the register save area: everything is taken from the overflow area.
+                    let crate::access::Place::At { obj, off } = place else {
+                        return Err(Flow::cut(Cut::Unsupported("va_start through a symbolic pointer".into())));
+                    };
+                    let at = |k: u64| crate::access::Place::At { obj, off: off + k };
+                    self.write_place(st, at(0), 4, Value::Int(48));
+                    self.write_place(st, at(4), 4, Value::Int(304));
+                    self.write_place(st, at(8), 8, area);
+                    self.write_place(st, at(16), 8, Value::NULL);
+                } else {
+                    self.write_place(st, place, 4, area);
+                }
+                Ok(())
+            }
+            Inst::VaCopy { dst, src } => {
+                let d = self.value(st, consts, dst, pw);
+                let s = self.value(st, consts, src, pw);
+                let n = if pw == 64 { 24 } else { 4 };
+                self.copy_bytes(st, d, s, Value::Int(n), 64)
+            }
+            Inst::VaEnd { .. } => Ok(()),
+            _ => Err(Flow::cut(Cut::Unsupported("the va_arg instruction".into()))),
+        }
+    }
+
+    /// The variable arguments of the top frame, one after the other as the calling convention lays them out in memory.
+    fn argument_area(&mut self, st: &mut State) -> Attempt<pleach_memory::ObjId> {
+        let args = st.frame.varargs.clone();
+        let word = self.pointer_bytes();
+        let mut offset = 0u64;
+        let mut placed = Vec::new();
+        for &(v, ty) in args.iter() {
+            let bytes = u64::from(self.program.target.store_bytes(ty));
+            if word == 8 && matches!(ty, Ty::Float(pleach_ir::FloatTy::X87) | Ty::Int(128)) {
+                offset = offset.next_multiple_of(16);
+            }
+            placed.push((offset, bytes, v));
+            offset += bytes.next_multiple_of(word);
+        }
+        let id = self.allocate(st, offset, 16, ObjectKind::Stack)?;
+        for (off, bytes, v) in placed {
+            self.write_place(st, crate::access::Place::At { obj: id, off }, bytes, v);
+        }
+        Ok(id)
+    }
+}

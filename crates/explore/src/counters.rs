@@ -1,0 +1,38 @@
+//! What happened so far. Deterministic: nothing here depends on the clock.
+
+use pleach_state::Cut;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    pub steps: u64,
+    /// LLVM instructions over all paths, shared prefixes once
+    pub instructions: u64,
+    /// times a state was replaced by more than one
+    pub forks: u64,
+    pub completed: u64,
+    pub errored: u64,
+    pub cut: u64,
+    pub pruned: u64,
+    /// ended on purpose without a test
+    pub silent: u64,
+    pub tests: u64,
+    pub states_peak: u64,
+    pub deepest: u32,
+    /// every reason for which paths were not followed to their end, with how many
+    pub cuts: BTreeMap<Cut, u64>,
+    /// the share of the tree that is done, each fork dividing its node's share evenly
+    pub share_done: f64,
+}
+
+impl Counters {
+    /// Paths that ended, in whatever way.
+    pub fn paths(&self) -> u64 {
+        self.completed + self.errored + self.cut + self.pruned + self.silent
+    }
+
+    /// Every feasible path was followed to its end.
+    pub fn is_complete(&self) -> bool {
+        self.cuts.is_empty()
+    }
+}

@@ -1,0 +1,23 @@
+//! The run loop, limits and search strategies.
+//!
+//! Knows no concrete technique: what is pruned, merged or written is decided behind the seams of `pleach_state`.
+
+pub mod counters;
+pub mod limits;
+pub mod rng;
+pub mod run;
+pub mod search;
+pub mod sink;
+pub mod step;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use counters::Counters;
+pub use limits::{Halt, Limits};
+pub use rng::Rng;
+pub use run::{Run, RunConfig, Seams};
+pub use search::{SearchConfig, SearchError, Strategy};
+pub use sink::{Ended, Progress, Sink};
+pub use step::{Child, Step, Stepper};

@@ -1,0 +1,303 @@
+//! The run loop: select → covered? → step → grow the tree → close nodes → notify.
+//!
+//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which techniques
+//! are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is counted; so no path is
+//! lost without a trace.
+
+use crate::counters::Counters;
+use crate::limits::{Halt, Limits, resident_bytes};
+use crate::rng::Rng;
+use crate::sink::{Ended, Sink};
+use crate::step::{Child, Step, Stepper};
+use pleach_expr::Terms;
+use pleach_ir::Span;
+use pleach_state::seams::{CoverCheck, Interpolator, Searcher, States, View};
+use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Debug)]
+pub struct RunConfig {
+    pub limits: Limits,
+    /// Blocks that a state runs before the searcher is asked again. Default: 4096.
+    pub step_blocks: u32,
+    /// How often the sink hears of progress. Default: a quarter of a second.
+    pub progress_every: Duration,
+    /// How long the remaining states may take to be turned into tests after a halt. Default: half a second.
+    pub grace: Duration,
+    /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
+    pub seed: u64,
+    /// How the process measures its memory. Default: the resident set.
+    pub memory: fn() -> Option<u64>,
+}
+
+impl Default for RunConfig {
+    fn default() -> RunConfig {
+        RunConfig {
+            limits: Limits::default(),
+            step_blocks: 4096,
+            progress_every: Duration::from_millis(250),
+            grace: Duration::from_millis(500),
+            seed: 0,
+            memory: resident_bytes,
+        }
+    }
+}
+
+/// The techniques of a run.
+pub struct Seams<'a> {
+    pub searcher: &'a mut dyn Searcher,
+    pub cover: &'a mut dyn CoverCheck,
+    pub interpolator: &'a mut dyn Interpolator,
+}
+
+/// A run. It outlives a panic inside [`Run::explore`], so that what was found can still be reported.
+pub struct Run {
+    pub config: RunConfig,
+    pub states: States,
+    pub tree: Tree,
+    pub counters: Counters,
+    pub(crate) halt: Halt,
+    /// why the loop ends before the states do
+    pub(crate) stop: Option<Cut>,
+    /// by node: its share of the whole tree
+    shares: Vec<f64>,
+    next_id: u64,
+    pub(crate) rng: Rng,
+    pub(crate) started: Instant,
+    pub(crate) looked: Instant,
+    pub(crate) steps_to_look: u32,
+    pub(crate) memory_looked: Instant,
+}
+
+/// What a step did to the set of states.
+#[derive(Default)]
+pub(crate) struct Change {
+    pub added: Vec<StateId>,
+    pub removed: Vec<StateId>,
+}
+
+/// Those the loop works with.
+pub(crate) struct Hands<'a, M> {
+    pub machine: &'a mut M,
+    pub sink: &'a mut dyn Sink<M>,
+    pub interpolator: &'a mut dyn Interpolator,
+    pub change: Change,
+}
+
+impl Run {
+    pub fn new(config: RunConfig, halt: Halt) -> Run {
+        let now = Instant::now();
+        Run {
+            rng: Rng::new(config.seed, 0),
+            config,
+            states: States::new(),
+            tree: Tree::new(),
+            counters: Counters::default(),
+            halt,
+            stop: None,
+            shares: vec![1.0],
+            next_id: 0,
+            started: now,
+            looked: now,
+            steps_to_look: 0,
+            memory_looked: now,
+        }
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Explores until no state is left or a limit is hit. What then remains is cut, with that limit as the reason.
+    pub fn explore<M: Stepper>(&mut self, initial: Vec<State>, machine: &mut M, sink: &mut dyn Sink<M>, seams: Seams) {
+        let Seams { searcher, cover, interpolator } = seams;
+        let hands = &mut Hands { machine, sink, interpolator, change: Change::default() };
+        self.started = Instant::now();
+        self.plant(initial, hands);
+        searcher.update(None, &hands.change.added, &[], self.view(hands));
+        loop {
+            hands.change.added.clear();
+            hands.change.removed.clear();
+            if self.look_around(hands) {
+                break;
+            }
+            if !hands.change.removed.is_empty() {
+                searcher.update(None, &[], &hands.change.removed, self.view(hands));
+                hands.change.removed.clear();
+            }
+            let Some(id) = searcher.select(self.view(hands)) else { break };
+            let Some(state) = self.states.get_mut(&id) else { break };
+            if let Some(by) = cover.covered(state, &self.tree) {
+                self.prune(id, by, hands);
+            } else {
+                let step = hands.machine.step(state, Self::budget(&self.config, &self.counters));
+                self.counters.steps += 1;
+                self.counters.instructions = hands.machine.instructions();
+                self.grow(id, step, hands);
+                hands.machine.refresh();
+            }
+            searcher.update(Some(id), &hands.change.added, &hands.change.removed, self.view(hands));
+        }
+        if let Some(why) = self.stop.clone() {
+            self.abandon(&why, hands);
+        }
+        self.report(hands, Instant::now());
+    }
+
+    fn view<'a, M: Stepper>(&'a self, hands: &'a Hands<M>) -> View<'a> {
+        View { states: &self.states, tree: &self.tree, figures: &*hands.machine }
+    }
+
+    /// The first states: one at the root, several below it.
+    fn plant<M>(&mut self, initial: Vec<State>, hands: &mut Hands<M>) {
+        let several = initial.len() > 1;
+        let share = 1.0 / initial.len().max(1) as f64;
+        for mut state in initial {
+            state.node = NodeId::ROOT;
+            if several {
+                state.node = self.tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
+                self.shares.push(share);
+            }
+            let id = self.admit(state);
+            hands.change.added.push(id);
+        }
+        if several {
+            hands.sink.on_fork(NodeId::ROOT, &self.tree);
+        }
+    }
+
+    fn admit(&mut self, mut state: State) -> StateId {
+        let id = StateId(self.next_id);
+        self.next_id += 1;
+        state.id = id;
+        self.counters.deepest = self.counters.deepest.max(state.depth);
+        self.states.insert(id, Box::new(state));
+        self.counters.states_peak = self.counters.states_peak.max(self.states.len() as u64);
+        id
+    }
+
+    fn budget(config: &RunConfig, counters: &Counters) -> u32 {
+        match config.limits.max_instructions {
+            // Shorter steps towards the limit, as a block may have many instructions.
+            Some(max) => {
+                let left = max.saturating_sub(counters.instructions);
+                config.step_blocks.min(u32::try_from(left / 16 + 1).unwrap_or(u32::MAX))
+            }
+            None => config.step_blocks,
+        }
+    }
+
+    fn grow<M: Stepper>(&mut self, id: StateId, step: Step, hands: &mut Hands<M>) {
+        match step {
+            Step::Next => self.look_soon(),
+            Step::Fork(children) => self.fork(id, children, hands),
+            Step::End(end) => {
+                if let Some(state) = self.states.remove(&id) {
+                    hands.change.removed.push(id);
+                    self.finish(&state, end, hands);
+                }
+            }
+        }
+    }
+
+    fn fork<M: Stepper>(&mut self, id: StateId, mut children: Vec<Child>, hands: &mut Hands<M>) {
+        let Some(parent) = self.states.get_mut(&id) else { return };
+        let (node, depth) = (parent.node, parent.depth);
+        if let [Child { end: None, .. }] = children[..] {
+            let only = children.remove(0).state;
+            **parent = State { id, node, ..only };
+            return;
+        }
+        let parent = self.states.remove(&id);
+        hands.change.removed.push(id);
+        let Some(first) = children.first() else {
+            // No side is feasible: the path itself was not.
+            if let Some(parent) = parent {
+                self.finish(&parent, End::Silent, hands);
+            }
+            return;
+        };
+        let span = hands.machine.span(&first.state);
+        self.limit_forks(&mut children, depth + 1);
+        let share = self.shares[node.index()] / children.len() as f64;
+        self.counters.forks += u64::from(children.len() > 1);
+        let heir = children.iter().position(|c| c.end.is_none()).unwrap_or(0);
+        let mut ended = Vec::new();
+        for (i, Child { mut state, condition, end }) in children.into_iter().enumerate() {
+            state.node = self.tree.grow(node, condition, span);
+            self.shares.push(share);
+            state.depth = depth + 1;
+            // What was covered above the fork is shown by one test, not by one for each side.
+            state.covered_new &= i == heir;
+            match end {
+                None => hands.change.added.push(self.admit(state)),
+                Some(end) => ended.push((state, end)),
+            }
+        }
+        hands.sink.on_fork(node, &self.tree);
+        for (state, end) in ended {
+            self.finish(&state, end, hands);
+        }
+    }
+
+    fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, hands: &mut Hands<M>) {
+        let Some(state) = self.states.remove(&id) else { return };
+        hands.change.removed.push(id);
+        self.counters.pruned += 1;
+        hands.sink.on_pruned(&state, by);
+        self.close(state.node, Status::Pruned, 0, hands);
+    }
+
+    /// A path has ended.
+    pub(crate) fn finish<M: Stepper>(&mut self, state: &State, mut end: End, hands: &mut Hands<M>) {
+        // A query that was interrupted because the run halts says nothing about the solver.
+        if let (End::Cut(Cut::Solver(_)), Some(why)) = (&end, self.halt.reason()) {
+            end = End::Cut(why);
+        }
+        let status = self.count(&end);
+        let hurried = self.stop.is_some() && self.looked.elapsed() > self.config.grace;
+        let test = hands.sink.on_path_end(hands.machine, Ended { state, end: &end, node: state.node, hurried });
+        self.counters.tests += u64::from(test != 0);
+        self.look_at_results(&end, hands.sink.stop());
+        self.close(state.node, status, test, hands);
+    }
+
+    fn count(&mut self, end: &End) -> Status {
+        let c = &mut self.counters;
+        match end {
+            End::Exit(_) => {
+                c.completed += 1;
+                Status::Exit
+            }
+            End::Silent => {
+                c.silent += 1;
+                Status::Silent
+            }
+            End::Error(_) => {
+                c.errored += 1;
+                Status::Error
+            }
+            End::Cut(why) => {
+                c.cut += 1;
+                *c.cuts.entry(why.clone()).or_default() += 1;
+                Status::Cut
+            }
+        }
+    }
+
+    fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
+        self.counters.share_done += self.shares[leaf.index()];
+        for node in self.tree.end(leaf, status, test) {
+            hands.interpolator.on_close(node, &self.tree);
+            hands.sink.on_close(node, &self.tree);
+        }
+    }
+
+    /// Ends all waiting states, oldest first.
+    fn abandon<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
+        self.looked = Instant::now();
+        while let Some((_, state)) = self.states.pop_first() {
+            self.finish(&state, End::Cut(why.clone()), hands);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A random walk from the root of the execution tree, at each fork into one of the subtrees that are still open.
+//!
+//! *Paper*: KLEE (OSDI'08) §3.4. *Idea*: states high in the tree, with few constraints and much freedom, are favoured, and
+//! a loop that forks a state at every turn does not drown the others.
+
+use crate::rng::Rng;
+use pleach_state::seams::{Searcher, View};
+use pleach_state::{NodeId, StateId};
+use rustc_hash::FxHashMap;
+
+pub struct RandomPath {
+    at: FxHashMap<NodeId, StateId>,
+    /// needed on removal, when the state is gone
+    node: FxHashMap<StateId, NodeId>,
+    rng: Rng,
+}
+
+impl RandomPath {
+    pub fn new(rng: Rng) -> RandomPath {
+        RandomPath { at: FxHashMap::default(), node: FxHashMap::default(), rng }
+    }
+}
+
+impl Searcher for RandomPath {
+    fn select(&mut self, view: View) -> Option<StateId> {
+        let mut node = NodeId::ROOT;
+        loop {
+            if let Some(&state) = self.at.get(&node) {
+                return Some(state);
+            }
+            let open = || view.tree.children(node).filter(|c| view.tree.node(*c).is_open());
+            node = match open().count() {
+                0 => return None,
+                1 => open().next()?,
+                n => open().nth(self.rng.below(n))?,
+            };
+        }
+    }
+    fn update(&mut self, _: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
+        for r in removed {
+            if let Some(n) = self.node.remove(r) {
+                self.at.remove(&n);
+            }
+        }
+        for a in added {
+            let Some(state) = view.states.get(a) else { continue };
+            self.node.insert(*a, state.node);
+            self.at.insert(state.node, *a);
+        }
+    }
+    fn name(&self) -> String {
+        "random-path".into()
+    }
+}

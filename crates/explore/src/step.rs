@@ -1,0 +1,18 @@
+//! What the loop needs of an executor.
+
+use pleach_ir::Span;
+use pleach_state::State;
+use pleach_state::seams::Figures;
+pub use pleach_state::{Child, Step};
+
+/// Runs states. `step` neither schedules nor prunes.
+pub trait Stepper: Figures {
+    /// Runs the state for up to `budget` blocks, or until it forks or ends.
+    fn step(&mut self, state: &mut State, budget: u32) -> Step;
+    /// Instructions executed by all steps so far.
+    fn instructions(&self) -> u64;
+    /// Where in the source the state is.
+    fn span(&self, state: &State) -> Span;
+    /// Brings the [`Figures`] up to date; called after every step, so cheap when nothing has changed.
+    fn refresh(&mut self) {}
+}

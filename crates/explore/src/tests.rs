@@ -1,0 +1,312 @@
+//! The loop and every strategy on made-up trees.
+
+use crate::search::{SearchConfig, Strategy, Weight};
+use crate::sink::{Ended, Progress, Sink};
+use crate::step::{Child, Step, Stepper};
+use crate::{Halt, Limits, Run, RunConfig, Seams};
+use pleach_expr::Terms;
+use pleach_ir::{FuncId, Span};
+use pleach_memory::AddressSpace;
+use pleach_state::seams::View;
+use pleach_state::seams::{CheckedSearcher, CoverCheck, Figures, Interpolator, NeverCovered, NoInterpolator, Searcher};
+use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const ALL: &str =
+    "dfs,bfs,random-state,random-path,nurs:covnew,nurs:md2u,nurs:depth,nurs:rp,nurs:icnt,nurs:cpicnt,nurs:qc";
+
+/// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place is
+/// kept in `fresh`.
+struct Synthetic {
+    arity: u32,
+    depth: u32,
+    instructions: u64,
+    /// plain steps before a fork
+    pause: u64,
+}
+
+impl Synthetic {
+    fn new(arity: u32, depth: u32) -> Synthetic {
+        Synthetic { arity, depth, instructions: 0, pause: 2 }
+    }
+    fn initial(&self) -> State {
+        State { fresh: 1, ..State::new(AddressSpace::new(64), FuncId(0), 0) }
+    }
+    fn level(&self, mut place: u32) -> u32 {
+        let mut level = 0;
+        while place > 1 {
+            place = (place - 2) / self.arity + 1;
+            level += 1;
+        }
+        level
+    }
+    fn leaves(&self) -> u64 {
+        u64::from(self.arity.pow(self.depth))
+    }
+    fn errors(&self) -> u64 {
+        (0..self.depth).filter(|d| d % 2 == 1).map(|d| u64::from(self.arity.pow(d))).sum()
+    }
+}
+
+impl Figures for Synthetic {
+    fn to_uncovered(&self, state: &State) -> Option<u32> {
+        (state.fresh % 3 != 0).then_some(state.fresh % 50)
+    }
+    fn visits(&self, state: &State) -> u64 {
+        u64::from(state.fresh)
+    }
+}
+
+impl Stepper for Synthetic {
+    fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        assert!(budget > 0);
+        self.instructions += 10;
+        state.instructions += 10;
+        state.since_new += 10;
+        state.query_cost += 20_000;
+        if (state.instructions / 10) % (self.pause + 1) != 0 {
+            return Step::Next;
+        }
+        let level = self.level(state.fresh);
+        assert_eq!(level, state.depth);
+        if level == self.depth {
+            return Step::End(End::Exit(Some(0)));
+        }
+        let child = |place, end| Child { state: State { fresh: place, ..state.clone() }, condition: Terms::TRUE, end };
+        let mut children: Vec<_> =
+            (0..self.arity).map(|i| child((state.fresh - 1) * self.arity + 2 + i, None)).collect();
+        if level % 2 == 1 {
+            let error = ProgramError { kind: ErrorKind::OobRead, message: "made up".into() };
+            children.insert(0, child(0, Some(End::Error(error))));
+        }
+        Step::Fork(children)
+    }
+    fn instructions(&self) -> u64 {
+        self.instructions
+    }
+    fn span(&self, _: &State) -> Span {
+        Span::default()
+    }
+}
+
+#[derive(Default)]
+struct Recorder {
+    /// places in the order they ended
+    order: Vec<u32>,
+    ends: BTreeMap<&'static str, u64>,
+    closed: Vec<NodeId>,
+    tests: u32,
+    progress: u32,
+}
+
+impl Sink<Synthetic> for Recorder {
+    fn on_path_end(&mut self, _: &mut Synthetic, ended: Ended) -> u32 {
+        self.order.push(ended.state.fresh);
+        let kind = match ended.end {
+            End::Exit(_) => "exit",
+            End::Silent => "silent",
+            End::Error(_) => "error",
+            End::Cut(_) => "cut",
+        };
+        *self.ends.entry(kind).or_default() += 1;
+        self.tests += 1;
+        self.tests
+    }
+    fn on_close(&mut self, node: NodeId, _: &Tree) {
+        self.closed.push(node);
+    }
+    fn on_progress(&mut self, _: &mut Synthetic, progress: Progress) {
+        assert!(progress.counters.share_done <= 1.000001);
+        self.progress += 1;
+    }
+}
+
+struct Boxed(Box<dyn Searcher>);
+impl Searcher for Boxed {
+    fn select(&mut self, view: View) -> Option<StateId> {
+        self.0.select(view)
+    }
+    fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
+        self.0.update(current, added, removed, view);
+    }
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+fn explore(machine: &mut Synthetic, search: &SearchConfig, config: RunConfig, halt: Halt) -> (Run, Recorder) {
+    let (mut run, mut sink) = (Run::new(config, halt), Recorder::default());
+    let mut searcher = CheckedSearcher::new(Boxed(search.build().unwrap()));
+    let seams = Seams { searcher: &mut searcher, cover: &mut NeverCovered, interpolator: &mut NoInterpolator };
+    run.explore(vec![machine.initial()], machine, &mut sink, seams);
+    (run, sink)
+}
+
+fn search(names: &str, seed: u64) -> SearchConfig {
+    SearchConfig { strategies: Strategy::parse_list(names).unwrap(), seed, batch_instructions: None }
+}
+
+fn limited(limits: Limits) -> RunConfig {
+    RunConfig { limits, ..RunConfig::default() }
+}
+
+#[test]
+fn every_strategy_explores_every_leaf_once() {
+    let lists = ALL.split(',').map(str::to_owned).chain(["random-path,nurs:covnew".into(), ALL.into()]);
+    for names in lists {
+        for batch_instructions in [None, Some(35)] {
+            let config = SearchConfig { batch_instructions, ..search(&names, 3) };
+            let mut machine = Synthetic::new(3, 5);
+            let (run, sink) = explore(&mut machine, &config, RunConfig::default(), Halt::new());
+            let c = &run.counters;
+            assert_eq!((c.completed, c.errored), (machine.leaves(), machine.errors()), "{names}");
+            assert!(c.is_complete() && run.states.is_empty());
+            assert!((c.share_done - 1.0).abs() < 1e-9, "{names}: {}", c.share_done);
+            let mut places: Vec<u32> = sink.order.iter().copied().filter(|p| *p != 0).collect();
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len() as u64, machine.leaves(), "{names}");
+            assert_eq!(sink.closed.len(), run.tree.len(), "{names}: every node closes once");
+            assert_eq!(sink.closed.last(), Some(&NodeId::ROOT));
+            assert_eq!(c.deepest, 5);
+            assert_eq!(c.instructions, machine.instructions);
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_and_nothing_else() {
+    for names in ALL.split(',').chain(["random-path,nurs:covnew"]) {
+        let order =
+            |seed| explore(&mut Synthetic::new(2, 6), &search(names, seed), RunConfig::default(), Halt::new()).1.order;
+        assert_eq!(order(5), order(5), "{names}");
+        let random = !matches!(names, "dfs" | "bfs");
+        assert_eq!(order(5) != order(6), random, "{names}");
+    }
+}
+
+#[test]
+fn depth_first_and_breadth_first_orders() {
+    let order = |names| {
+        let mut m = Synthetic { pause: 0, ..Synthetic::new(2, 2) };
+        explore(&mut m, &search(names, 0), RunConfig::default(), Halt::new()).1.order
+    };
+    // Errors have place 0; leaves of the complete binary tree are 4 to 7.
+    assert_eq!(order("dfs"), [0, 4, 5, 0, 6, 7]);
+    assert_eq!(order("bfs"), [0, 0, 4, 5, 6, 7]);
+}
+
+#[test]
+fn weights_are_ordered_as_the_formulas_say() {
+    let machine = Synthetic::new(2, 2);
+    let mut states = pleach_state::seams::States::new();
+    let mut add = |id: u64, change: &dyn Fn(&mut State)| {
+        let mut s = machine.initial();
+        s.id = StateId(id);
+        change(&mut s);
+        states.insert(s.id, Box::new(s));
+    };
+    // In each case state 1 must be drawn nearly always.
+    add(1, &|s| (s.depth, s.fresh, s.since_new, s.query_cost) = (60, 1, 1001, 0));
+    add(2, &|s| (s.depth, s.fresh, s.since_new, s.query_cost) = (0, 49, 200_000, 90_000_000));
+    let tree = Tree::new();
+    let drawn = |weight| {
+        let mut s =
+            SearchConfig { strategies: vec![Strategy::Nurs(weight)], ..SearchConfig::default() }.build().unwrap();
+        let view = View { states: &states, tree: &tree, figures: &machine };
+        s.update(None, &[StateId(1), StateId(2)], &[], view);
+        (0..100).filter(|_| s.select(view) == Some(StateId(1))).count()
+    };
+    use Weight::*;
+    for weight in [Depth, InstCount, QueryCost, MinDistToUncovered, CoveringNew] {
+        assert!(drawn(weight) > 90, "{weight:?}: {}", drawn(weight));
+    }
+    assert_eq!(drawn(RandomPath), 0);
+    let equal = drawn(CallPathInstCount);
+    assert!((30..70).contains(&equal), "{equal}");
+}
+
+#[test]
+fn limits_cut_and_say_so() {
+    let cases: [(Limits, Cut); 5] = [
+        (Limits { max_instructions: Some(500), ..Limits::default() }, Cut::Instructions),
+        (Limits { max_forks: Some(5), ..Limits::default() }, Cut::Forks),
+        (Limits { max_depth: Some(2), ..Limits::default() }, Cut::Depth),
+        (Limits { max_tests: Some(7), ..Limits::default() }, Cut::Tests),
+        (Limits { max_time: Some(Duration::ZERO), ..Limits::default() }, Cut::Time),
+    ];
+    for (limits, why) in cases {
+        for names in ["dfs", "random-path,nurs:covnew"] {
+            let (run, sink) =
+                explore(&mut Synthetic::new(3, 6), &search(names, 0), limited(limits.clone()), Halt::new());
+            let c = &run.counters;
+            assert_eq!(c.cuts.keys().collect::<Vec<_>>(), [&why], "{names}");
+            assert_eq!(c.cuts[&why], c.cut);
+            assert_eq!(c.paths(), sink.order.len() as u64);
+            assert!(run.states.is_empty() && run.tree.node(NodeId::ROOT).tainted);
+            assert!(run.tree.nodes().all(|(_, n)| n.status != Status::Open));
+            match why {
+                Cut::Instructions => assert!((500..560).contains(&c.instructions)),
+                Cut::Depth => assert_eq!((c.completed, c.cut, c.deepest), (0, 27, 2)),
+                Cut::Forks => assert!(c.completed > 0),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_halt_from_outside_and_a_first_error_stop_the_run() {
+    let halt = Halt::new();
+    halt.interrupt();
+    let (run, _) = explore(&mut Synthetic::new(2, 3), &search("dfs", 0), RunConfig::default(), halt);
+    assert_eq!(run.counters.cuts, [(Cut::Interrupted, 1)].into());
+    let limits = Limits { exit_on_error: true, ..Limits::default() };
+    let (run, _) = explore(&mut Synthetic::new(2, 6), &search("dfs", 0), limited(limits), Halt::new());
+    assert_eq!(run.counters.errored, 1);
+    assert!(matches!(run.counters.cuts.keys().next(), Some(Cut::Stopped(why)) if why.contains("--exit-on-error")));
+    let limits = Limits { exit_on_error_type: vec![ErrorKind::Null], ..Limits::default() };
+    let (run, _) = explore(&mut Synthetic::new(2, 6), &search("dfs", 0), limited(limits), Halt::new());
+    assert!(run.counters.is_complete() && run.counters.errored > 1);
+}
+
+#[test]
+fn short_memory_drops_states_and_counts_them() {
+    // Twice what is allowed, always: in the end every state goes.
+    let config = RunConfig {
+        memory: || Some(200_000_000),
+        limits: Limits { max_memory: Some(100), ..Limits::default() },
+        ..RunConfig::default()
+    };
+    let mut machine = Synthetic { pause: 3_000_000, ..Synthetic::new(2, 12) };
+    let (run, _) = explore(&mut machine, &search("random-state", 0), config, Halt::new());
+    assert_eq!(run.counters.cuts.keys().collect::<Vec<_>>(), [&Cut::Memory]);
+    assert!(run.states.is_empty());
+}
+
+/// Covers every state below the first child of the root.
+struct CoverFirst(Vec<NodeId>);
+impl CoverCheck for CoverFirst {
+    fn covered(&mut self, state: &State, tree: &Tree) -> Option<NodeId> {
+        (tree.node(state.node).parent == NodeId::ROOT && state.node == NodeId(1)).then_some(NodeId::ROOT)
+    }
+}
+impl Interpolator for CoverFirst {
+    fn on_close(&mut self, node: NodeId, _: &Tree) {
+        self.0.push(node);
+    }
+}
+
+#[test]
+fn covered_states_are_pruned_and_close_their_nodes() {
+    let mut machine = Synthetic::new(2, 4);
+    let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
+    let mut searcher = search("bfs", 0).build().unwrap();
+    let (mut cover, mut interpolator) = (CoverFirst(vec![]), CoverFirst(vec![]));
+    let seams = Seams { searcher: &mut *searcher, cover: &mut cover, interpolator: &mut interpolator };
+    run.explore(vec![machine.initial()], &mut machine, &mut sink, seams);
+    assert_eq!((run.counters.pruned, run.counters.completed), (1, machine.leaves() / 2));
+    assert_eq!(interpolator.0, sink.closed);
+    assert_eq!(run.tree.node(NodeId(1)).status, Status::Pruned);
+}

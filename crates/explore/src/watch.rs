@@ -1,0 +1,117 @@
+//! The loop's eye on its limits.
+
+use crate::limits::how_many_to_drop;
+use crate::run::{Hands, Run};
+use crate::sink::Progress;
+use crate::step::{Child, Stepper};
+use pleach_state::{Cut, End, StateId};
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock when steps are short.
+const STEPS_PER_LOOK: u32 = 16;
+/// Between two looks at the memory in use.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+
+impl Run {
+    /// The next [`Run::look_around`] looks at the clock.
+    pub(crate) fn look_soon(&mut self) {
+        self.steps_to_look = 0;
+    }
+
+    /// Looks at the limits, now and then at the clock and at memory. True: stop.
+    pub(crate) fn look_around<M: Stepper>(&mut self, hands: &mut Hands<M>) -> bool {
+        if self.stop.is_none() {
+            self.stop = self.halt.reason();
+        }
+        if self.config.limits.max_instructions.is_some_and(|max| self.counters.instructions >= max) {
+            self.stop.get_or_insert(Cut::Instructions);
+        }
+        match self.steps_to_look {
+            0 if self.stop.is_none() => {
+                self.steps_to_look = STEPS_PER_LOOK;
+                self.look_at_clock(hands);
+            }
+            n => self.steps_to_look = n.saturating_sub(1),
+        }
+        self.stop.is_some()
+    }
+
+    fn look_at_clock<M: Stepper>(&mut self, hands: &mut Hands<M>) {
+        let now = Instant::now();
+        let limits = &self.config.limits;
+        if limits.max_time.is_some_and(|max| now - self.started >= max) {
+            self.halt.time_is_up();
+            self.stop.get_or_insert(Cut::Time);
+            return;
+        }
+        if let Some(max) = limits.max_memory
+            && now - self.memory_looked >= MEMORY_EVERY
+        {
+            let used = (self.config.memory)().unwrap_or(0) / 1_000_000;
+            self.drop_states(how_many_to_drop(self.states.len(), used, max), hands);
+            self.memory_looked = Instant::now();
+        }
+        if now - self.looked >= self.config.progress_every {
+            self.looked = now;
+            self.report(hands, now);
+        }
+    }
+
+    /// After a path ended: is that the last one wanted?
+    pub(crate) fn look_at_results(&mut self, end: &End, sink_says: Option<Cut>) {
+        let limits = &self.config.limits;
+        let mut why = sink_says;
+        if limits.max_tests.is_some_and(|max| self.counters.tests >= max) {
+            why = Some(Cut::Tests);
+        }
+        if let End::Error(error) = end
+            && (limits.exit_on_error || limits.exit_on_error_type.contains(&error.kind))
+        {
+            let flag = if limits.exit_on_error { "exit-on-error" } else { "exit-on-error-type" };
+            why = Some(Cut::Stopped(format!("an error was found (--{flag})")));
+        }
+        if self.stop.is_none() {
+            self.stop = why;
+        }
+    }
+
+    /// Ends the children that limits do not allow.
+    pub(crate) fn limit_forks(&mut self, children: &mut [Child], depth: u32) {
+        let limits = &self.config.limits;
+        if limits.max_depth.is_some_and(|max| depth > max) {
+            children.iter_mut().filter(|c| c.end.is_none()).for_each(|c| c.end = Some(End::Cut(Cut::Depth)));
+        }
+        let live = children.iter().filter(|c| c.end.is_none()).count();
+        if live > 1 && limits.max_forks.is_some_and(|max| self.counters.forks >= max) {
+            let kept = self.rng.below(live);
+            let rest = children.iter_mut().filter(|c| c.end.is_none()).enumerate().filter(|(i, _)| *i != kept);
+            rest.for_each(|(_, c)| c.end = Some(End::Cut(Cut::Forks)));
+        }
+    }
+
+    // INCOMPLETE: the dropped paths are lost; each is counted as cut by memory and still gets its test.
+    fn drop_states<M: Stepper>(&mut self, count: usize, hands: &mut Hands<M>) {
+        if count == 0 {
+            return;
+        }
+        // Those that have just shown something new go last.
+        let mut ids: Vec<(bool, StateId)> = self.states.values().map(|s| (s.covered_new, s.id)).collect();
+        for i in (1..ids.len()).rev() {
+            ids.swap(i, self.rng.below(i + 1));
+        }
+        ids.sort_by_key(|(new, _)| *new);
+        for (_, id) in ids.into_iter().take(count) {
+            let Some(state) = self.states.remove(&id) else { continue };
+            hands.change.removed.push(id);
+            self.finish(&state, End::Cut(Cut::Memory), hands);
+        }
+        hands.sink.on_memory_pressure();
+    }
+
+    pub(crate) fn report<M: Stepper>(&mut self, hands: &mut Hands<M>, now: Instant) {
+        let elapsed = now - self.started;
+        let time_left = self.config.limits.max_time.map(|max| max.saturating_sub(elapsed));
+        let progress = Progress { counters: &self.counters, states: self.states.len(), elapsed, time_left };
+        hands.sink.on_progress(hands.machine, progress);
+    }
+}

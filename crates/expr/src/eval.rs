@@ -1,0 +1,352 @@
+//! The value of a term under a model.
+//!
+//! *Idea*: one explicit stack, one memo; of an `Ite` only the chosen arm is visited, and the memo lives in the model, so
+//! a branch condition that grew by one operator since the last branch costs one operator. *Semantics*: SMT-LIB for
+//! integers and arrays, [`crate::float`] for floats. Terms with a part wider than 64 bits take a slower path on limbs.
+
+use crate::bits::{self, Limbs};
+use crate::fold::{self, Shape};
+use crate::model::{Memo, Model};
+use crate::support::Key;
+use crate::symbol::SymbolId;
+use crate::term::{BaseId, Node, Op, TermId, Terms, arity, facts, mask};
+use rustc_hash::FxHashMap;
+
+type Bases<'a> = &'a dyn Fn(BaseId) -> Option<u64>;
+
+impl Terms {
+    /// The value of `t` (at most 64 bits wide) under `model`.
+    ///
+    /// # Panics
+    /// Engine bug: `t` has a base, a quantifier, or floats of a width the machine lacks. Use [`Terms::try_eval`] for
+    /// terms that may have those.
+    #[inline]
+    pub fn eval(&self, t: TermId, model: &Model) -> u64 {
+        match self.try_eval(t, model) {
+            Some(v) => v,
+            None => panic!("engine bug: evaluation of a term with a base, a quantifier or a foreign float"),
+        }
+    }
+
+    /// As [`Terms::eval`], or `None` where the value cannot be computed.
+    pub fn try_eval(&self, t: TermId, model: &Model) -> Option<u64> {
+        let n = self.node(t);
+        if n.op == Op::Const {
+            return Some(n.value());
+        }
+        let memo = &mut *model.memo.borrow_mut();
+        Evaluator { terms: self, model, bases: &|_| None }.run(t, memo)
+    }
+
+    /// The value of `t` with the given addresses for its bases. `None` as in [`Terms::try_eval`].
+    pub fn eval_with_bases(&self, t: TermId, model: &Model, bases: &dyn Fn(BaseId) -> u64) -> Option<u64> {
+        if !self.has(t, facts::HAS_BASE) {
+            return self.try_eval(t, model);
+        }
+        Evaluator { terms: self, model, bases: &|b| Some(bases(b)) }.run(t, &mut Memo::default())
+    }
+
+    /// The value of a term of any width, as little-endian limbs.
+    ///
+    /// # Panics
+    /// As [`Terms::eval`].
+    pub fn eval_wide(&self, t: TermId, model: &Model) -> Limbs {
+        match self.try_eval_wide(t, model) {
+            Some(v) => v,
+            None => panic!("engine bug: evaluation of a term with a base, a quantifier or a foreign float"),
+        }
+    }
+
+    /// As [`Terms::eval_wide`], or `None` where the value cannot be computed.
+    pub fn try_eval_wide(&self, t: TermId, model: &Model) -> Option<Limbs> {
+        if self.width(t) <= 64 {
+            return self.try_eval(t, model).map(|v| bits::from_u64(v, self.width(t)));
+        }
+        let memo = &mut *model.memo.borrow_mut();
+        Evaluator { terms: self, model, bases: &|_| None }.run_wide(t, memo)
+    }
+}
+
+struct Evaluator<'a> {
+    terms: &'a Terms,
+    model: &'a Model,
+    bases: Bases<'a>,
+}
+
+/// What a step of evaluation came to.
+enum Step<V> {
+    Value(V),
+    /// arguments were pushed; come back when they are known
+    Wait,
+    /// the value cannot be computed
+    Stuck,
+}
+
+impl Evaluator<'_> {
+    fn run(&self, t: TermId, memo: &mut Memo) -> Option<u64> {
+        if let Some(v) = self.known(t, &memo.values) {
+            return Some(v);
+        }
+        if self.terms.has(t, facts::HAS_WIDE) {
+            return self.run_wide(t, memo).map(|v| v[0]);
+        }
+        let Memo { values, stack } = memo;
+        stack.clear();
+        stack.push(t);
+        while let Some(&x) = stack.last() {
+            if values.contains_key(&x) {
+                stack.pop();
+                continue;
+            }
+            match self.step(x, values, stack) {
+                Step::Value(v) => {
+                    values.insert(x, v);
+                    stack.pop();
+                }
+                Step::Wait => {}
+                Step::Stuck => return None,
+            }
+        }
+        values.get(&t).copied()
+    }
+
+    /// The value of a leaf, or a remembered one.
+    #[inline]
+    fn known(&self, t: TermId, values: &FxHashMap<TermId, u64>) -> Option<u64> {
+        let n = self.terms.node(t);
+        match n.op {
+            Op::Const => Some(n.value()),
+            Op::Var => Some(self.model.get(Key::new(SymbolId(n.a), 0)) & mask(n.width)),
+            Op::Read => match self.constant_cell(n) {
+                Some(v) => Some(v),
+                None => values.get(&t).copied(),
+            },
+            _ => values.get(&t).copied(),
+        }
+    }
+
+    /// The cell of an array variable at a constant index.
+    #[inline]
+    fn constant_cell(&self, n: Node) -> Option<u64> {
+        let array = self.terms.node(n.arg_a());
+        if array.op != Op::ArrayVar {
+            return None;
+        }
+        let index = self.terms.as_const(n.arg_b())?;
+        Some(self.model.get(Key::new(SymbolId(array.a), index as u32)) & mask(n.width))
+    }
+
+    fn step(&self, x: TermId, values: &FxHashMap<TermId, u64>, stack: &mut Vec<TermId>) -> Step<u64> {
+        let n = self.terms.node(x);
+        match n.op {
+            Op::Base => match (self.bases)(BaseId(n.a)) {
+                Some(v) => Step::Value(v & mask(n.width)),
+                None => Step::Stuck,
+            },
+            Op::Ite => {
+                let Some(c) = self.known(n.arg_a(), values) else {
+                    stack.push(n.arg_a());
+                    return Step::Wait;
+                };
+                let arm = if c != 0 { n.arg_b() } else { n.arg_c() };
+                match self.known(arm, values) {
+                    Some(v) => Step::Value(v),
+                    None => {
+                        stack.push(arm);
+                        Step::Wait
+                    }
+                }
+            }
+            Op::And | Op::Or => {
+                let Some(a) = self.known(n.arg_a(), values) else {
+                    stack.push(n.arg_a());
+                    return Step::Wait;
+                };
+                let absorbing = if n.op == Op::And { 0 } else { mask(n.width) };
+                if a == absorbing {
+                    return Step::Value(a);
+                }
+                match self.known(n.arg_b(), values) {
+                    Some(b) => Step::Value(if n.op == Op::And { a & b } else { a | b }),
+                    None => {
+                        stack.push(n.arg_b());
+                        Step::Wait
+                    }
+                }
+            }
+            Op::Read => {
+                let Some(index) = self.known(n.arg_b(), values) else {
+                    stack.push(n.arg_b());
+                    return Step::Wait;
+                };
+                match self.cell(n.arg_a(), index, stack, |t| self.known(t, values)) {
+                    Cell::Value(v) => Step::Value(v),
+                    Cell::Term(t) => match self.known(t, values) {
+                        Some(v) => Step::Value(v),
+                        None => {
+                            stack.push(t);
+                            Step::Wait
+                        }
+                    },
+                    Cell::Wait => Step::Wait,
+                }
+            }
+            Op::Forall => Step::Stuck,
+            _ => {
+                let mut v = [0u64; 3];
+                let depth = stack.len();
+                for (slot, t) in v.iter_mut().zip([n.arg_a(), n.arg_b(), n.arg_c()]).take(arity(n.op)) {
+                    match self.known(t, values) {
+                        Some(x) => *slot = x,
+                        None => stack.push(t),
+                    }
+                }
+                if stack.len() > depth {
+                    return Step::Wait;
+                }
+                match fold::narrow(self.shape(n), v[0], v[1], v[2]) {
+                    Some(v) => Step::Value(v),
+                    None => Step::Stuck,
+                }
+            }
+        }
+    }
+
+    fn shape(&self, n: Node) -> Shape {
+        let b = if arity(n.op) >= 2 { self.terms.width(n.arg_b()) } else { 0 };
+        Shape { op: n.op, width: n.width, a: self.terms.width(n.arg_a()), b, immediate: n.b }
+    }
+
+    /// What stands at `index` of an array: the store that wrote it, or the cell of the array below all stores.
+    fn cell(
+        &self,
+        mut array: TermId,
+        index: u64,
+        stack: &mut Vec<TermId>,
+        known: impl Fn(TermId) -> Option<u64>,
+    ) -> Cell {
+        let depth = stack.len();
+        loop {
+            let n = self.terms.node(array);
+            match n.op {
+                Op::Store => {
+                    match known(n.arg_b()) {
+                        Some(i) if i == index && stack.len() == depth => return Cell::Term(n.arg_c()),
+                        Some(i) if i == index => return Cell::Wait,
+                        Some(_) => {}
+                        // All unknown indices of the chain are asked for at once: a long chain is walked twice, not n times.
+                        None => stack.push(n.arg_b()),
+                    }
+                    array = n.arg_a();
+                }
+                Op::Ite => match known(n.arg_a()) {
+                    Some(c) => array = if c != 0 { n.arg_b() } else { n.arg_c() },
+                    None => {
+                        stack.push(n.arg_a());
+                        return Cell::Wait;
+                    }
+                },
+                _ if stack.len() > depth => return Cell::Wait,
+                Op::ArrayConst => {
+                    return Cell::Value(self.terms.table(array).get(index as usize).copied().unwrap_or(0));
+                }
+                _ => return Cell::Value(self.model.get(Key::new(SymbolId(n.a), index as u32)) & mask(n.width)),
+            }
+        }
+    }
+
+    /// Any width. Parts without a wide term are left to [`Evaluator::run`]; values of at most 64 bits are remembered.
+    fn run_wide(&self, t: TermId, memo: &mut Memo) -> Option<Limbs> {
+        let mut values: FxHashMap<TermId, Limbs> = FxHashMap::default();
+        let mut stack = vec![t];
+        while let Some(&x) = stack.last() {
+            if values.contains_key(&x) {
+                stack.pop();
+                continue;
+            }
+            let width = self.terms.width(x);
+            let remembered = if self.terms.has(x, facts::HAS_WIDE) {
+                memo.values.get(&x).copied()
+            } else {
+                Some(self.run(x, memo)?)
+            };
+            if let Some(v) = remembered {
+                values.insert(x, bits::from_u64(v, width));
+                stack.pop();
+                continue;
+            }
+            match self.step_wide(x, &values, &mut stack) {
+                Step::Value(v) => {
+                    if width <= 64 {
+                        memo.values.insert(x, v[0]);
+                    }
+                    values.insert(x, v);
+                    stack.pop();
+                }
+                Step::Wait => {}
+                Step::Stuck => return None,
+            }
+        }
+        values.remove(&t)
+    }
+
+    fn step_wide(&self, x: TermId, values: &FxHashMap<TermId, Limbs>, stack: &mut Vec<TermId>) -> Step<Limbs> {
+        let n = self.terms.node(x);
+        let small = |v: u64| Step::Value(bits::from_u64(v, n.width));
+        let known = |t: TermId| values.get(&t).map(|v| v[0]);
+        let arguments: &[TermId] = match n.op {
+            Op::Const => return small(n.value()),
+            Op::Wide => return Step::Value(Limbs::from_slice(self.terms.limbs(x))),
+            Op::Var => {
+                let limbs: Limbs =
+                    (0..bits::limb_count(n.width)).map(|i| self.model.get(Key::new(SymbolId(n.a), i as u32))).collect();
+                return Step::Value(bits::resize(&limbs, n.width));
+            }
+            Op::Base => return (self.bases)(BaseId(n.a)).map_or(Step::Stuck, small),
+            Op::Forall => return Step::Stuck,
+            Op::Read => &[n.arg_b()],
+            Op::Ite => match known(n.arg_a()) {
+                None => &[n.arg_a()],
+                Some(0) => &[n.arg_c()],
+                Some(_) => &[n.arg_b()],
+            },
+            op => &[n.arg_a(), n.arg_b(), n.arg_c()][..arity(op)],
+        };
+        let depth = stack.len();
+        stack.extend(arguments.iter().filter(|t| !values.contains_key(t)));
+        if stack.len() > depth {
+            return Step::Wait;
+        }
+        match n.op {
+            Op::Ite => match known(n.arg_a()) {
+                // the condition just became known: come again for the arm
+                Some(_) if arguments[0] != n.arg_a() => Step::Value(values[&arguments[0]].clone()),
+                _ => Step::Wait,
+            },
+            Op::Read => match self.cell(n.arg_a(), values[&n.arg_b()][0], stack, known) {
+                Cell::Value(v) => small(v),
+                Cell::Term(t) => match values.get(&t) {
+                    Some(v) => Step::Value(v.clone()),
+                    None => {
+                        stack.push(t);
+                        Step::Wait
+                    }
+                },
+                Cell::Wait => Step::Wait,
+            },
+            op => {
+                let empty = Limbs::new();
+                let at = |i: usize, t: TermId| if i < arity(op) { &values[&t] } else { &empty };
+                let (a, b, c) = (at(0, n.arg_a()), at(1, n.arg_b()), at(2, n.arg_c()));
+                fold::wide(self.shape(n), a, b, c).map_or(Step::Stuck, Step::Value)
+            }
+        }
+    }
+}
+
+/// Where a read of an array ends.
+enum Cell {
+    Value(u64),
+    Term(TermId),
+    Wait,
+}

@@ -1,0 +1,25 @@
+//! Hash-consed terms, the rewriting builder, evaluation, substitution.
+//!
+//! This crate knows neither solvers nor programs.
+
+pub mod bits;
+mod build;
+mod dag;
+mod eval;
+mod float;
+mod fold;
+pub mod model;
+pub mod parse;
+pub mod print;
+mod shape;
+pub mod simplify;
+mod subst;
+pub mod support;
+pub mod symbol;
+pub mod term;
+
+pub use bits::Limbs;
+pub use model::Model;
+pub use support::Key;
+pub use symbol::{SymbolId, SymbolKind};
+pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, facts, mask, sign_extend};

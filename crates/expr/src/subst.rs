@@ -1,0 +1,91 @@
+//! Substitution of terms for terms, by rebuilding through the rewriting builder.
+//!
+//! *Invariant*: replacements are not themselves rewritten (all keys are replaced at once). Stack-safe: terms may be
+//! hundreds of thousands of operators deep.
+
+use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl Terms {
+    /// `t` with every key replaced by its value. A bound variable of a quantifier must not be a key.
+    pub fn substitute(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
+        let Some(&first) = map.keys().min() else { return t };
+        // Arguments have smaller ids than their operators, so nothing below the first key contains one.
+        self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied())
+    }
+
+    /// `t` with every base replaced by what `value` gives for it.
+    pub fn substitute_bases(&mut self, t: TermId, value: &mut dyn FnMut(BaseId) -> TermId) -> TermId {
+        self.replace(t, &|terms, x| !terms.has(x, facts::HAS_BASE), &mut |terms, x| {
+            let n = terms.node(x);
+            if n.op == Op::Base { Some(value(BaseId(n.a))) } else { None }
+        })
+    }
+
+    /// The bases of `t`, sorted.
+    pub fn bases(&self, t: TermId) -> Vec<BaseId> {
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        let mut found = Vec::new();
+        let mut todo = vec![t];
+        while let Some(x) = todo.pop() {
+            if !self.has(x, facts::HAS_BASE) || !seen.insert(x) {
+                continue;
+            }
+            let n = self.node(x);
+            if n.op == Op::Base {
+                found.push(BaseId(n.a));
+            } else {
+                todo.extend(self.args(x));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn replace(
+        &mut self,
+        root: TermId,
+        untouched: &dyn Fn(&Terms, TermId) -> bool,
+        replacement: &mut dyn FnMut(&Terms, TermId) -> Option<TermId>,
+    ) -> TermId {
+        if untouched(self, root) {
+            return root;
+        }
+        let mut done: FxHashMap<TermId, TermId> = FxHashMap::default();
+        let mut stack = vec![root];
+        while let Some(&x) = stack.last() {
+            if done.contains_key(&x) {
+                stack.pop();
+                continue;
+            }
+            if let Some(r) = replacement(self, x) {
+                done.insert(x, r);
+                stack.pop();
+                continue;
+            }
+            let n = self.node(x);
+            let mut args = [n.arg_a(), n.arg_b(), n.arg_c()];
+            let mut changed = false;
+            let depth = stack.len();
+            for a in args.iter_mut().take(arity(n.op)) {
+                if untouched(self, *a) {
+                    continue;
+                }
+                match done.get(a) {
+                    Some(&r) => {
+                        changed |= r != *a;
+                        *a = r;
+                    }
+                    None => stack.push(*a),
+                }
+            }
+            if stack.len() > depth {
+                continue;
+            }
+            let r = if changed { self.rebuild(n, &args[..arity(n.op)]) } else { x };
+            done.insert(x, r);
+            stack.pop();
+        }
+        done.get(&root).copied().unwrap_or(root)
+    }
+}

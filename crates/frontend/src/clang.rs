@@ -1,0 +1,69 @@
+//! Runs the packaged clang on one C file.
+
+use crate::{FrontendError, Options};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const CLANG: &str = "clang-19";
+
+/// Compiles `source` to unoptimised bitcode with debug information; gives the path of the result.
+pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<PathBuf, FrontendError> {
+    std::fs::create_dir_all(&options.work_dir)
+        .map_err(|why| FrontendError::WorkDir { path: options.work_dir.clone(), why })?;
+    let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
+    let out = options.work_dir.join(format!("{index}-{stem}.bc"));
+    let run = command(source, &out, options).output();
+    let output = run.map_err(|why| match why.kind() {
+        std::io::ErrorKind::NotFound => FrontendError::NoClang,
+        _ => FrontendError::ClangUnusable { why },
+    })?;
+    if output.status.success() {
+        return Ok(out);
+    }
+    let diagnostics = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    let hint = hint(&diagnostics, options.m32);
+    Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
+}
+
+fn command(source: &Path, out: &Path, options: &Options) -> Command {
+    let mut c = Command::new(CLANG);
+    c.stdin(Stdio::null());
+    c.args(["-c", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"]);
+    // A multiplication and an addition stay two operations, as on a machine without a fused instruction; nothing is
+    // added behind the program's back.
+    c.args(["-ffp-contract=off", "-fno-stack-protector", "-fcf-protection=none"]);
+    c.args(["-D__PLEACH__", "-U_FORTIFY_SOURCE"]);
+    if options.m32 {
+        c.arg("-m32");
+    }
+    if let Some(std) = &options.std {
+        c.arg(format!("-std={std}"));
+    }
+    for d in &options.defines {
+        c.arg(format!("-D{d}"));
+    }
+    for i in options.include_dirs.iter().chain(&options.runtime_include) {
+        c.arg("-I").arg(i);
+    }
+    c.args(&options.cc_args);
+    if !has_known_language(source) && !options.cc_args.iter().any(|a| a.starts_with("-x")) {
+        c.args(["-x", "c"]);
+    }
+    c.arg("-o").arg(out).arg("--").arg(source);
+    c
+}
+
+fn has_known_language(source: &Path) -> bool {
+    matches!(source.extension().and_then(|e| e.to_str()), Some("c" | "i"))
+}
+
+fn hint(diagnostics: &str, m32: bool) -> &'static str {
+    let lacks_header = diagnostics.contains("file not found");
+    if m32 && lacks_header && ["bits/", "gnu/stubs-32.h", "sys/cdefs.h"].iter().any(|h| diagnostics.contains(h)) {
+        "; the 32-bit C headers are missing, install them with: apt install gcc-multilib"
+    } else if lacks_header && diagnostics.contains("'klee/klee.h'") {
+        "; the directory of klee/klee.h is not among the include directories"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,58 @@
+//! Parses every input and links them into one verified module.
+
+use crate::FrontendError;
+use crate::input::{Input, Kind};
+use crate::llvm::{Context, Module};
+use std::path::Path;
+
+pub(crate) fn link<'c>(context: &'c Context, inputs: Vec<Input>) -> Result<Module<'c>, FrontendError> {
+    let mut whole: Option<Module<'c>> = None;
+    for input in inputs {
+        let module = parse(context, &input)?;
+        whole = Some(match whole {
+            None => module,
+            Some(w) => join(w, module, &input.path)?,
+        });
+    }
+    let module = whole.ok_or(FrontendError::NoInputs)?;
+    module.use_debug_intrinsics();
+    Ok(module)
+}
+
+fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, FrontendError> {
+    let path = || input.path.clone();
+    let module = match input.kind {
+        Kind::Bitcode => Module::parse_bitcode(context, &input.bytes)
+            .map_err(|why| FrontendError::Malformed { path: path(), why })?,
+        Kind::Text => {
+            Module::parse_text(context, &input.bytes).map_err(|why| FrontendError::BadIr { path: path(), why })?
+        }
+    };
+    module.verify().map_err(|why| FrontendError::BadIr { path: path(), why })?;
+    for f in module.functions() {
+        // Every input may bring its own stand-ins for the engine's intrinsics; the engine's win.
+        if !f.is_declaration() && crate::lower::is_engine_name(&f.name()) {
+            f.set_mergeable_linkage();
+        }
+    }
+    Ok(module)
+}
+
+fn join<'c>(whole: Module<'c>, next: Module<'c>, path: &Path) -> Result<Module<'c>, FrontendError> {
+    let path = || path.to_path_buf();
+    if whole.layout_string() != next.layout_string() && next.pointer_bytes() != whole.pointer_bytes() {
+        let (found, expected) = (next.triple(), whole.triple());
+        return Err(FrontendError::TargetMismatch { path: path(), found, expected });
+    }
+    whole.link(next).map_err(|why| match conflicting_symbol(&why) {
+        Some(symbol) => FrontendError::LinkConflict { path: path(), symbol },
+        None => FrontendError::Link { path: path(), why },
+    })
+}
+
+/// The linker says "Linking globals named 'f': symbol multiply defined!".
+fn conflicting_symbol(why: &str) -> Option<String> {
+    let (head, tail) = why.split_once("multiply defined").map(|(h, _)| h.split_once("named '"))??;
+    let _ = head;
+    tail.split_once('\'').map(|(name, _)| name.to_owned())
+}

@@ -1,0 +1,204 @@
+//! One function: visits blocks in an order that puts definitions before uses, dispatches on the opcode.
+
+use super::emit::{Leaves, Lowered, Lowering};
+use super::unit::Unit;
+use super::{Unsupported, compact, forward, promote, retarget};
+use crate::llvm::{Block, Function, Inst, Opcode, Value};
+use pleach_ir::{self as ir, BlockId, InstId, Opnd, Span};
+use rustc_hash::FxHashSet;
+
+/// Lowers the body of `f` into the program.
+pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, promote_locals: bool) {
+    let Some(id) = unit.function_id(f.value()) else { return };
+    let header = std::mem::take(&mut unit.program.functions[id.index()]);
+    let mut lowering = Lowering::new(unit, f, header);
+    lowering.bind_params();
+    let variables = lowering.read_variables();
+    if promote_locals {
+        promote::promote(&mut lowering, &variables);
+    }
+    lowering.bind_phis();
+    for block in visiting_order(f) {
+        lowering.block(block, &variables);
+    }
+    forward::forward(&mut lowering);
+    retarget::retarget(&mut lowering);
+    let mut out = lowering.assemble();
+    compact::compact(&mut out);
+    unit.forget_blocks(f);
+    unit.program.functions[id.index()] = out;
+}
+
+/// Reverse postorder from the entry, then what cannot be reached.
+fn visiting_order<'m>(f: Function<'m>) -> Vec<Block<'m>> {
+    let mut seen = FxHashSet::default();
+    let mut order = Vec::new();
+    let mut stack: Vec<(Block<'m>, Vec<Block<'m>>)> = Vec::new();
+    let successors = |b: Block<'m>| b.terminator().map(Inst::successors).unwrap_or_default();
+    if let Some(entry) = f.blocks().next() {
+        seen.insert(entry);
+        stack.push((entry, successors(entry)));
+    }
+    while let Some((block, left)) = stack.last_mut() {
+        match left.pop() {
+            Some(next) if seen.insert(next) => stack.push((next, successors(next))),
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order.extend(f.blocks().filter(|b| !seen.contains(b)));
+    order
+}
+
+impl<'m> Lowering<'_, 'm> {
+    fn bind_params(&mut self) {
+        let mut slots = self.out.params.iter().map(|p| p.slot).collect::<Vec<_>>().into_iter();
+        for p in self.function.params() {
+            let Ok(leaves) = self.leaf_types(p) else { continue };
+            let own: Leaves = slots.by_ref().take(leaves.len()).map(Opnd::slot).collect();
+            self.values.insert(p, own);
+        }
+    }
+
+    fn bind_phis(&mut self) {
+        for block in self.function.blocks() {
+            for phi in block.insts().take_while(|i| i.is_phi()) {
+                let Ok(types) = self.leaf_types(phi.value()) else { continue };
+                let slots: Leaves = types.iter().map(|ty| Opnd::slot(self.slot(*ty))).collect();
+                for slot in slots.iter().filter_map(|o| o.as_slot()) {
+                    self.mutable[slot.index()] = true;
+                }
+                self.values.insert(phi.value(), slots);
+            }
+        }
+    }
+
+    fn block(&mut self, block: Block<'m>, variables: &super::promote::Variables<'m>) {
+        let Some(id) = self.blocks.get(&block).copied() else { return };
+        self.current = id.index();
+        let mut spans: Vec<Span> = Vec::new();
+        let mut weight = 0;
+        for inst in block.insts() {
+            if self.debug_only(inst, id) {
+                continue;
+            }
+            if let Some(span) = self.unit.debug.span(inst) {
+                self.span = span;
+                if spans.last() != Some(&span) {
+                    spans.push(span);
+                }
+            }
+            if inst.is_phi() {
+                continue;
+            }
+            weight += 1;
+            self.instruction(inst, block, variables);
+        }
+        spans.sort_unstable_by_key(|s| (s.file, s.line, s.column));
+        spans.dedup();
+        let n = self.code.len();
+        self.out.block_spans.resize(n, Vec::new());
+        self.out.block_weight.resize(n, 0);
+        self.out.block_spans[id.index()] = spans;
+        self.out.block_weight[id.index()] = weight;
+    }
+
+    /// Debug intrinsics leave no code; labels are noted.
+    fn debug_only(&mut self, inst: Inst<'m>, block: BlockId) -> bool {
+        if !inst.is_debug_intrinsic() {
+            return false;
+        }
+        let node = inst.call_args().first().copied().and_then(Value::as_meta);
+        if let Some(label) = node.and_then(|n| self.unit.debug.label(n)) {
+            self.out.labels.push((label, block));
+        }
+        true
+    }
+
+    /// Lowers one instruction; what cannot be lowered becomes the end of the paths that reach it.
+    fn instruction(&mut self, inst: Inst<'m>, block: Block<'m>, variables: &super::promote::Variables<'m>) {
+        let mark = self.mark();
+        let result = if inst.is_terminator() {
+            self.terminator(inst, block)
+        } else {
+            self.operation(inst, variables).map(|leaves| self.bind(inst.value(), leaves))
+        };
+        if let Err(why) = result {
+            self.undo_to(mark);
+            self.unsupported(why);
+            if inst.is_terminator() {
+                self.push(ir::Inst::Unreachable);
+            } else if let Ok(types) = self.leaf_types(inst.value()) {
+                // Never reached, but every slot that is read is written.
+                let leaves = types.iter().map(|ty| self.undef(*ty)).collect();
+                self.bind(inst.value(), leaves);
+            }
+        }
+    }
+
+    fn operation(&mut self, inst: Inst<'m>, variables: &super::promote::Variables<'m>) -> Lowered<Leaves> {
+        use Opcode::*;
+        match inst.opcode() {
+            LLVMAlloca => self.alloca(inst, variables),
+            LLVMLoad => self.load(inst),
+            LLVMStore => self.store(inst),
+            LLVMFence => Ok(Leaves::new()),
+            LLVMAtomicRMW => self.atomic_rmw(inst),
+            LLVMAtomicCmpXchg => self.compare_exchange(inst),
+            LLVMICmp => self.int_comparison(inst),
+            LLVMFCmp => self.float_comparison(inst),
+            LLVMExtractValue => self.extract_value(inst),
+            LLVMInsertValue => self.insert_value(inst),
+            LLVMShuffleVector => self.shuffle_vector(inst),
+            LLVMCall => self.call(inst),
+            LLVMVAArg => self.va_arg(inst),
+            LLVMLandingPad => Err(Unsupported::new("landingpad")),
+            _ => self.computation(inst.value()),
+        }
+    }
+
+    /// What instructions and constant expressions have in common.
+    pub fn computation(&mut self, v: Value<'m>) -> Lowered<Leaves> {
+        use Opcode::*;
+        let opcode = v.opcode().ok_or_else(|| Unsupported::new("an unknown constant"))?;
+        match opcode {
+            LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr | LLVMAShr
+            | LLVMAnd | LLVMOr | LLVMXor => self.arithmetic(v, opcode),
+            LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem => self.float_arithmetic(v, opcode),
+            LLVMFNeg => self.float_negation(v),
+            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMPtrToInt | LLVMIntToPtr => self.int_cast(v, opcode),
+            LLVMFPTrunc | LLVMFPExt | LLVMFPToSI | LLVMFPToUI | LLVMSIToFP | LLVMUIToFP => self.float_cast(v, opcode),
+            LLVMBitCast => self.bit_cast(v),
+            LLVMAddrSpaceCast => {
+                let a = self.nth(v, 0)?;
+                self.operands(a)
+            }
+            LLVMGetElementPtr => self.gep(v),
+            LLVMSelect => self.selection(v),
+            LLVMFreeze => self.freeze(v),
+            LLVMExtractElement => self.extract_element(v),
+            LLVMInsertElement => self.insert_element(v),
+            other => Err(Unsupported::new(opcode_name(other))),
+        }
+    }
+
+    /// Lays the blocks out one after the other.
+    fn assemble(mut self) -> ir::Function {
+        for code in self.code {
+            let first = InstId::new(self.out.insts.len());
+            self.out.blocks.push(ir::Block { first, len: code.insts.len() as u32 });
+            self.out.insts.extend(code.insts);
+            self.out.spans.extend(code.spans);
+        }
+        self.out
+    }
+}
+
+/// `LLVMCallBr` → `callbr`
+pub(crate) fn opcode_name(opcode: Opcode) -> String {
+    format!("{opcode:?}").trim_start_matches("LLVM").to_lowercase()
+}

@@ -1,0 +1,277 @@
+//! LLVM's intrinsics, except those on floating point.
+
+use super::Unsupported;
+use super::emit::{Leaves, Lowered, Lowering, one};
+use crate::llvm::{Inst, Value, ValueKind};
+use pleach_ir::{self as ir, Arg, BinOp, Callee, Opnd, ScalarFn, Slot, Ty};
+
+/// Without meaning for execution.
+const DROPPED: &[&str] = &[
+    "lifetime.start",
+    "lifetime.end",
+    "invariant.end",
+    "var.annotation",
+    "donothing",
+    "sideeffect",
+    "pseudoprobe",
+    "prefetch",
+    "experimental.noalias.scope.decl",
+    "clear_cache",
+];
+
+/// The result is the first argument.
+const PASSED_THROUGH: &[&str] = &[
+    "expect",
+    "expect.with.probability",
+    "annotation",
+    "ptr.annotation",
+    "threadlocal.address",
+    "launder.invariant.group",
+    "strip.invariant.group",
+    "ssa.copy",
+    "arithmetic.fence",
+    "preserve.array.access.index",
+    "preserve.struct.access.index",
+];
+
+/// `memcpy.p0.p0.i64` → `memcpy`
+fn base_name(name: &str) -> &str {
+    let mut end = name.len();
+    while let Some(dot) = name[..end].rfind('.') {
+        if !is_type_name(&name[dot + 1..end]) {
+            break;
+        }
+        end = dot;
+    }
+    &name[..end]
+}
+
+fn is_type_name(part: &str) -> bool {
+    let digits = part.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let prefix = &part[..part.len() - digits.len()];
+    matches!(prefix, "i" | "f" | "p" | "v" | "bf" | "nxv" | "a") && digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn overflow_fn(name: &str) -> Option<ScalarFn> {
+    Some(match name.strip_suffix(".with.overflow")? {
+        "sadd" => ScalarFn::SAddOverflow,
+        "uadd" => ScalarFn::UAddOverflow,
+        "ssub" => ScalarFn::SSubOverflow,
+        "usub" => ScalarFn::USubOverflow,
+        "smul" => ScalarFn::SMulOverflow,
+        "umul" => ScalarFn::UMulOverflow,
+        _ => return None,
+    })
+}
+
+/// Element-wise functions on integers and how many of their arguments count.
+fn integer_fn(name: &str) -> Option<(ScalarFn, usize)> {
+    Some(match name {
+        "sadd.sat" => (ScalarFn::SAddSat, 2),
+        "uadd.sat" => (ScalarFn::UAddSat, 2),
+        "ssub.sat" => (ScalarFn::SSubSat, 2),
+        "usub.sat" => (ScalarFn::USubSat, 2),
+        "smin" => (ScalarFn::SMin, 2),
+        "smax" => (ScalarFn::SMax, 2),
+        "umin" => (ScalarFn::UMin, 2),
+        "umax" => (ScalarFn::UMax, 2),
+        "abs" => (ScalarFn::Abs, 1),
+        "ctpop" => (ScalarFn::Ctpop, 1),
+        "ctlz" => (ScalarFn::Ctlz, 1),
+        "cttz" => (ScalarFn::Cttz, 1),
+        "bswap" => (ScalarFn::Bswap, 1),
+        "bitreverse" => (ScalarFn::Bitreverse, 1),
+        "fshl" => (ScalarFn::Fshl, 3),
+        "fshr" => (ScalarFn::Fshr, 3),
+        _ => return None,
+    })
+}
+
+impl<'m> Lowering<'_, 'm> {
+    /// A call of `llvm.` + `name`.
+    pub fn intrinsic(&mut self, inst: Inst<'m>, name: &str) -> Lowered<Leaves> {
+        let base = base_name(name);
+        let args: Vec<Value<'m>> = inst.call_args().into_iter().filter(|a| a.kind() != ValueKind::Metadata).collect();
+        let unsupported = || Unsupported::new(format!("llvm.{base}"));
+        let arg = |i: usize| args.get(i).copied().ok_or_else(unsupported);
+        if base == "va_end" {
+            let list = self.operand(arg(0)?)?;
+            return self.effect(ir::Inst::VaEnd { list });
+        }
+        if DROPPED.contains(&base) {
+            return Ok(Leaves::new());
+        }
+        if PASSED_THROUGH.contains(&base) {
+            return self.operands(arg(0)?);
+        }
+        if let Some(op) = overflow_fn(base) {
+            return self.with_overflow(op, arg(0)?, arg(1)?);
+        }
+        if let Some((op, count)) = integer_fn(base) {
+            return self.elementwise(op, args.get(..count).ok_or_else(unsupported)?);
+        }
+        match base {
+            "memcpy" | "memcpy.inline" | "memmove" => {
+                let (dst, src) = (self.operand(arg(0)?)?, self.operand(arg(1)?)?);
+                let (len, len_width) = self.sized(arg(2)?)?;
+                self.effect(ir::Inst::MemCopy { mov: base == "memmove", dst, src, len, len_width })
+            }
+            "memset" | "memset.inline" => {
+                let (dst, byte) = (self.operand(arg(0)?)?, self.operand(arg(1)?)?);
+                let (len, len_width) = self.sized(arg(2)?)?;
+                self.effect(ir::Inst::MemSet { dst, byte, len, len_width })
+            }
+            "va_start" => {
+                let list = self.operand(arg(0)?)?;
+                self.effect(ir::Inst::VaStart { list })
+            }
+            "va_copy" => {
+                let (dst, src) = (self.operand(arg(0)?)?, self.operand(arg(1)?)?);
+                self.effect(ir::Inst::VaCopy { dst, src })
+            }
+            "stacksave" => {
+                let dst = self.slot(Ty::Ptr);
+                self.push(ir::Inst::StackSave { dst });
+                Ok(one(Opnd::slot(dst)))
+            }
+            "stackrestore" => {
+                let mark = self.operand(arg(0)?)?;
+                self.effect(ir::Inst::StackRestore { mark })
+            }
+            "assume" => {
+                let cond = self.operand(arg(0)?)?;
+                self.effect(ir::Inst::Assume { cond })
+            }
+            "trap" | "debugtrap" | "ubsantrap" => {
+                let trap = self.unit.declare_named("llvm.trap");
+                Ok(self.emit_call(Callee::Direct(trap), Vec::new(), &[]))
+            }
+            "invariant.start" => {
+                let width = self.unit.pointer_bits();
+                Ok(one(self.int(width, 0)))
+            }
+            "objectsize" => {
+                let ty = self.unit.layouts.scalar(inst.ty())?;
+                let unknown = if arg(1)?.as_u64() == Some(1) { 0 } else { u64::MAX };
+                let width = self.bits(ty);
+                Ok(one(self.int(width, unknown)))
+            }
+            "is.constant" | "allow.runtime.check" | "allow.ubsan.check" => Ok(one(self.int(1, 0))),
+            "ptrmask" => {
+                let (p, mask) = (self.operand(arg(0)?)?, self.operand(arg(1)?)?);
+                let types = self.leaf_types(arg(1)?)?;
+                let [mask_type] = *types else { return Err(unsupported()) };
+                Ok(one(self.scalar_call(ScalarFn::PtrMask, Ty::Ptr, Ty::Ptr, &[(p, Ty::Ptr), (mask, mask_type)])))
+            }
+            _ => match base.strip_prefix("vector.reduce.") {
+                Some(op) => self.reduction(op, &args).ok_or_else(unsupported)?,
+                None => self.float_intrinsic(inst, base, &args)?.ok_or_else(unsupported),
+            },
+        }
+    }
+
+    fn effect(&mut self, inst: ir::Inst) -> Lowered<Leaves> {
+        self.push(inst);
+        Ok(Leaves::new())
+    }
+
+    /// A length and its width.
+    fn sized(&mut self, v: Value<'m>) -> Lowered<(Opnd, u16)> {
+        let ty = self.unit.layouts.scalar(v.ty())?;
+        Ok((self.operand(v)?, self.bits(ty)))
+    }
+
+    /// `op` whose operands and result have the type `ty`.
+    pub fn scalar_fn(&mut self, op: ScalarFn, ty: Ty, args: &[Opnd]) -> Opnd {
+        let args: Vec<(Opnd, Ty)> = args.iter().map(|a| (*a, ty)).collect();
+        self.scalar_call(op, ty, ty, &args)
+    }
+
+    pub fn scalar_call(&mut self, op: ScalarFn, ty: Ty, result: Ty, args: &[(Opnd, Ty)]) -> Opnd {
+        let dst = self.slot(result);
+        let args = self.args(args.iter().map(|(value, ty)| Arg { value: *value, ty: *ty, byval: 0 }));
+        let dsts = self.dsts([dst]);
+        self.push(ir::Inst::Scalar { op, ty, dsts, args });
+        Opnd::slot(dst)
+    }
+
+    /// `op` on each lane of the arguments.
+    pub fn elementwise(&mut self, op: ScalarFn, args: &[Value<'m>]) -> Lowered<Leaves> {
+        let Some(first) = args.first() else { return Ok(Leaves::new()) };
+        let types = self.leaf_types(*first)?;
+        let args = args.iter().map(|a| self.operands(*a)).collect::<Lowered<Vec<Leaves>>>()?;
+        let mut out = Leaves::new();
+        for (i, ty) in types.iter().enumerate() {
+            let lane: Vec<Opnd> = args.iter().filter_map(|a| a.get(i).copied()).collect();
+            out.push(self.scalar_fn(op, *ty, &lane));
+        }
+        Ok(out)
+    }
+
+    /// The results of all lanes, then the overflow bits of all lanes.
+    fn with_overflow(&mut self, op: ScalarFn, a: Value<'m>, b: Value<'m>) -> Lowered<Leaves> {
+        let types = self.leaf_types(a)?;
+        let (a, b) = (self.operands(a)?, self.operands(b)?);
+        let (mut results, mut bits) = (Leaves::new(), Leaves::new());
+        for ((ty, a), b) in types.iter().zip(a).zip(b) {
+            let slots: [Slot; 2] = [self.slot(*ty), self.slot(Ty::Int(1))];
+            let args = self.args([a, b].map(|value| Arg { value, ty: *ty, byval: 0 }));
+            let dsts = self.dsts(slots);
+            self.push(ir::Inst::Scalar { op, ty: *ty, dsts, args });
+            results.push(Opnd::slot(slots[0]));
+            bits.push(Opnd::slot(slots[1]));
+        }
+        results.extend(bits);
+        Ok(results)
+    }
+
+    /// All lanes of the last argument combined; `None` when the combination is not known.
+    fn reduction(&mut self, op: &str, args: &[Value<'m>]) -> Option<Lowered<Leaves>> {
+        enum Step {
+            Bin(BinOp),
+            Fn(ScalarFn),
+        }
+        let step = match op {
+            "add" => Step::Bin(BinOp::Add),
+            "mul" => Step::Bin(BinOp::Mul),
+            "and" => Step::Bin(BinOp::And),
+            "or" => Step::Bin(BinOp::Or),
+            "xor" => Step::Bin(BinOp::Xor),
+            "smax" => Step::Fn(ScalarFn::SMax),
+            "smin" => Step::Fn(ScalarFn::SMin),
+            "umax" => Step::Fn(ScalarFn::UMax),
+            "umin" => Step::Fn(ScalarFn::UMin),
+            _ => return None,
+        };
+        let v = *args.last()?;
+        let reduce = |l: &mut Self| -> Lowered<Leaves> {
+            let types = l.leaf_types(v)?;
+            let lanes = l.operands(v)?;
+            let mut whole: Option<Opnd> = None;
+            for (ty, lane) in types.iter().zip(lanes) {
+                whole = Some(match (whole, &step) {
+                    (None, _) => lane,
+                    (Some(w), Step::Bin(op)) => l.bin_into(*op, 0, *ty, w, lane),
+                    (Some(w), Step::Fn(op)) => l.scalar_fn(*op, *ty, &[w, lane]),
+                });
+            }
+            Ok(whole.into_iter().collect())
+        };
+        Some(reduce(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base_name;
+
+    #[test]
+    fn type_suffixes_are_dropped() {
+        assert_eq!(base_name("memcpy.p0.p0.i64"), "memcpy");
+        assert_eq!(base_name("sadd.with.overflow.i32"), "sadd.with.overflow");
+        assert_eq!(base_name("vector.reduce.add.v4i32"), "vector.reduce.add");
+        assert_eq!(base_name("fabs.f80"), "fabs");
+        assert_eq!(base_name("va_start.p0"), "va_start");
+        assert_eq!(base_name("is.fpclass.f64"), "is.fpclass");
+    }
+}

@@ -1,0 +1,70 @@
+//! From a linked module to [`Program`].
+//!
+//! Aggregates are flattened to scalar leaves, phi nodes become ordered copies on edges, scalar locals become slots,
+//! constants are evaluated. One file per instruction family; `function` dispatches.
+
+mod address;
+mod aggregate;
+mod arith;
+mod atomic;
+mod call;
+mod cast;
+mod compact;
+mod constant;
+mod control;
+mod debug;
+mod debug_types;
+mod edges;
+mod emit;
+mod float;
+mod forward;
+mod function;
+mod globals;
+mod inline_asm;
+mod intrinsic;
+mod intrinsic_float;
+mod layout;
+mod memory;
+mod promote;
+mod retarget;
+mod unit;
+mod uses;
+mod vector;
+
+use crate::FrontendError;
+use crate::llvm::Module;
+use pleach_ir::Program;
+
+/// Why something could not be lowered: the name under which a path that reaches it ends.
+pub(crate) struct Unsupported(String);
+
+impl Unsupported {
+    fn new(name: impl Into<String>) -> Unsupported {
+        Unsupported(name.into())
+    }
+}
+
+/// Functions that the engine itself provides, whatever the program defines under their name.
+pub(crate) fn is_engine_name(name: &str) -> bool {
+    name.starts_with("klee_")
+}
+
+/// Lowers the whole module.
+pub(crate) fn lower(module: &Module<'_>, promote: bool) -> Result<Program, FrontendError> {
+    let target = |why| FrontendError::Target { triple: module.triple(), why };
+    if !module.is_little_endian() {
+        return Err(target("it is big-endian"));
+    }
+    if !matches!(module.pointer_bytes(), 4 | 8) {
+        return Err(target("its pointers have neither 32 nor 64 bits"));
+    }
+    let mut unit = unit::Unit::new(module);
+    unit.declare();
+    unit.initialise();
+    for f in module.functions() {
+        if unit.has_body(f) {
+            function::lower(&mut unit, f, promote);
+        }
+    }
+    Ok(unit.finish())
+}

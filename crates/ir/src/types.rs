@@ -1,0 +1,64 @@
+//! Source-level types from debug information: they give test inputs their C types and their fields.
+
+use crate::ids::TypeId;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    Signed,
+    Unsigned,
+    SignedChar,
+    UnsignedChar,
+    Bool,
+    Float,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    pub name: String,
+    /// in bytes from the start of the aggregate
+    pub offset: u64,
+    /// bit-fields: (bit offset within the aggregate, width)
+    pub bits: Option<(u64, u32)>,
+    pub ty: TypeId,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DebugType {
+    Base {
+        name: String,
+        bits: u32,
+        encoding: Encoding,
+    },
+    Pointer {
+        to: Option<TypeId>,
+    },
+    Array {
+        element: TypeId,
+        count: u64,
+    },
+    Struct {
+        name: String,
+        size: u64,
+        members: Vec<Member>,
+    },
+    Union {
+        name: String,
+        size: u64,
+        members: Vec<Member>,
+    },
+    Enum {
+        name: String,
+        bits: u32,
+        signed: bool,
+        variants: Vec<(String, i64)>,
+    },
+    Function,
+    /// A name for another type (typedef); qualifiers are dropped.
+    Named {
+        name: String,
+        of: Option<TypeId>,
+    },
+    Unknown {
+        size: u64,
+    },
+}

@@ -1,0 +1,166 @@
+//! Reading and writing values of any width at constant offsets, byte-exactly.
+
+use crate::object::{Background, ByteView, Contents};
+use crate::value::Value;
+use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
+
+/// Byte `index` of a stored value of `bytes` bytes.
+fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> Value {
+    match value {
+        Value::Int(v) => Value::Int(v >> (8 * u32::from(index)) & 0xff),
+        Value::Undef => Value::Undef,
+        v => {
+            let Some(t) = v.to_term(terms, u16::from(bytes) * 8) else { return Value::Undef };
+            let b = terms.extract(t, u16::from(index) * 8, 8);
+            Value::from_term(terms, b)
+        }
+    }
+}
+
+impl Contents {
+    /// The integer or term at `off..off+n`; the caller checked the bounds. An uninitialised byte is decided here: the
+    /// background becomes the array of fresh symbolic bytes called `uninit_name`.
+    pub fn read(&mut self, terms: &mut Terms, off: u64, n: usize, uninit_name: &dyn Fn() -> String) -> Value {
+        if n <= 8
+            && let Some(v) = self.read_concrete(off, n)
+        {
+            return Value::Int(v);
+        }
+        if let Some(v) = self.read_cell(off, n) {
+            return v;
+        }
+        let mut acc: Option<TermId> = None;
+        for i in 0..n as u64 {
+            let t = self.byte_term(terms, off + i, uninit_name);
+            acc = Some(match acc {
+                None => t,
+                Some(low) => terms.concat(t, low),
+            });
+        }
+        match acc {
+            Some(t) => Value::from_term(terms, t),
+            None => Value::Int(0),
+        }
+    }
+
+    fn byte_term(&mut self, terms: &mut Terms, off: u64, uninit_name: &dyn Fn() -> String) -> TermId {
+        match self.view(off) {
+            ByteView::Concrete(b) => terms.constant(8, u64::from(b)),
+            ByteView::Of { value, bytes, index } => match byte_of(terms, value, bytes, index) {
+                Value::Int(b) => terms.constant(8, b),
+                v => match v.to_term(terms, 8) {
+                    Some(t) => t,
+                    None => terms.constant(8, 0),
+                },
+            },
+            ByteView::Background => {
+                let array = self.decide_background(terms, uninit_name);
+                let i = terms.constant(INDEX_BITS, off);
+                terms.read(array, i)
+            }
+        }
+    }
+
+    /// The array behind background bytes.
+    pub fn decide_background(&mut self, terms: &mut Terms, uninit_name: &dyn Fn() -> String) -> TermId {
+        match self.background {
+            Background::Array(t) => t,
+            Background::Zero => terms.array_const(8, &[]),
+            Background::Uninit => {
+                let len = u32::try_from(self.size()).unwrap_or(u32::MAX);
+                let s = terms.symbols.intern(&uninit_name(), SymbolKind::Array { element: 8, len });
+                let a = terms.array_var(s);
+                self.background = Background::Array(a);
+                a
+            }
+        }
+    }
+
+    /// Stores a value of `n` bytes. `Undef` leaves the bytes as if never written.
+    pub fn write(&mut self, terms: &mut Terms, off: u64, n: usize, value: Value) {
+        match value {
+            Value::Int(v) if self.write_concrete(off, n, v) => {}
+            Value::Int(v) => {
+                for i in 0..n {
+                    let b = if i < 8 { v >> (8 * i) & 0xff } else { 0 };
+                    self.write_byte(off + i as u64, Value::Int(b), &mut |v, n, i| byte_of(terms, v, n, i));
+                }
+            }
+            Value::Undef => {
+                for i in 0..n as u64 {
+                    if self.background == Background::Uninit {
+                        self.write_background(off + i, &mut |v, n, i| byte_of(terms, v, n, i));
+                    }
+                    // Otherwise the old byte stays: any value is allowed, so is the old one.
+                }
+            }
+            v => self.write_cell(off, n, v, &mut |v, n, i| byte_of(terms, v, n, i)),
+        }
+    }
+
+    /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
+    pub fn copy_from(
+        &mut self,
+        terms: &mut Terms,
+        off: u64,
+        src: &mut Contents,
+        src_off: u64,
+        n: u64,
+        uninit_name: &dyn Fn() -> String,
+    ) {
+        let mut i = 0;
+        while i < n {
+            let at = src_off + i;
+            let in_page = (crate::object::PAGE as u64 - at % crate::object::PAGE as u64).min(n - i);
+            let out_page = (crate::object::PAGE as u64 - (off + i) % crate::object::PAGE as u64).min(in_page);
+            if let Some(bytes) = src.concrete_slice(at, out_page as usize)
+                && self.write_slice(off + i, bytes)
+            {
+                i += out_page;
+                continue;
+            }
+            match src.view(at) {
+                ByteView::Of { value, bytes, index: 0 } if i + u64::from(bytes) <= n => {
+                    self.write(terms, off + i, usize::from(bytes), value);
+                    i += u64::from(bytes);
+                }
+                ByteView::Concrete(b) => {
+                    self.write(terms, off + i, 1, Value::Int(u64::from(b)));
+                    i += 1;
+                }
+                ByteView::Background
+                    if src.background == Background::Uninit && self.background == Background::Uninit =>
+                {
+                    self.write(terms, off + i, 1, Value::Undef);
+                    i += 1;
+                }
+                _ => {
+                    let v = src.read(terms, at, 1, uninit_name);
+                    self.write(terms, off + i, 1, v);
+                    i += 1;
+                }
+            }
+        }
+    }
+
+    /// Sets `n` bytes to one value.
+    pub fn fill(&mut self, terms: &mut Terms, off: u64, n: u64, byte: Value) {
+        if let Value::Int(b) = byte {
+            let chunk = [b as u8; 256];
+            let mut i = 0;
+            while i < n {
+                let k = (n - i).min(256 - (off + i) % 256);
+                if !self.write_slice(off + i, &chunk[..k as usize]) {
+                    for j in 0..k {
+                        self.write(terms, off + i + j, 1, byte);
+                    }
+                }
+                i += k;
+            }
+        } else {
+            for i in 0..n {
+                self.write(terms, off + i, 1, byte);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Objects, bases, addresses and resolution.
+//!
+//! This crate knows neither instructions nor scheduling.
+
+mod access;
+pub mod object;
+pub mod pvec;
+pub mod resolve;
+pub mod space;
+pub mod symbolic;
+pub mod value;
+
+pub use object::{Background, ByteView, Contents};
+pub use space::{AddressSpace, Entry, Full, Object, ObjectKind, Site};
+pub use value::{ObjId, Value};

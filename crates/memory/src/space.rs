@@ -1,0 +1,200 @@
+//! The address space of a state: objects by id, each with a hidden concrete address.
+//!
+//! *Paper*: Memory §3.2.1. *Idea*: β is the object's name in terms; the address constraint `β = addr` lives here, beside the
+//! path constraint, and is substituted only on the way into the solver. Relocating an object edits `addr` and nothing else.
+//! *Invariant*: live objects are disjoint and separated by red zones; ids are given in order along a path and never reused,
+//! so that a dangling pointer keeps naming the object it was made for.
+
+use crate::object::{Background, Contents};
+use crate::pvec::PVec;
+use crate::value::ObjId;
+use std::rc::Rc;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObjectKind {
+    Global,
+    Function,
+    Stack,
+    Heap,
+    /// placed by the program at a fixed address (`klee_define_fixed_object`)
+    Fixed,
+}
+
+/// Where an object came from: a function and an instruction of it (global objects: their index).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub func: u32,
+    pub inst: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub size: u64,
+    pub addr: u64,
+    pub kind: ObjectKind,
+    pub readonly: bool,
+    pub site: Site,
+    pub contents: Contents,
+}
+
+#[derive(Clone, Debug)]
+pub enum Entry {
+    Live(Rc<Object>),
+    /// freed by the program: the object without its contents
+    Freed(Rc<Object>),
+    /// a local of a frame that has returned, or a block left
+    Gone,
+}
+
+/// Distance kept between objects.
+const RED_ZONE: u64 = 32;
+const FIRST_ADDRESS: u64 = 0x10000;
+
+#[derive(Clone)]
+pub struct AddressSpace {
+    objects: PVec<Entry>,
+    next: u64,
+    limit: u64,
+    fixed: Vec<(u64, ObjId)>,
+    /// bytes of live objects as the program asked for them
+    pub live_bytes: u64,
+}
+
+/// The space is full (only with 32-bit addresses in practice).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+impl AddressSpace {
+    pub fn new(pointer_bits: u16) -> AddressSpace {
+        let limit = if pointer_bits >= 64 { 1 << 47 } else { (1 << pointer_bits) - 0x10000 };
+        AddressSpace { objects: PVec::default(), next: FIRST_ADDRESS, limit, fixed: Vec::new(), live_bytes: 0 }
+    }
+
+    pub fn allocate(
+        &mut self,
+        size: u64,
+        align: u64,
+        kind: ObjectKind,
+        site: Site,
+        contents: Contents,
+    ) -> Result<ObjId, Full> {
+        let align = align.clamp(1, 1 << 20);
+        let addr = self.next.next_multiple_of(align.max(16));
+        let end = addr.checked_add(size).and_then(|e| e.checked_add(RED_ZONE)).ok_or(Full)?;
+        if end > self.limit {
+            return Err(Full);
+        }
+        self.next = end;
+        let id = ObjId(self.objects.len() as u32);
+        self.objects.push(Entry::Live(Rc::new(Object { size, addr, kind, readonly: false, site, contents })));
+        self.live_bytes += size;
+        Ok(id)
+    }
+
+    /// An object at an address the program chose.
+    pub fn place(&mut self, addr: u64, size: u64, site: Site) -> ObjId {
+        let id = ObjId(self.objects.len() as u32);
+        let contents = Contents::new(size, Background::Zero);
+        let object = Object { size, addr, kind: ObjectKind::Fixed, readonly: false, site, contents };
+        self.objects.push(Entry::Live(Rc::new(object)));
+        self.fixed.push((addr, id));
+        id
+    }
+
+    #[inline]
+    pub fn entry(&self, id: ObjId) -> Option<&Entry> {
+        self.objects.get(id.0 as usize)
+    }
+
+    /// The live object.
+    #[inline]
+    pub fn get(&self, id: ObjId) -> Option<&Object> {
+        match self.objects.get(id.0 as usize) {
+            Some(Entry::Live(o)) => Some(o),
+            _ => None,
+        }
+    }
+
+    /// The live object for writing; copied if another state shares it.
+    #[inline]
+    pub fn get_mut(&mut self, id: ObjId) -> Option<&mut Object> {
+        match self.objects.get_mut(id.0 as usize) {
+            Some(Entry::Live(o)) => Some(Rc::make_mut(o)),
+            _ => None,
+        }
+    }
+
+    /// The object is freed by the program; later uses are use-after-free.
+    pub fn free(&mut self, id: ObjId) {
+        if let Some(e) = self.objects.get_mut(id.0 as usize)
+            && let Entry::Live(o) = e
+        {
+            self.live_bytes -= o.size;
+            let ghost = Object { contents: Contents::new(0, Background::Zero), ..(**o).clone() };
+            *e = Entry::Freed(Rc::new(ghost));
+        }
+    }
+
+    /// A local goes out of existence.
+    pub fn drop_local(&mut self, id: ObjId) {
+        if let Some(e) = self.objects.get_mut(id.0 as usize)
+            && let Entry::Live(o) = e
+        {
+            self.live_bytes -= o.size;
+            *e = Entry::Gone;
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The hidden address of an object, live or not; 0 for locals that are gone.
+    pub fn address(&self, id: ObjId) -> u64 {
+        match self.entry(id) {
+            Some(Entry::Live(o) | Entry::Freed(o)) => o.addr,
+            // Gone locals keep no record; a value no live object has.
+            _ => 0x8000 + u64::from(id.0) % 0x8000,
+        }
+    }
+
+    /// Which object's bytes (or the position one past them) hold this address.
+    pub fn find(&self, addr: u64) -> Option<ObjId> {
+        let holds = |id: ObjId| match self.entry(id) {
+            Some(Entry::Live(o) | Entry::Freed(o)) => addr >= o.addr && addr - o.addr <= o.size,
+            _ => false,
+        };
+        if let Some(&(_, id)) = self.fixed.iter().find(|(_, id)| holds(*id)) {
+            return Some(id);
+        }
+        // Addresses grow with ids, so the last object that starts at or below `addr` is found by bisection; entries
+        // without a record are stepped over.
+        let (mut lo, mut hi) = (0usize, self.objects.len());
+        while lo < hi {
+            let mid = lo + (hi - lo) / 2;
+            let mut m = mid;
+            let start = loop {
+                match self.objects.get(m) {
+                    Some(Entry::Live(o) | Entry::Freed(o)) if o.kind != ObjectKind::Fixed => break Some(o.addr),
+                    _ if m > lo => m -= 1,
+                    _ => break None,
+                }
+            };
+            match start {
+                Some(a) if a > addr => hi = m,
+                _ => lo = mid + 1,
+            }
+        }
+        (0..lo).rev().take(64).map(|i| ObjId(i as u32)).find(|&id| holds(id))
+    }
+
+    pub fn live(&self) -> impl Iterator<Item = (ObjId, &Object)> {
+        self.objects.iter().enumerate().filter_map(|(i, e)| match e {
+            Entry::Live(o) => Some((ObjId(i as u32), &**o)),
+            _ => None,
+        })
+    }
+}

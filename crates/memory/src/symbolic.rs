@@ -1,0 +1,185 @@
+//! Reading and writing at symbolic offsets.
+//!
+//! *Idea*: an aligned access to an object of few words works on words: a read is a balanced `ite` over them (a table look-up
+//! where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer read through a
+//! symbolic index is an `ite` over bases, which resolution takes apart without the solver. Everything else goes through a
+//! byte array term.
+//! *Invariant*: the caller has made sure that the offset is in bounds on this path.
+
+use crate::object::{Background, ByteView, Contents};
+use crate::value::Value;
+use pleach_expr::{INDEX_BITS, Op, TermId, Terms};
+
+/// Up to so many words a read becomes an `ite` over the words.
+const READ_WORDS: u64 = 512;
+/// Up to so many words a write guards every word.
+const WRITE_WORDS: u64 = 64;
+
+/// A number of low bits of `t` known to be zero.
+pub fn trailing_zeros(terms: &Terms, t: TermId) -> u16 {
+    fn go(terms: &Terms, t: TermId, fuel: u32) -> u16 {
+        if fuel == 0 {
+            return 0;
+        }
+        let n = terms.node(t);
+        match n.op {
+            Op::Const if n.value() == 0 => n.width,
+            Op::Const => n.value().trailing_zeros() as u16,
+            Op::Add | Op::Sub | Op::Or | Op::Xor => go(terms, n.arg_a(), fuel - 1).min(go(terms, n.arg_b(), fuel - 1)),
+            Op::And => go(terms, n.arg_a(), fuel - 1).max(go(terms, n.arg_b(), fuel - 1)),
+            Op::Mul => (go(terms, n.arg_a(), fuel - 1) + go(terms, n.arg_b(), fuel - 1)).min(n.width),
+            Op::Neg => go(terms, n.arg_a(), fuel - 1),
+            Op::Shl => match terms.as_const(n.arg_b()) {
+                Some(k) => (u64::from(go(terms, n.arg_a(), fuel - 1)) + k).min(u64::from(n.width)) as u16,
+                None => go(terms, n.arg_a(), fuel - 1),
+            },
+            Op::Concat => {
+                let low = n.arg_b();
+                let z = go(terms, low, fuel - 1);
+                if z == terms.width(low) { z + go(terms, n.arg_a(), fuel - 1) } else { z }
+            }
+            Op::ZExt | Op::SExt => go(terms, n.arg_a(), fuel - 1),
+            Op::Extract => go(terms, n.arg_a(), fuel - 1).saturating_sub(n.b as u16),
+            Op::Ite => go(terms, n.arg_b(), fuel - 1).min(go(terms, n.arg_c(), fuel - 1)),
+            _ => 0,
+        }
+    }
+    go(terms, t, 24)
+}
+
+/// The index of the word at byte offset `off` (words of `n` bytes, `n` a power of two).
+fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
+    let shift = n.trailing_zeros() as u16;
+    let w = terms.width(off);
+    let high = terms.extract(off, shift, w - shift);
+    terms.resize_unsigned(high, INDEX_BITS)
+}
+
+impl Contents {
+    fn words(&self, terms: &Terms, off: TermId, n: u64) -> Option<u64> {
+        let whole = n.is_power_of_two() && n <= 8 && self.size().is_multiple_of(n);
+        (whole && u64::from(trailing_zeros(terms, off)) >= u64::from(n.trailing_zeros())).then(|| self.size() / n)
+    }
+
+    /// The value of `n` bytes at the symbolic offset `off`.
+    pub fn read_at(&mut self, terms: &mut Terms, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
+        if let Some(count) = self.words(terms, off, n) {
+            let concrete: Option<Vec<u64>> = (0..count).map(|i| self.read_concrete(i * n, n as usize)).collect();
+            if let Some(table) = concrete {
+                let index = word_index(terms, off, n);
+                let array = terms.array_const((n * 8) as u16, &table);
+                let t = terms.read(array, index);
+                return Value::from_term(terms, t);
+            }
+            if count <= READ_WORDS && !self.is_untouched() {
+                let index = word_index(terms, off, n);
+                let words: Vec<TermId> = (0..count)
+                    .filter_map(|i| self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
+                    .collect();
+                if words.len() as u64 == count {
+                    let t = select(terms, index, &words, 0);
+                    return Value::from_term(terms, t);
+                }
+            }
+        }
+        let array = self.flatten(terms, uninit);
+        let index = terms.resize_unsigned(off, INDEX_BITS);
+        let mut acc = None;
+        for i in 0..n {
+            let k = terms.constant(INDEX_BITS, i);
+            let at = terms.add(index, k);
+            let b = terms.read(array, at);
+            acc = Some(match acc {
+                None => b,
+                Some(low) => terms.concat(b, low),
+            });
+        }
+        acc.map_or(Value::Int(0), |t| Value::from_term(terms, t))
+    }
+
+    /// Stores `n` bytes at the symbolic offset `off`.
+    pub fn write_at(&mut self, terms: &mut Terms, off: TermId, n: u64, value: TermId, uninit: &dyn Fn() -> String) {
+        if let Some(count) = self.words(terms, off, n)
+            && count <= WRITE_WORDS
+        {
+            let index = word_index(terms, off, n);
+            let olds: Option<Vec<TermId>> = (0..count)
+                .map(|i| self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
+                .collect();
+            if let Some(olds) = olds {
+                for (i, old) in olds.into_iter().enumerate() {
+                    let k = terms.constant(INDEX_BITS, i as u64);
+                    let here = terms.eq(index, k);
+                    let new = terms.ite(here, value, old);
+                    if new != old {
+                        let v = Value::from_term(terms, new);
+                        self.write(terms, i as u64 * n, n as usize, v);
+                    }
+                }
+                return;
+            }
+        }
+        let mut array = self.flatten(terms, uninit);
+        let index = terms.resize_unsigned(off, INDEX_BITS);
+        for i in 0..n {
+            let k = terms.constant(INDEX_BITS, i);
+            let at = terms.add(index, k);
+            let b = terms.extract(value, (i * 8) as u16, 8);
+            array = terms.store(array, at, b);
+        }
+        self.reset(Background::Array(array));
+    }
+
+    /// The whole contents as one byte array term.
+    pub fn flatten(&mut self, terms: &mut Terms, uninit: &dyn Fn() -> String) -> TermId {
+        let mut any_background = false;
+        let mut table = vec![0u64; self.size() as usize];
+        let mut others: Vec<u64> = Vec::new();
+        let mut concrete: Vec<u64> = Vec::new();
+        for i in 0..self.size() {
+            match self.view(i) {
+                ByteView::Concrete(b) => {
+                    table[i as usize] = u64::from(b);
+                    concrete.push(i);
+                }
+                ByteView::Background => any_background = true,
+                ByteView::Of { .. } => others.push(i),
+            }
+        }
+        let mut array = if any_background {
+            let mut a = self.decide_background(terms, uninit);
+            for &i in &concrete {
+                let at = terms.constant(INDEX_BITS, i);
+                let b = terms.constant(8, table[i as usize]);
+                a = terms.store(a, at, b);
+            }
+            a
+        } else {
+            terms.array_const(8, &table)
+        };
+        for i in others {
+            let at = terms.constant(INDEX_BITS, i);
+            if let Some(b) = self.read(terms, i, 1, uninit).to_term(terms, 8) {
+                array = terms.store(array, at, b);
+            }
+        }
+        array
+    }
+}
+
+/// `words[index - first]` as a balanced `ite`; equal neighbours collapse.
+fn select(terms: &mut Terms, index: TermId, words: &[TermId], first: u64) -> TermId {
+    match words {
+        [] => unreachable!("an object that is read has at least one word"),
+        [only] => *only,
+        _ if words.iter().all(|w| *w == words[0]) => words[0],
+        _ => {
+            let mid = words.len() / 2;
+            let low = select(terms, index, &words[..mid], first);
+            let high = select(terms, index, &words[mid..], first + mid as u64);
+            let m = terms.constant(INDEX_BITS, first + mid as u64);
+            let below = terms.ult(index, m);
+            terms.ite(below, low, high)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Building the program natively, once per program and kind of build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use pleach_report::testcomp::program_hash;
+use pleach_report::{RunInfo, rundir};
+
+use crate::assets;
+use crate::driver;
+use crate::error::{ReplayError, Result};
+
+/// Most of a compiler's complaint that is kept.
+const LONGEST_MESSAGE: usize = 8 << 10;
+
+/// What the compiler of today rejects and the programs of yesterday do.
+const LENIENT: &[&str] = &[
+    "-w",
+    "-Wno-implicit-function-declaration",
+    "-Wno-implicit-int",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-function-pointer-types",
+    "-Wno-return-type",
+];
+
+/// A built program.
+#[derive(Clone, Debug)]
+pub(crate) struct Binary {
+    pub path: PathBuf,
+}
+
+/// Builds the program of one run.
+pub(crate) struct Builder<'a> {
+    pub info: &'a RunInfo,
+    /// Where builds are kept.
+    pub cache: PathBuf,
+    pub compilers: &'a [String],
+}
+
+impl Builder<'_> {
+    /// Whether sanitizers can see into all of the program; bitcode is instrumented only by its own front end.
+    pub fn instrumentable(&self) -> bool {
+        self.info.sources.iter().all(|s| extension(s) == "c")
+    }
+
+    /// Builds, or finds an earlier build of the same contents.
+    pub fn build(&self, sanitized: bool) -> Result<Binary> {
+        if self.info.sources.is_empty() {
+            return Err(ReplayError::NoSources);
+        }
+        let compiler = self.compiler()?;
+        let key = self.key(&compiler, sanitized)?;
+        let directory = self.cache.join(&key[..16]);
+        let path = directory.join("program");
+        if path.is_file() {
+            return Ok(Binary { path });
+        }
+        self.write_runtime(&directory)?;
+        // A name of its own: two processes may build the same program at the same time.
+        let temporary = directory.join(format!("program.{}", std::process::id()));
+        let runtime = directory.join(format!("replay.{}.o", std::process::id()));
+        self.compile_runtime(&compiler, &directory, &runtime, sanitized)?;
+        let driver = runtime.with_extension("driver.o");
+        let result = self.compile_program(&compiler, &directory, &[&runtime, &driver], &temporary, sanitized);
+        let _ = (fs::remove_file(&runtime), fs::remove_file(&driver));
+        result?;
+        fs::rename(&temporary, &path).map_err(ReplayError::io("write", &path))?;
+        Ok(Binary { path })
+    }
+
+    fn compiler(&self) -> Result<String> {
+        let works = |name: &&String| {
+            let quiet = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+            quiet.is_ok_and(|s| s.success())
+        };
+        let found = self.compilers.iter().find(works).cloned();
+        found.ok_or_else(|| ReplayError::NoCompiler(self.compilers.join(", ")))
+    }
+
+    /// A name for everything that goes into the build. C is preprocessed first, so that headers count too.
+    fn key(&self, compiler: &str, sanitized: bool) -> Result<String> {
+        let mut all = Vec::new();
+        let mut add = |part: &[u8]| {
+            all.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            all.extend_from_slice(part);
+        };
+        add(format!("{compiler} {sanitized} {:?}", self.info.cc_flags).as_bytes());
+        for text in [assets::REPLAY_C, assets::KLEE_H, assets::NONDET_INC, &driver::source(self.info)] {
+            add(text.as_bytes());
+        }
+        let headers = self.cache.join("include");
+        write(&headers.join("klee/klee.h"), assets::KLEE_H)?;
+        for source in &self.info.sources {
+            if extension(source) == "c" {
+                let mut command = self.command(compiler);
+                command.arg("-E").args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&headers));
+                add(&run(command.arg(source))?.stdout);
+            } else {
+                let path = self.info.directory.join(source);
+                add(&fs::read(&path).map_err(ReplayError::io("read", &path))?);
+            }
+        }
+        Ok(program_hash(&all))
+    }
+
+    fn write_runtime(&self, directory: &Path) -> Result<()> {
+        write(&directory.join("replay.c"), assets::REPLAY_C)?;
+        write(&directory.join("nondet.inc"), assets::NONDET_INC)?;
+        write(&directory.join("include/klee/klee.h"), assets::KLEE_H)?;
+        write(&directory.join("driver.c"), &driver::source(self.info))
+    }
+
+    /// The library is built without the user's flags (`-D`, `-std=` are not meant for it), except the machine.
+    fn compile_runtime(&self, compiler: &str, directory: &Path, to: &Path, sanitized: bool) -> Result<()> {
+        let machine = self.info.cc_flags.iter().filter(|f| f.starts_with("-m") || f.starts_with("--target"));
+        for (source, object) in [("replay.c", to.to_owned()), ("driver.c", to.with_extension("driver.o"))] {
+            let mut command = self.command(compiler);
+            command.args(["-O0", "-g", "-w", "-c", "-fno-omit-frame-pointer"]).args(machine.clone());
+            if sanitized {
+                command.arg("-DPLEACH_SANITIZED");
+            }
+            command.arg("-I").arg(absolute(&directory.join("include")));
+            run(command.arg(absolute(&directory.join(source))).arg("-o").arg(absolute(&object)))?;
+        }
+        Ok(())
+    }
+
+    fn compile_program(
+        &self,
+        compiler: &str,
+        directory: &Path,
+        objects: &[&Path],
+        to: &Path,
+        sanitized: bool,
+    ) -> Result<()> {
+        let mut command = self.command(compiler);
+        command.args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&directory.join("include")));
+        // After the user's flags: replay is about the program as it is written.
+        command.args(["-O0", "-g", "-fno-omit-frame-pointer", "-fno-inline"]);
+        if sanitized {
+            command.args(["-fsanitize=address,undefined", "-fsanitize-recover=undefined"]);
+        }
+        command.args(&self.info.sources);
+        command.args(["-x", "none"]).args(objects.iter().map(|o| absolute(o)));
+        // Addresses of the program are those of the file, so that they can be turned into lines afterwards.
+        command.args(["-no-pie", "-Wl,--wrap=main", "-lm", "-lpthread", "-ldl", "-o"]).arg(absolute(to));
+        run(&mut command).map(drop)
+    }
+
+    fn command(&self, compiler: &str) -> Command {
+        let mut command = Command::new(compiler);
+        if self.info.directory.is_dir() {
+            command.current_dir(&self.info.directory);
+        }
+        command
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|e| e.to_str()).unwrap_or("")
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(ReplayError::io("create", parent))?;
+    }
+    Ok(rundir::write_atomically(path, text.as_bytes())?)
+}
+
+fn run(command: &mut Command) -> Result<Output> {
+    let program = PathBuf::from(command.get_program());
+    let output = command.stdin(Stdio::null()).output().map_err(ReplayError::io("run", &program))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
+    message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+    Err(ReplayError::Build(message))
+}

@@ -1,0 +1,25 @@
+//! Native replay of generated inputs.
+//!
+//! The program of a run is compiled natively with the replay library, run with a test's input under limits, and
+//! what it did is compared with what was predicted.
+
+pub mod assets;
+mod batch;
+mod compile;
+mod driver;
+mod error;
+mod landlock;
+mod native;
+mod options;
+mod outcome;
+mod sandbox;
+mod sanitizer;
+mod symbolize;
+mod verdict;
+
+pub use batch::{Counts, Progress, Replayed, replay_all, table};
+pub use error::{ReplayError, Result};
+pub use native::{Replayer, Report, replay_path};
+pub use options::{Limits, Options, SanitizerUse};
+pub use outcome::{Ending, Location, Observed};
+pub use verdict::Verdict;

@@ -1,0 +1,304 @@
+//! Replaying one test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pleach_report::{ErrorKind, KTest, Prediction, RunDir, RunInfo, TestCase, TestId};
+use serde::Serialize;
+
+use crate::compile::{Binary, Builder};
+use crate::error::{ReplayError, Result};
+use crate::options::{Options, SanitizerUse};
+use crate::outcome::{Ending, Location, Notes, Observed, ending};
+use crate::sandbox::{self, Exit, Finished};
+use crate::sanitizer::{self, Finding};
+use crate::symbolize;
+use crate::verdict::{Verdict, at_line, compare, sanitizers_help, unseen};
+
+/// Most of a sanitizer's log or of the notes that is read.
+const LARGEST_LOG: usize = 1 << 20;
+
+/// What a replay showed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The test.
+    pub test: TestId,
+    /// Whether it did what was predicted.
+    pub verdict: Verdict,
+    /// What it did, in the build that decided.
+    pub observed: Observed,
+}
+
+/// Replays a `.ktest` file of the run whose directory it is in.
+pub fn replay_path(path: &Path, options: Options) -> Result<Report> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Replayer::new(&RunDir::open(parent)?, options)?.replay_file(path)
+}
+
+/// Replays tests of one run. Builds are made on first use and kept in the run directory.
+pub struct Replayer {
+    info: RunInfo,
+    cache: PathBuf,
+    options: Options,
+    plain: Mutex<Option<Binary>>,
+    sanitized: Mutex<Option<Binary>>,
+    runs: AtomicU64,
+}
+
+impl Replayer {
+    /// For the tests of a run.
+    pub fn new(run: &RunDir, options: Options) -> Result<Self> {
+        Ok(Self::for_program(run.run_info()?, run.file("replay"), options))
+    }
+
+    /// For a program; `cache` keeps the builds.
+    pub fn for_program(info: RunInfo, cache: PathBuf, options: Options) -> Self {
+        let cache = std::path::absolute(&cache).unwrap_or(cache);
+        Self { info, cache, options, plain: Mutex::default(), sanitized: Mutex::default(), runs: AtomicU64::new(0) }
+    }
+
+    /// Replays a `.ktest` file. The prediction is in the `.json` file next to it; without one, as for a test of
+    /// another tool, the program is only run.
+    pub fn replay_file(&self, path: &Path) -> Result<Report> {
+        let data = fs::read(path).map_err(ReplayError::io("read", path))?;
+        let ktest = KTest::from_bytes(&data)?;
+        let known = fs::read_to_string(path.with_extension("json"));
+        let mut test = match known {
+            Ok(text) => pleach_report::json::from_str(&text)?,
+            Err(_) => TestCase {
+                id: TestId(0),
+                inputs: Vec::new(),
+                predicted: Prediction::Cut { reason: "there is no prediction for this file".into() },
+                covers_new: false,
+                path: 0,
+                instructions: 0,
+                args: ktest.args.clone(),
+            },
+        };
+        // The .ktest file is what was asked for, also when it was changed by hand.
+        if KTest::from(&test).objects != ktest.objects {
+            test.inputs = ktest.untyped_inputs();
+        }
+        self.replay(&test)
+    }
+
+    /// Replays a test.
+    pub fn replay(&self, test: &TestCase) -> Result<Report> {
+        let report = |verdict, observed| Ok(Report { test: test.id, verdict, observed });
+        if self.options.sanitizers == SanitizerUse::Always {
+            let (observed, findings) = self.run(test, true)?;
+            let (verdict, observed) = self.judge(test, observed, &findings);
+            return report(verdict, observed);
+        }
+        let (plain, _) = self.run(test, false)?;
+        let verdict = compare(&test.predicted, &plain);
+        let needed = match &test.predicted {
+            Prediction::Error { kind, .. } => sanitizers_help(*kind) && verdict != Verdict::Agrees,
+            _ => false,
+        };
+        if !needed || self.options.sanitizers == SanitizerUse::Never {
+            return report(verdict, plain);
+        }
+        match self.run(test, true) {
+            Ok((observed, findings)) => {
+                let (verdict, observed) = self.judge(test, observed, &findings);
+                report(verdict, observed)
+            }
+            Err(ReplayError::Build(why)) => {
+                let first = why.lines().next().unwrap_or_default();
+                report(Verdict::undetermined(format!("the program does not build with sanitizers ({first})")), plain)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The verdict of a sanitized run: the matching report counts, undefined behaviour found on the way does not.
+    fn judge(&self, test: &TestCase, mut observed: Observed, findings: &[Finding]) -> (Verdict, Observed) {
+        let Prediction::Error { kind, file, line, .. } = &test.predicted else {
+            return (compare(&test.predicted, &observed), observed);
+        };
+        let fits = |f: &&Finding| f.kinds.contains(kind) && at_line(*kind, file, *line, &f.stack);
+        let near = |f: &&Finding| f.kinds.contains(kind);
+        if let Some(found) = findings.iter().find(fits).or_else(|| findings.iter().find(near)) {
+            show(&mut observed, found);
+            return (compare(&test.predicted, &observed), observed);
+        }
+        let verdict = if self.builder().instrumentable() {
+            unseen(&test.predicted, *kind, &observed)
+        } else if matches!(observed.ending, Ending::Exit(_)) {
+            Verdict::undetermined("sanitizers see little of a program given as bitcode, and it ended normally")
+        } else {
+            compare(&test.predicted, &observed)
+        };
+        (verdict, observed)
+    }
+
+    fn run(&self, test: &TestCase, sanitized: bool) -> Result<(Observed, Vec<Finding>)> {
+        let binary = self.binary(sanitized)?;
+        let scratch = Scratch::new(&self.cache, self.runs.fetch_add(1, Ordering::Relaxed))?;
+        let (input, notes) = (scratch.0.join("test.ktest"), scratch.0.join("outcome"));
+        fs::write(&input, KTest::from(test).to_bytes()).map_err(ReplayError::io("write", &input))?;
+        let work = scratch.0.join("work");
+        fs::create_dir(&work).map_err(ReplayError::io("create", &work))?;
+
+        let mut command = Command::new(&binary.path);
+        let args = if test.args.is_empty() { &self.info.argv } else { &test.args };
+        if let Some((name, rest)) = args.split_first() {
+            use std::os::unix::process::CommandExt;
+            command.arg0(name).args(rest);
+        }
+        // The environment is no input of the test: the program gets the same, empty one everywhere.
+        command.env_clear().current_dir(&work).env("PLEACH_KTEST", &input).env("PLEACH_OUTCOME", &notes);
+        if sanitized {
+            let leak = matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. });
+            self.sanitizer_environment(&mut command, &scratch.0, leak);
+        }
+        let finished = sandbox::run(&mut command, &scratch.0, &self.options.limits, !sanitized);
+        let finished = finished.map_err(ReplayError::io("run", &binary.path))?;
+        let notes = Notes::parse(&read_log(&notes));
+        let log = if sanitized { read_sanitizer_logs(&scratch.0) } else { String::new() };
+        let findings = sanitizer::findings(&log);
+        Ok((self.observe(&binary, notes, finished, &findings, sanitized), findings))
+    }
+
+    fn observe(
+        &self,
+        binary: &Binary,
+        notes: Notes,
+        finished: Finished,
+        findings: &[Finding],
+        sanitized: bool,
+    ) -> Observed {
+        let mut stack = symbolize::locations(&binary.path, &notes.frames);
+        let mut message = String::new();
+        if let Some(end) = &notes.end {
+            message = end.text.clone();
+            // The place that the program itself named comes first; the macro may span several lines.
+            if end.line > 0 {
+                let named = Location { function: "__assert_fail".into(), file: end.file.clone(), line: end.line };
+                stack.insert(0, named);
+            }
+        }
+        let mut observed = Observed {
+            ending: ending(&notes, finished.exit),
+            message,
+            stack,
+            notes: notes.notes,
+            sanitized,
+            stdout: finished.stdout,
+            stderr: finished.stderr,
+        };
+        let ended = notes.end.is_some() || finished.exit == Exit::TimedOut;
+        if let Some(fatal) = findings.iter().find(|f| f.fatal && !ended) {
+            show(&mut observed, fatal);
+        }
+        explain_abort(&mut observed);
+        observed
+    }
+
+    fn sanitizer_environment(&self, command: &mut Command, scratch: &Path, leak: bool) {
+        let log = scratch.join("san");
+        let symbolizer = match symbolizer() {
+            Some(path) => format!(":external_symbolizer_path={path}"),
+            None => String::new(),
+        };
+        let common = format!("log_path={}:color=never{symbolizer}", log.display());
+        let megabytes = (self.options.limits.memory >> 20).max(64);
+        command.env(
+            "ASAN_OPTIONS",
+            format!(
+                "{common}:exitcode=86:detect_leaks={}:detect_stack_use_after_return=1:allocator_may_return_null=1:\
+                 handle_abort=0:hard_rss_limit_mb={megabytes}",
+                u8::from(leak)
+            ),
+        );
+        command.env("UBSAN_OPTIONS", format!("{common}:print_stacktrace=1:halt_on_error=0"));
+        command.env("LSAN_OPTIONS", "exitcode=86");
+    }
+
+    fn builder(&self) -> Builder<'_> {
+        Builder { info: &self.info, cache: self.cache.clone(), compilers: &self.options.compilers }
+    }
+
+    fn binary(&self, sanitized: bool) -> Result<Binary> {
+        let slot = if sanitized { &self.sanitized } else { &self.plain };
+        let mut slot = slot.lock().unwrap_or_else(|e| e.into_inner());
+        if slot.is_none() {
+            *slot = Some(self.builder().build(sanitized)?);
+        }
+        Ok(slot.clone().expect("just filled"))
+    }
+}
+
+fn show(observed: &mut Observed, found: &Finding) {
+    if !found.kinds.is_empty() {
+        observed.ending = Ending::Error(found.kinds.clone());
+        observed.message = found.message.clone();
+        observed.stack = found.stack.clone();
+    }
+}
+
+/// An abort may be the C library's way to say that `free` was misused, or a program's own `reach_error`.
+fn explain_abort(observed: &mut Observed) {
+    let Ending::Error(kinds) = &mut observed.ending else {
+        return;
+    };
+    if kinds[..] != [ErrorKind::Abort] {
+        return;
+    }
+    let stderr = String::from_utf8_lossy(&observed.stderr);
+    let heap = ["free(): ", "double free", "munmap_chunk()", "malloc(): ", "realloc(): ", "corrupted"];
+    if let Some(line) = stderr.lines().find(|l| heap.iter().any(|h| l.contains(h))) {
+        observed.message = line.to_owned();
+        *kinds = vec![ErrorKind::DoubleFree, ErrorKind::BadFree];
+    } else if observed.stack.iter().any(|l| matches!(l.function.as_str(), "reach_error" | "__VERIFIER_error")) {
+        *kinds = vec![ErrorKind::Assert, ErrorKind::Abort];
+    }
+}
+
+fn symbolizer() -> Option<&'static str> {
+    const KNOWN: [&str; 3] =
+        ["/usr/lib/llvm-19/bin/llvm-symbolizer", "/usr/bin/llvm-symbolizer-19", "/usr/bin/llvm-symbolizer"];
+    KNOWN.into_iter().find(|path| Path::new(path).exists())
+}
+
+fn read_log(path: &Path) -> String {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs::File::open(path) {
+        let _ = file.take(LARGEST_LOG as u64).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The sanitizers add the process id to the name.
+fn read_sanitizer_logs(directory: &Path) -> String {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return String::new();
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|e| e.path()).collect();
+    paths.retain(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("san.")));
+    paths.sort();
+    paths.iter().map(|p| read_log(p)).collect()
+}
+
+/// A directory for one run, gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(cache: &Path, number: u64) -> Result<Self> {
+        let path = cache.join(format!("scratch-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).map_err(ReplayError::io("create", &path))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! How to replay.
+
+use std::time::Duration;
+
+/// When to build with sanitizers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SanitizerUse {
+    /// When an error of a kind that needs them does not show without (default).
+    #[default]
+    WhenNeeded,
+    /// In every replay.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What the program may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock and processor time of one run (default 10 s).
+    pub time: Duration,
+    /// Memory of one run in bytes (default 2 GiB).
+    pub memory: u64,
+    /// Captured output of one run in bytes; more is dropped (default 64 KiB).
+    pub output: usize,
+    /// Largest file the program may write, in bytes (default 16 MiB).
+    pub file: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), memory: 2 << 30, output: 64 << 10, file: 16 << 20 }
+    }
+}
+
+/// How to replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// When to build with sanitizers.
+    pub sanitizers: SanitizerUse,
+    /// What the program may use.
+    pub limits: Limits,
+    /// Tests replayed at the same time by [`crate::replay_all`] (default 1).
+    pub jobs: usize,
+    /// Compilers to try, best first (default `clang-19`, `clang`, `cc`).
+    pub compilers: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sanitizers: SanitizerUse::default(),
+            limits: Limits::default(),
+            jobs: 1,
+            compilers: ["clang-19", "clang", "cc"].map(str::to_owned).to_vec(),
+        }
+    }
+}

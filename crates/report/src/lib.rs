@@ -1,0 +1,34 @@
+//! Test files, suites, coverage, statistics, the execution tree and the summary of a run.
+//!
+//! Knows the formats, not how their contents were computed: callers fill in the types of
+//! [`model`], [`summary`] and [`input`], and [`rundir::RunDir`] puts them on disk.
+
+pub mod diagnostic;
+pub mod error;
+pub mod input;
+pub mod json;
+pub mod ktest;
+pub mod lcov;
+pub mod model;
+pub mod pack;
+pub mod rundir;
+pub mod runinfo;
+pub mod stats;
+pub mod summary;
+pub mod testcomp;
+pub mod tree;
+mod value;
+
+pub use diagnostic::Diagnostic;
+pub use error::ReportError;
+pub use input::{Field, Input, InputOrigin, InputType, Leaf};
+pub use ktest::{KTest, KTestObject};
+pub use lcov::{Coverage, FileCoverage, FunctionCoverage};
+pub use model::{ErrorKind, ErrorRecord, Prediction, StackFrame, TestCase, TestId};
+pub use pack::{PackReader, PackWriter};
+pub use rundir::RunDir;
+pub use runinfo::{EntryKind, Parameter, RunInfo};
+pub use stats::{StatsRow, StatsWriter};
+pub use summary::{Cut, Paths, Summary, Timing, Totals};
+pub use testcomp::SuiteMetadata;
+pub use tree::{NodeStatus, TreeNode, TreeReader, TreeWriter};

@@ -1,0 +1,107 @@
+//! `summary.json`: the deterministic account of a run; `timing.json`: everything the clock touched.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ErrorRecord;
+
+/// How paths ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paths {
+    /// Ended normally.
+    pub completed: u64,
+    /// Ended in an error.
+    pub errored: u64,
+    /// Given up before their end; every reason is in [`Summary::cut`].
+    pub cut: u64,
+    /// Proved redundant.
+    pub pruned: u64,
+}
+
+impl Paths {
+    /// All paths.
+    pub fn total(&self) -> u64 {
+        self.completed + self.errored + self.cut + self.pruned
+    }
+}
+
+/// A reason why exploration was not exhaustive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cut {
+    /// Short name, for instance `unsupported` or `max-time`.
+    pub reason: String,
+    /// How many paths it cut.
+    pub count: u64,
+    /// What exactly, for instance the instruction.
+    pub detail: String,
+}
+
+/// What could be covered, and how much was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Lines with code.
+    pub lines: u64,
+    /// Lines executed.
+    pub lines_covered: u64,
+    /// Branch directions.
+    pub branches: u64,
+    /// Branch directions taken.
+    pub branches_covered: u64,
+}
+
+/// The result of a run. Equal bytes on a second run with the same input, flags and seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Whether every feasible path was followed to its end.
+    pub complete: bool,
+    /// How paths ended.
+    pub paths: Paths,
+    /// Errors, in the order found.
+    pub errors: Vec<ErrorRecord>,
+    /// Executed lines by file.
+    pub covered: BTreeMap<String, Vec<u32>>,
+    /// Coverage in numbers.
+    pub totals: Totals,
+    /// Why exploration was not exhaustive.
+    pub cut: Vec<Cut>,
+    /// One word: `safe`, `unsafe`, `unknown`, or the command's own.
+    pub verdict: String,
+    /// The flags in effect.
+    pub flags: Vec<String>,
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// Version of the tool.
+    pub version: String,
+    /// Function where execution starts.
+    pub entry: String,
+    /// Program files.
+    pub sources: Vec<String>,
+    /// Tests written.
+    pub tests: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Forks.
+    pub forks: u64,
+    /// Most states alive at a time.
+    pub states_peak: u64,
+    /// Solver counters (no times).
+    pub solver: BTreeMap<String, u64>,
+    /// Warnings worth keeping.
+    pub warnings: Vec<String>,
+}
+
+/// Wall-clock facts, apart from the summary because they differ between runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Start, seconds since 1970.
+    pub started: u64,
+    /// Wall-clock duration.
+    pub elapsed_us: u64,
+    /// Processor time of the process.
+    pub cpu_us: u64,
+    /// Largest resident set.
+    pub memory_peak_bytes: u64,
+    /// Time per component, for instance the solver's.
+    pub components_us: BTreeMap<String, u64>,
+}

@@ -1,0 +1,61 @@
+use super::*;
+use crate::rundir::scratch::Scratch;
+
+fn leaf(id: u32, parent: Option<u32>, status: NodeStatus, file: &str, test: Option<TestId>) -> TreeNode<&str> {
+    TreeNode { id, parent, status, tainted: id == 2, file, line: id + 10, test }
+}
+
+fn sample(path: &Path) {
+    let mut writer = TreeWriter::create(path).unwrap();
+    writer.write(&leaf(0, None, NodeStatus::Live, "", None)).unwrap();
+    writer.write(&leaf(1, Some(0), NodeStatus::Completed, "a.c", Some(TestId(1)))).unwrap();
+    writer.write(&leaf(2, Some(0), NodeStatus::Cut, "b\".c", None)).unwrap();
+    writer.write(&leaf(0, None, NodeStatus::Inner, "a.c", None)).unwrap();
+    writer.flush().unwrap();
+}
+
+#[test]
+fn last_status_counts() {
+    let dir = Scratch::new("tree");
+    let path = dir.path().join("tree.bin");
+    sample(&path);
+    let tree = TreeReader::open(&path).unwrap();
+    assert_eq!(tree.nodes.len(), 3);
+    assert_eq!(tree.nodes[&0].status, NodeStatus::Inner);
+    assert_eq!(tree.file(&tree.nodes[&0]), "a.c");
+    assert_eq!(tree.nodes[&1].test, Some(TestId(1)));
+    assert!(tree.nodes[&2].tainted);
+    let dot = tree.to_dot();
+    assert!(dot.contains("n0 -> n2;") && dot.contains("b\\\".c:12"), "{dot}");
+}
+
+#[test]
+fn truncation_loses_only_the_tail() {
+    let dir = Scratch::new("tree-cut");
+    let path = dir.path().join("tree.bin");
+    sample(&path);
+    let bytes = std::fs::read(&path).unwrap();
+    let mut seen = 0;
+    for n in 8..=bytes.len() {
+        let nodes = TreeReader::from_bytes(&bytes[..n]).unwrap().nodes.len();
+        assert!(nodes >= seen);
+        seen = nodes;
+    }
+    assert!(TreeReader::from_bytes(b"PLTREE").is_err());
+    let mut bad = bytes.clone();
+    bad[8] = 77;
+    assert!(TreeReader::from_bytes(&bad).is_err());
+}
+
+#[test]
+fn many_nodes() {
+    let dir = Scratch::new("tree-many");
+    let path = dir.path().join("tree.bin");
+    let mut writer = TreeWriter::create(&path).unwrap();
+    for id in 0..300_000 {
+        let file = if id % 3 == 0 { "a.c" } else { "b.c" };
+        writer.write(&leaf(id, id.checked_sub(1), NodeStatus::Inner, file, None)).unwrap();
+    }
+    writer.flush().unwrap();
+    assert_eq!(TreeReader::open(&path).unwrap().nodes.len(), 300_000);
+}

@@ -1,0 +1,147 @@
+//! The solver libraries behind one small interface.
+//!
+//! [`Engine`] is what a library must offer: make terms, assert, check under assumptions, read values. The translation
+//! of our terms ([`encode`]) and the incremental use ([`incremental`]) are written once against it.
+
+mod bitwuzla;
+mod encode;
+pub mod incremental;
+mod z3;
+
+use crate::answer::Why;
+use crate::config::{BackendKind, SolverConfig};
+use crate::error::SmtError;
+use crate::query::Solver;
+use incremental::Incremental;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Where a check has to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    pub timeout: Option<Duration>,
+    pub memory_mib: Option<u64>,
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// The sorts that terms are translated to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sort {
+    Bool,
+    Bits(u16),
+    /// from bit-vectors of `index` bits to bit-vectors of `element` bits
+    Array {
+        index: u16,
+        element: u16,
+    },
+}
+
+/// An IEEE format by the widths of exponent and significand (with the hidden bit).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Format {
+    pub exponent: u16,
+    pub significand: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Round {
+    NearestEven,
+    NearestAway,
+    Up,
+    Down,
+    ToZero,
+}
+
+/// The functions of SMT-LIB that terms are translated to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fun {
+    Not,
+    And,
+    Or,
+    Xor,
+    Equal,
+    Ite,
+    BvNot,
+    BvNeg,
+    BvAnd,
+    BvOr,
+    BvXor,
+    BvAdd,
+    BvSub,
+    BvMul,
+    BvUdiv,
+    BvSdiv,
+    BvUrem,
+    BvSrem,
+    BvShl,
+    BvLshr,
+    BvAshr,
+    BvUlt,
+    BvUle,
+    BvSlt,
+    BvSle,
+    Concat,
+    Extract { high: u16, low: u16 },
+    ZeroExtend(u16),
+    SignExtend(u16),
+    Select,
+    Store,
+    FpFromBits(Format),
+    FpAdd(Round),
+    FpSub(Round),
+    FpMul(Round),
+    FpDiv(Round),
+    FpFma(Round),
+    FpSqrt(Round),
+    FpToIntegral(Round),
+    FpEq,
+    FpLt,
+    FpLe,
+    FpIsNan,
+    FpFromFp(Round, Format),
+    FpFromSigned(Round, Format),
+    FpFromUnsigned(Round, Format),
+    FpToSigned(Round, u16),
+    FpToUnsigned(Round, u16),
+}
+
+/// What a library said about the asserted terms and the assumptions.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    Sat,
+    /// positions of the assumptions that are needed for it
+    Unsat(Vec<usize>),
+    Unknown(Why),
+}
+
+/// One instance of a solver library. Terms live as long as the instance.
+pub trait Engine: Sized {
+    type Term: Copy + Eq + Hash + Debug;
+    /// Terms nested deeper than this are refused: the library would overflow the stack.
+    const MAX_DEPTH: u32;
+    fn open(limits: &Limits) -> Result<Self, SmtError>;
+    fn truth(&mut self, value: bool) -> Result<Self::Term, SmtError>;
+    /// From little-endian limbs.
+    fn bits(&mut self, width: u16, limbs: &[u64]) -> Result<Self::Term, SmtError>;
+    /// A new unknown.
+    fn fresh(&mut self, sort: Sort) -> Result<Self::Term, SmtError>;
+    fn apply(&mut self, fun: Fun, args: &[Self::Term]) -> Result<Self::Term, SmtError>;
+    /// `body` for all values of the unknown `bound`.
+    fn forall(&mut self, bound: Self::Term, sort: Sort, body: Self::Term) -> Result<Self::Term, SmtError>;
+    fn assert(&mut self, term: Self::Term) -> Result<(), SmtError>;
+    fn check(&mut self, assumptions: &[Self::Term]) -> Result<Verdict, SmtError>;
+    /// After `Sat`: the value of a Boolean or bit-vector term, as little-endian limbs.
+    fn value(&mut self, term: Self::Term) -> Result<Vec<u64>, SmtError>;
+}
+
+/// The back end of that kind, with the limits of `config`.
+pub fn backend(kind: BackendKind, config: &SolverConfig) -> Box<dyn Solver> {
+    let limits = Limits { timeout: config.timeout, memory_mib: config.memory_mib, interrupt: config.interrupt.clone() };
+    match kind {
+        BackendKind::Bitwuzla => Box::new(Incremental::<bitwuzla::Bitwuzla>::new(limits, &incremental::BITWUZLA)),
+        BackendKind::Z3 => Box::new(Incremental::<z3::Z3>::new(limits, &incremental::Z3)),
+    }
+}

@@ -1,0 +1,82 @@
+//! The chain, assembled: cheap links first, each seeing only what those before it left over.
+//!
+//! `trivial → domain → independence → domain → cache → models → rewrite → (the same on what is left) → back end`
+//!
+//! Byte-wise queries end at `domain`, repeated ones at `cache`, most of the others at `models`; only then is it worth
+//! building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
+
+use crate::backend;
+use crate::config::{BackendKind, SolverConfig};
+use crate::link::cache::Cache;
+use crate::link::checking::Checking;
+use crate::link::domain::Domain;
+use crate::link::fallback::Fallback;
+use crate::link::independence::Independence;
+use crate::link::log::Log;
+use crate::link::models::Models;
+use crate::link::rewrite::Rewrite;
+use crate::link::time::Timed;
+use crate::link::trivial::Trivial;
+use crate::link::validate::Validate;
+use crate::query::Solver;
+
+pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
+    let mut chain = core(&config);
+    if config.use_rewrite {
+        if config.use_cache {
+            chain = Box::new(Cache::new(chain));
+        }
+        chain = Box::new(Rewrite::new(split(chain, &config)));
+    }
+    if config.use_models {
+        chain = Box::new(Models::new(chain));
+    }
+    if config.use_cache {
+        chain = Box::new(Cache::new(chain));
+    }
+    chain = split(chain, &config);
+    if config.use_domain {
+        chain = Box::new(Domain::new(chain));
+    }
+    chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
+    if config.check_evidence {
+        let oracle = backend::backend(other(config.backend), &config);
+        chain = Box::new(Checking::new(chain, oracle));
+    }
+    chain
+}
+
+/// Independent groups, each of which may be byte-wise.
+fn split(mut chain: Box<dyn Solver>, config: &SolverConfig) -> Box<dyn Solver> {
+    if config.use_domain {
+        chain = Box::new(Domain::new(chain));
+    }
+    if config.use_independence {
+        chain = Box::new(Independence::new(chain));
+    }
+    chain
+}
+
+/// The back ends, with what watches over them.
+fn core(config: &SolverConfig) -> Box<dyn Solver> {
+    let first = backend::backend(config.backend, config);
+    let second = || backend::backend(other(config.backend), config);
+    let mut chain: Box<dyn Solver> = if config.validate {
+        Box::new(Validate::new(first, second()))
+    } else if config.use_fallback {
+        Box::new(Fallback::new(first, second(), config.backend == BackendKind::Bitwuzla))
+    } else {
+        first
+    };
+    if let Some(path) = &config.query_log {
+        chain = Box::new(Log::new(path.clone(), chain));
+    }
+    chain
+}
+
+fn other(kind: BackendKind) -> BackendKind {
+    match kind {
+        BackendKind::Bitwuzla => BackendKind::Z3,
+        BackendKind::Z3 => BackendKind::Bitwuzla,
+    }
+}

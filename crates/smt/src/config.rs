@@ -1,0 +1,79 @@
+//! How a chain is put together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BackendKind {
+    #[default]
+    Bitwuzla,
+    Z3,
+}
+
+#[derive(Clone, Debug)]
+pub struct SolverConfig {
+    /// Which library decides what the links do not. Default: Bitwuzla.
+    pub backend: BackendKind,
+    /// Limit for one call of the back end; on expiry the answer is `Unknown(Timeout)`. Default: none.
+    pub timeout: Option<Duration>,
+    /// Memory of the whole process, in MiB, at which the back end gives up. Default: none.
+    pub memory_mib: Option<u64>,
+    /// Set from outside to end a running check with `Unknown(Interrupted)`. Default: none.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Ask both back ends and compare. Default: no.
+    pub validate: bool,
+    /// Re-check every model by evaluation and every core by a solver of its own. Default: no.
+    pub check_evidence: bool,
+    /// Write every query that reaches the back end, in SMT-LIB, to this file. Default: none.
+    pub query_log: Option<PathBuf>,
+    /// Ask the other back end when the first has no answer. Default: yes.
+    pub use_fallback: bool,
+    /// Decide constraints on single bytes by their truth sets. Default: yes.
+    pub use_domain: bool,
+    /// Solve constraints without common unknowns apart. Default: yes.
+    pub use_independence: bool,
+    /// Remember answers by query. Default: yes.
+    pub use_cache: bool,
+    /// Try recent models and known cores first. Default: yes.
+    pub use_models: bool,
+    /// Put `unknown = constant` into the other constraints. Default: yes.
+    pub use_rewrite: bool,
+}
+
+impl Default for SolverConfig {
+    fn default() -> SolverConfig {
+        SolverConfig {
+            backend: BackendKind::Bitwuzla,
+            timeout: None,
+            memory_mib: None,
+            interrupt: None,
+            validate: false,
+            check_evidence: false,
+            query_log: None,
+            use_fallback: true,
+            use_domain: true,
+            use_independence: true,
+            use_cache: true,
+            use_models: true,
+            use_rewrite: true,
+        }
+    }
+}
+
+impl SolverConfig {
+    /// The back end alone.
+    pub fn bare(backend: BackendKind) -> SolverConfig {
+        SolverConfig {
+            backend,
+            use_fallback: false,
+            use_domain: false,
+            use_independence: false,
+            use_cache: false,
+            use_models: false,
+            use_rewrite: false,
+            ..SolverConfig::default()
+        }
+    }
+}

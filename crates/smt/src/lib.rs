@@ -1,0 +1,22 @@
+//! Queries and answers with evidence, the chain of links, back ends; all solver FFI lives here.
+//!
+//! This crate knows neither programs nor states. A [`Solver`] answers a [`Query`]; the links of [`chain`] are solvers
+//! that answer what they can and hand the rest to the next one, and the back ends stand at the end.
+
+pub mod answer;
+pub mod backend;
+pub mod chain;
+pub mod config;
+pub mod error;
+pub mod evidence;
+pub mod link;
+pub mod query;
+pub mod stats;
+
+pub use answer::{Answer, Core, Why};
+pub use chain::assemble;
+pub use config::{BackendKind, SolverConfig};
+pub use error::SmtError;
+pub use evidence::overlay;
+pub use query::{Query, Solver};
+pub use stats::Stats;

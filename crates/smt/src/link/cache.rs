@@ -1,0 +1,75 @@
+//! Answers by query, word for word.
+//!
+//! Terms are hash-consed, so equal constraint lists are equal queries. Memory is bounded by two generations: when the
+//! young one is full it becomes the old one, and what is still asked for moves back into the young one.
+
+use crate::answer::{Answer, Why};
+use crate::query::{Query, Solver};
+use crate::stats::Stats;
+use pleach_expr::{TermId, Terms};
+use rustc_hash::FxHashMap;
+
+/// Ids kept in one generation (and at least as much again for models and cores).
+const GENERATION: usize = 1 << 20;
+
+type Generation = FxHashMap<Box<[TermId]>, Answer>;
+
+pub struct Cache<S> {
+    next: S,
+    young: Generation,
+    old: Generation,
+    /// ids in `young`, one more for each entry
+    weight: usize,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    queries: u64,
+    hits: u64,
+    turned: u64,
+}
+
+impl<S: Solver> Cache<S> {
+    pub fn new(next: S) -> Cache<S> {
+        Cache { next, young: Generation::default(), old: Generation::default(), weight: 0, figures: Figures::default() }
+    }
+
+    fn insert(&mut self, key: Box<[TermId]>, answer: Answer) {
+        self.weight += key.len() + 16;
+        self.young.insert(key, answer);
+        if self.weight > GENERATION {
+            self.figures.turned += 1;
+            self.weight = 0;
+            self.old = std::mem::take(&mut self.young);
+        }
+    }
+}
+
+impl<S: Solver> Solver for Cache<S> {
+    fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
+        self.figures.queries += 1;
+        if let Some(answer) = self.young.get(query.constraints) {
+            self.figures.hits += 1;
+            return answer.clone();
+        }
+        if let Some((key, answer)) = self.old.remove_entry(query.constraints) {
+            self.figures.hits += 1;
+            self.insert(key, answer.clone());
+            return answer;
+        }
+        let answer = self.next.check(terms, query);
+        // A time-out would be one again; other failures may pass.
+        if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(Why::Timeout)) {
+            self.insert(query.constraints.into(), answer.clone());
+        }
+        answer
+    }
+
+    fn stats(&self, out: &mut Stats) {
+        out.add("cache.queries", self.figures.queries);
+        out.add("cache.hits", self.figures.hits);
+        out.add("cache.generations", self.figures.turned);
+        self.next.stats(out);
+    }
+}

@@ -1,0 +1,239 @@
+//! Small domains: a constraint on one unknown of at most 8 bits is the set of values that make it true.
+//!
+//! *Idea*: programs that read bytes ask mostly about one byte. The truth set of a constraint (a bitmap of 256 bits) is
+//! computed once, by evaluation; a query is then an intersection of bitmaps per unknown.
+//! *Invariant*: v ∈ truth(c) ⇔ c[k := v], so ⋀Q on one unknown is satisfiable iff ⋂ truth(c) ≠ ∅.
+//! The model takes the smallest values; the core is minimal.
+
+use crate::answer::{Answer, Core};
+use crate::query::{Query, Solver};
+use crate::stats::Stats;
+use pleach_expr::{Key, Model, Op, SymbolKind, TermId, Terms, facts};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Terms of more operators than this are left to the back end.
+const MAX_OPERATORS: usize = 2_000;
+
+/// A set of values below 256.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Set([u64; 4]);
+
+impl Set {
+    const EMPTY: Set = Set([0; 4]);
+    fn below(n: usize) -> Set {
+        let mut s = Set::EMPTY;
+        for (i, word) in s.0.iter_mut().enumerate() {
+            *word = match n.saturating_sub(64 * i) {
+                0 => 0,
+                m if m >= 64 => u64::MAX,
+                m => (1 << m) - 1,
+            };
+        }
+        s
+    }
+    fn insert(&mut self, v: usize) {
+        self.0[v / 64] |= 1 << (v % 64);
+    }
+    #[inline]
+    fn zip(self, other: Set, f: impl Fn(u64, u64) -> u64) -> Set {
+        let (a, b) = (self.0, other.0);
+        Set([f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2]), f(a[3], b[3])])
+    }
+    #[inline]
+    fn and(self, other: Set) -> Set {
+        self.zip(other, |a, b| a & b)
+    }
+    #[inline]
+    fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+    fn first(self) -> Option<u64> {
+        let i = self.0.iter().position(|&w| w != 0)?;
+        Some(64 * i as u64 + u64::from(self.0[i].trailing_zeros()))
+    }
+}
+
+pub struct Domain<S> {
+    next: S,
+    /// `None`: not a constraint on one small unknown
+    truth: FxHashMap<TermId, Option<(Key, Set)>>,
+    models: FxHashMap<(Key, u64), Rc<Model>>,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    queries: u64,
+    sat: u64,
+    unsat: u64,
+    sets: u64,
+}
+
+/// The values an unknown can take, if they are few.
+fn domain(terms: &Terms, key: Key) -> Option<Set> {
+    match terms.symbols.kind(key.symbol()) {
+        SymbolKind::Bits(w) if w <= 8 => Some(Set::below(1 << w)),
+        SymbolKind::Array { len, .. } if key.cell() >= len => None,
+        SymbolKind::Array { element, .. } if element <= 8 => Some(Set::below(1 << element)),
+        _ => None,
+    }
+}
+
+fn few_operators(terms: &Terms, t: TermId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![t];
+    while let Some(x) = todo.pop() {
+        if seen.insert(x) {
+            if seen.len() > MAX_OPERATORS {
+                return false;
+            }
+            todo.extend(terms.args(x));
+        }
+    }
+    true
+}
+
+impl<S: Solver> Domain<S> {
+    pub fn new(next: S) -> Domain<S> {
+        Domain { next, truth: FxHashMap::default(), models: FxHashMap::default(), figures: Figures::default() }
+    }
+
+    #[inline]
+    fn truth(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
+        match self.truth.get(&c) {
+            Some(&known) => known,
+            None => {
+                let made = self.make(terms, c);
+                self.truth.insert(c, made);
+                made
+            }
+        }
+    }
+
+    fn make(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
+        let &[key] = &*terms.support(c) else { return None };
+        let all = domain(terms, key)?;
+        if terms.has(c, facts::HAS_FORALL) {
+            return None;
+        }
+        self.figures.sets += 1;
+        let n = terms.node(c);
+        match n.op {
+            Op::Not => {
+                let (_, set) = self.truth(terms, n.arg_a())?;
+                return Some((key, all.zip(set, |a, b| a & !b)));
+            }
+            Op::And | Op::Or => {
+                let known = |t| self.truth.get(&t).copied().flatten();
+                if let (Some((_, a)), Some((_, b))) = (known(n.arg_a()), known(n.arg_b())) {
+                    let set = if n.op == Op::And { a.and(b) } else { a.zip(b, |a, b| a | b) };
+                    return Some((key, set));
+                }
+            }
+            _ => {}
+        }
+        if !few_operators(terms, c) {
+            return None;
+        }
+        let mut set = Set::EMPTY;
+        let mut model = Model::new();
+        for v in 0..256usize {
+            if all.0[v / 64] >> (v % 64) & 1 == 1 {
+                model.set(key, v as u64);
+                if terms.try_eval(c, &model)? == 1 {
+                    set.insert(v);
+                }
+            }
+        }
+        Some((key, set))
+    }
+
+    fn model(&mut self, found: &[(Key, Set)]) -> Rc<Model> {
+        let value = |set: Set| set.first().unwrap_or(0);
+        if let &[(key, set)] = found {
+            let v = value(set);
+            return self.models.entry((key, v)).or_insert_with(|| single(key, v)).clone();
+        }
+        let mut model = Model::new();
+        for &(key, set) in found {
+            model.set(key, value(set));
+        }
+        Rc::new(model)
+    }
+
+    /// A minimal core on `key`: the constraint that empties the intersection belongs to it; repeat with it up front.
+    fn core(&mut self, terms: &mut Terms, constraints: &[TermId], key: Key) -> Core {
+        let mut on_key: Vec<(TermId, Set)> = Vec::new();
+        for &c in constraints {
+            if let Some((k, set)) = self.truth(terms, c)
+                && k == key
+            {
+                on_key.push((c, set));
+            }
+        }
+        let mut kept = Set([u64::MAX; 4]);
+        let mut core = Vec::new();
+        let mut end = on_key.len();
+        while !kept.is_empty() && end > 0 {
+            let mut set = kept;
+            let last = on_key[..end].iter().position(|(_, s)| {
+                set = set.and(*s);
+                set.is_empty()
+            });
+            let Some(last) = last else { break };
+            core.push(on_key[last].0);
+            kept = kept.and(on_key[last].1);
+            end = last;
+        }
+        Core::new(core)
+    }
+}
+
+fn single(key: Key, value: u64) -> Rc<Model> {
+    let mut model = Model::new();
+    model.set(key, value);
+    Rc::new(model)
+}
+
+impl<S: Solver> Solver for Domain<S> {
+    fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
+        self.figures.queries += 1;
+        let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
+        let mut empty = None;
+        let mut complete = true;
+        for &c in query.constraints.iter().rev() {
+            let Some((key, set)) = self.truth(terms, c) else {
+                complete = false;
+                break;
+            };
+            match found.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, old)) => *old = old.and(set),
+                None => found.push((key, set)),
+            }
+            if found.iter().any(|(k, s)| *k == key && s.is_empty()) {
+                empty = Some(key);
+                break;
+            }
+        }
+        // SOUND: an empty intersection of some constraints is enough, whatever the others say.
+        if let Some(key) = empty {
+            self.figures.unsat += 1;
+            return Answer::Unsat(self.core(terms, query.constraints, key));
+        }
+        if !complete {
+            return self.next.check(terms, query);
+        }
+        self.figures.sat += 1;
+        Answer::Sat(self.model(&found))
+    }
+
+    fn stats(&self, out: &mut Stats) {
+        out.add("domain.queries", self.figures.queries);
+        out.add("domain.sat", self.figures.sat);
+        out.add("domain.unsat", self.figures.unsat);
+        out.add("domain.truth-sets", self.figures.sets);
+        self.next.stats(out);
+    }
+}

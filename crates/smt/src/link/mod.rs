@@ -1,0 +1,13 @@
+//! The links of the chain: each answers what it can and hands the rest to the next one.
+
+pub mod cache;
+pub mod checking;
+pub mod domain;
+pub mod fallback;
+pub mod independence;
+pub mod log;
+pub mod models;
+pub mod rewrite;
+pub mod time;
+pub mod trivial;
+pub mod validate;

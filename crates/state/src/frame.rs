@@ -1,0 +1,58 @@
+//! Frames: registers, the objects that live as long as the call, and the way back.
+
+use pleach_ir::{BlockId, FuncId, Range};
+use pleach_memory::{ObjId, Value};
+use std::rc::Rc;
+
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub func: FuncId,
+    pub regs: Vec<Value>,
+    /// locals in memory, freed on return
+    pub locals: Vec<ObjId>,
+    /// variable arguments of this call, with their types
+    pub varargs: Rc<[(Value, pleach_ir::Ty)]>,
+    /// where execution goes on in this frame once the callee returns
+    pub block: BlockId,
+    pub inst: u32,
+    /// slots of this frame that take the callee's results (into `Function::dsts`)
+    pub dsts: Range,
+    /// visits of loop headers in this activation; filled only under a loop limit
+    pub visits: std::collections::BTreeMap<BlockId, u32>,
+}
+
+impl Frame {
+    pub fn new(func: FuncId, slots: usize) -> Frame {
+        Frame {
+            func,
+            regs: vec![Value::Undef; slots],
+            locals: Vec::new(),
+            varargs: Rc::new([]),
+            block: BlockId(0),
+            inst: 0,
+            dsts: Range::default(),
+            visits: Default::default(),
+        }
+    }
+}
+
+/// The suspended callers, shared between states.
+#[derive(Debug)]
+pub struct Callers {
+    pub frame: Frame,
+    pub below: Option<Rc<Callers>>,
+    pub depth: u32,
+}
+
+impl Drop for Callers {
+    // Iterative, or dropping a deep recursion would overflow the engine's own stack.
+    fn drop(&mut self) {
+        let mut next = self.below.take();
+        while let Some(rc) = next {
+            match Rc::try_unwrap(rc) {
+                Ok(mut c) => next = c.below.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The inputs a path has asked for, in order.
+
+use pleach_expr::SymbolId;
+use pleach_ir::TypeId;
+use std::rc::Rc;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    MakeSymbolic,
+    /// `__VERIFIER_nondet_*`, `klee_int`, `klee_range`, …
+    Nondet,
+    Parameter,
+    FuzzData,
+}
+
+/// What the C type of an input is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputType {
+    /// from the program's debug information; `count` elements of it
+    Debug {
+        ty: TypeId,
+        count: u64,
+    },
+    /// a C scalar by name
+    Scalar {
+        name: &'static str,
+        bits: u16,
+        signed: bool,
+    },
+    Bytes,
+}
+
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: String,
+    /// a byte array of `size` cells, or a bit-vector of `8·size` bits (or fewer: bool)
+    pub symbol: SymbolId,
+    pub size: u32,
+    pub origin: Origin,
+    pub ty: InputType,
+}
+
+/// A persistent list, newest first.
+#[derive(Clone, Default)]
+pub struct Inputs {
+    last: Option<Rc<Node>>,
+    len: usize,
+}
+
+struct Node {
+    input: Rc<Input>,
+    before: Option<Rc<Node>>,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(rc) = next {
+            match Rc::try_unwrap(rc) {
+                Ok(mut n) => next = n.before.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+impl Inputs {
+    pub fn push(&mut self, input: Input) {
+        self.last = Some(Rc::new(Node { input: Rc::new(input), before: self.last.take() }));
+        self.len += 1;
+    }
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// In the order in which the program asked.
+    pub fn in_order(&self) -> Vec<Rc<Input>> {
+        let mut v = Vec::with_capacity(self.len);
+        let mut at = &self.last;
+        while let Some(n) = at {
+            v.push(n.input.clone());
+            at = &n.before;
+        }
+        v.reverse();
+        v
+    }
+}

@@ -1,0 +1,24 @@
+//! Frames, path constraint, inputs, the state, the execution tree, seams and events.
+//!
+//! This crate knows no concrete technique.
+
+pub mod event;
+pub mod frame;
+pub mod inputs;
+pub mod map;
+pub mod outcome;
+pub mod path;
+pub mod seams;
+pub mod state;
+pub mod step;
+pub mod tree;
+
+pub use event::Event;
+pub use frame::{Callers, Frame};
+pub use inputs::{Input, InputType, Inputs, Origin};
+pub use map::{HashMap, OrdMap};
+pub use outcome::{Cut, End, ErrorKind, ProgramError, StackLine};
+pub use path::{PathConstraint, Relevant};
+pub use state::{Phase, State, StateId};
+pub use step::{Child, Step};
+pub use tree::{NodeId, Status, Tree};

@@ -1,0 +1,99 @@
+//! How a path ends. A program bug found, a path cut by a limit of the engine, and a normal end are different things.
+
+use pleach_ir::{FuncId, InstId, Span};
+
+/// Kinds of program errors; the names are the same everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ErrorKind {
+    Assert,
+    Abort,
+    OobRead,
+    OobWrite,
+    Null,
+    UseAfterFree,
+    DoubleFree,
+    BadFree,
+    Readonly,
+    DivZero,
+    Overshift,
+    SignedOverflow,
+    Leak,
+    Unreachable,
+    StackOverflow,
+    BadCall,
+    LoopLimit,
+    User,
+}
+
+impl ErrorKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::Assert => "assert",
+            ErrorKind::Abort => "abort",
+            ErrorKind::OobRead => "oob-read",
+            ErrorKind::OobWrite => "oob-write",
+            ErrorKind::Null => "null",
+            ErrorKind::UseAfterFree => "use-after-free",
+            ErrorKind::DoubleFree => "double-free",
+            ErrorKind::BadFree => "bad-free",
+            ErrorKind::Readonly => "readonly",
+            ErrorKind::DivZero => "div-zero",
+            ErrorKind::Overshift => "overshift",
+            ErrorKind::SignedOverflow => "signed-overflow",
+            ErrorKind::Leak => "leak",
+            ErrorKind::Unreachable => "unreachable",
+            ErrorKind::StackOverflow => "stack-overflow",
+            ErrorKind::BadCall => "bad-call",
+            ErrorKind::LoopLimit => "loop-limit",
+            ErrorKind::User => "user",
+        }
+    }
+}
+
+/// A bug of the program under test.
+#[derive(Clone, Debug)]
+pub struct ProgramError {
+    pub kind: ErrorKind,
+    /// one sentence
+    pub message: String,
+}
+
+/// Why a path was not followed to its end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cut {
+    /// an instruction or construct that is not supported yet
+    Unsupported(String),
+    /// a function without a body
+    External(String),
+    /// the solver gave no answer
+    Solver(String),
+    /// a value was fixed to one of several
+    Concretized(String),
+    Time,
+    Memory,
+    Instructions,
+    Forks,
+    Depth,
+    Tests,
+    Interrupted,
+    /// the rest of the paths were not looked at because an error was found (`--exit-on-error`)
+    Stopped(String),
+}
+
+#[derive(Clone, Debug)]
+pub enum End {
+    /// `main` returned or the program called `exit`; the status if it is concrete
+    Exit(Option<i32>),
+    /// ended on purpose without a test (`klee_silent_exit`, an assumption that cannot hold)
+    Silent,
+    Error(ProgramError),
+    Cut(Cut),
+}
+
+/// One line of a call stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct StackLine {
+    pub func: FuncId,
+    pub inst: InstId,
+    pub span: Span,
+}

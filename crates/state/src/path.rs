@@ -1,0 +1,258 @@
+//! The path constraint, kept as independent groups, each with a model.
+//!
+//! *Idea*: two constraints that share no unknown (directly or through others) cannot influence each other. The groups are
+//! maintained as constraints arrive, so that a branch looks at one group only; each group carries an assignment that
+//! satisfies it, so that one side of a branch is known to be feasible by evaluation.
+//! *Invariant*: for every group, `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the
+//! models, each restricted to its group's keys, satisfies the whole path constraint.
+
+use crate::map::{HashMap, OrdMap};
+use pleach_expr::{Key, Model, Op, SymbolId, TermId, Terms};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+type GroupId = u32;
+
+#[derive(Debug)]
+pub struct Group {
+    /// sorted, without duplicates, base-free
+    pub constraints: Rc<[TermId]>,
+    pub keys: Rc<[Key]>,
+    pub model: Rc<Model>,
+}
+
+/// One link of the list of all constraints, newest first, as the program made them (with bases).
+#[derive(Debug)]
+pub struct Link {
+    pub constraint: TermId,
+    pub before: Option<Rc<Link>>,
+}
+
+impl Drop for Link {
+    // Iterative, or a path of a million constraints would overflow the stack when it is dropped.
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(rc) = next {
+            match Rc::try_unwrap(rc) {
+                Ok(mut link) => next = link.before.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct PathConstraint {
+    all: Option<Rc<Link>>,
+    len: usize,
+    group_of: OrdMap<Key, GroupId>,
+    groups: HashMap<GroupId, Rc<Group>>,
+    next: GroupId,
+    /// unknowns that a constraint `x = c` has decided
+    pinned: HashMap<Key, u64>,
+    empty: Rc<Model>,
+}
+
+/// What a condition has to be solved together with.
+#[derive(Clone, Debug)]
+pub struct Relevant {
+    pub groups: SmallVec<[GroupId; 4]>,
+    /// sorted, without duplicates
+    pub constraints: Rc<[TermId]>,
+    /// satisfies `constraints`
+    pub model: Rc<Model>,
+}
+
+impl Default for PathConstraint {
+    fn default() -> Self {
+        PathConstraint {
+            all: None,
+            len: 0,
+            group_of: OrdMap::new(),
+            groups: HashMap::default(),
+            next: 0,
+            pinned: HashMap::default(),
+            empty: Rc::new(Model::new()),
+        }
+    }
+}
+
+impl PathConstraint {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All constraints, newest first, as they were added.
+    pub fn iter(&self) -> impl Iterator<Item = TermId> + '_ {
+        let mut at = self.all.as_deref();
+        std::iter::from_fn(move || {
+            let l = at?;
+            at = l.before.as_deref();
+            Some(l.constraint)
+        })
+    }
+
+    pub fn groups(&self) -> impl Iterator<Item = &Rc<Group>> {
+        let mut ids: Vec<_> = self.groups.keys().copied().collect();
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|g| self.groups.get(&g))
+    }
+
+    fn groups_of(&self, keys: &[Key]) -> SmallVec<[GroupId; 4]> {
+        let mut out: SmallVec<[GroupId; 4]> = SmallVec::new();
+        let mut add = |g: GroupId| {
+            if !out.contains(&g) {
+                out.push(g);
+            }
+        };
+        for &k in keys {
+            if k.is_whole() {
+                let s = k.symbol();
+                for (_, &g) in self.group_of.range(Key::new(s, 0)..=k) {
+                    add(g);
+                }
+            } else {
+                if let Some(&g) = self.group_of.get(&k) {
+                    add(g);
+                }
+                if let Some(&g) = self.group_of.get(&Key::new(k.symbol(), Key::WHOLE)) {
+                    add(g);
+                }
+            }
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// The constraints a base-free condition depends on, with a model of them.
+    pub fn relevant(&self, terms: &mut Terms, condition: TermId) -> Relevant {
+        let keys = terms.support(condition);
+        let groups = self.groups_of(&keys);
+        match groups.as_slice() {
+            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone() },
+            [g] => {
+                let g = &self.groups[g];
+                Relevant { constraints: g.constraints.clone(), model: g.model.clone(), groups }
+            }
+            many => {
+                let mut constraints: Vec<TermId> = Vec::new();
+                let mut model = Model::new();
+                for g in many {
+                    let g = &self.groups[g];
+                    constraints.extend(g.constraints.iter());
+                    merge_model(&mut model, g);
+                }
+                constraints.sort_unstable();
+                constraints.dedup();
+                Relevant { groups, constraints: constraints.into(), model: Rc::new(model) }
+            }
+        }
+    }
+
+    /// Every unknown of the condition has been decided by an equation: its value under the model is its value.
+    pub fn decides(&self, terms: &mut Terms, condition: TermId) -> bool {
+        !self.pinned.is_empty() && terms.support(condition).iter().all(|k| self.pinned.contains_key(k))
+    }
+
+    /// Adds `condition` (base-free form `plain`). `model` satisfies it together with `relevant(plain)`.
+    pub fn add(&mut self, terms: &mut Terms, condition: TermId, plain: TermId, relevant: &Relevant, model: Rc<Model>) {
+        if plain == Terms::TRUE {
+            return;
+        }
+        self.all = Some(Rc::new(Link { constraint: condition, before: self.all.take() }));
+        self.len += 1;
+        let mut conjuncts = Vec::new();
+        split(terms, plain, &mut conjuncts);
+        let mut keys: Vec<Key> = terms.support(plain).to_vec();
+        let mut constraints: Vec<TermId> = relevant.constraints.to_vec();
+        for g in &relevant.groups {
+            if let Some(g) = self.groups.remove(g) {
+                keys.extend(g.keys.iter());
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        for &c in &conjuncts {
+            self.pin(terms, c);
+        }
+        constraints.extend(conjuncts);
+        constraints.sort_unstable();
+        constraints.dedup();
+        let id = self.next;
+        self.next += 1;
+        for &k in &keys {
+            self.group_of.insert(k, id);
+        }
+        self.groups.insert(id, Rc::new(Group { constraints: constraints.into(), keys: keys.into(), model }));
+    }
+
+    fn pin(&mut self, terms: &Terms, c: TermId) {
+        let n = terms.node(c);
+        let (x, value) = match n.op {
+            Op::Eq => match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
+                (Some(v), None) => (n.arg_b(), v),
+                (None, Some(v)) => (n.arg_a(), v),
+                _ => return,
+            },
+            Op::Not => (n.arg_a(), 0),
+            _ => (c, 1),
+        };
+        let x = terms.node(x);
+        match x.op {
+            Op::Var => {
+                self.pinned.insert(Key::new(SymbolId(x.a), 0), value);
+            }
+            Op::Read if terms.op(x.arg_a()) == Op::ArrayVar => {
+                if let Some(i) = terms.as_const(x.arg_b()) {
+                    self.pinned.insert(Key::new(SymbolId(terms.node(x.arg_a()).a), i as u32), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// One assignment for the whole path constraint.
+    pub fn model(&self) -> Model {
+        let mut m = Model::new();
+        for g in self.groups() {
+            merge_model(&mut m, g);
+        }
+        m
+    }
+
+    /// The value this path's model gives to one unknown.
+    pub fn model_value(&self, key: Key) -> u64 {
+        let g = self.group_of.get(&key).or_else(|| self.group_of.get(&Key::new(key.symbol(), Key::WHOLE)));
+        g.and_then(|g| self.groups.get(g)).map_or(0, |g| g.model.get(key))
+    }
+}
+
+fn split(terms: &Terms, t: TermId, out: &mut Vec<TermId>) {
+    let mut todo = vec![t];
+    while let Some(t) = todo.pop() {
+        let n = terms.node(t);
+        if n.op == Op::And && n.width == 1 {
+            todo.extend([n.arg_b(), n.arg_a()]);
+        } else {
+            out.push(t);
+        }
+    }
+}
+
+/// Copies what the group's model says about the group's own keys.
+fn merge_model(into: &mut Model, g: &Group) {
+    for (k, v) in g.model.entries() {
+        let whole = Key::new(k.symbol(), Key::WHOLE);
+        if g.keys.binary_search(&k).is_ok() || g.keys.binary_search(&whole).is_ok() || is_limb(&g.keys, k) {
+            into.set(k, v);
+        }
+    }
+}
+
+/// Limbs above the first of a variable wider than 64 bits are listed under cells of their own.
+fn is_limb(keys: &[Key], k: Key) -> bool {
+    k.cell() != 0 && keys.binary_search(&Key::new(k.symbol(), 0)).is_ok()
+}

@@ -1,0 +1,136 @@
+//! One path under exploration: registers per frame, address space, path constraint, inputs.
+
+use crate::frame::{Callers, Frame};
+use crate::inputs::Inputs;
+use crate::map::HashMap;
+use crate::outcome::StackLine;
+use crate::path::PathConstraint;
+use crate::tree::NodeId;
+use pleach_expr::TermId;
+use pleach_ir::{BlockId, FuncId, InstId, Program};
+use pleach_memory::{AddressSpace, ObjId, Value};
+use std::rc::Rc;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StateId(pub u64);
+
+#[derive(Clone)]
+pub struct State {
+    pub id: StateId,
+    /// this state's leaf in the execution tree
+    pub node: NodeId,
+    pub frame: Frame,
+    pub callers: Option<Rc<Callers>>,
+    /// the block being executed and the instruction to execute next (index into `Function::insts`)
+    pub block: BlockId,
+    pub inst: u32,
+    pub memory: AddressSpace,
+    pub path: PathConstraint,
+    pub inputs: Inputs,
+    /// how often each input name was used
+    pub names: HashMap<String, u32>,
+    /// numbers given to values nobody wrote
+    pub fresh: u32,
+    /// pointers with several targets that this path has decided: pointer term → object and offset
+    pub decided: HashMap<TermId, (ObjId, TermId)>,
+    /// the same for pointers that turned out to be plain numbers (null)
+    pub decided_numbers: HashMap<TermId, u64>,
+    /// LLVM instructions executed on this path
+    pub instructions: u64,
+    /// instructions since this path last covered something new
+    pub since_new: u64,
+    pub covered_new: bool,
+    /// forks above this state
+    pub depth: u32,
+    /// `klee_set_forking(0)`
+    pub forking: bool,
+    /// functions to run at exit, in the order of registration
+    pub at_exit: Rc<Vec<Value>>,
+    /// the object behind `errno`, once the program asked for it
+    pub errno: Option<ObjId>,
+    pub phase: Phase,
+    /// time spent solving for this path, in microseconds
+    pub query_cost: u64,
+}
+
+/// Constructors run before the entry, destructors and exit handlers after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    Constructor(u32),
+    Main,
+    /// leaving with this status: handlers from the given number downwards
+    Exiting {
+        status: Option<i32>,
+        next: u32,
+    },
+}
+
+impl State {
+    pub fn new(memory: AddressSpace, func: FuncId, slots: usize) -> State {
+        State {
+            id: StateId(0),
+            node: NodeId::ROOT,
+            frame: Frame::new(func, slots),
+            callers: None,
+            block: BlockId(0),
+            inst: 0,
+            memory,
+            path: PathConstraint::default(),
+            inputs: Inputs::default(),
+            names: HashMap::default(),
+            fresh: 0,
+            decided: HashMap::default(),
+            decided_numbers: HashMap::default(),
+            instructions: 0,
+            since_new: 0,
+            covered_new: false,
+            depth: 0,
+            forking: true,
+            at_exit: Rc::new(Vec::new()),
+            errno: None,
+            phase: Phase::Main,
+            query_cost: 0,
+        }
+    }
+
+    pub fn func(&self) -> FuncId {
+        self.frame.func
+    }
+
+    pub fn call_depth(&self) -> u32 {
+        self.callers.as_ref().map_or(0, |c| c.depth)
+    }
+
+    /// A name for an input that is new on this path: `name`, `name_1`, …
+    pub fn unique_name(&mut self, name: &str) -> String {
+        let n = self.names.get(name).copied().unwrap_or(0);
+        self.names.insert(name.to_string(), n + 1);
+        if n == 0 { name.to_string() } else { format!("{name}_{n}") }
+    }
+
+    /// The call stack, innermost first.
+    pub fn stack(&self, program: &Program) -> Vec<StackLine> {
+        let line = |func: FuncId, inst: u32| {
+            let f = program.function(func);
+            let span = f.spans.get(inst as usize).copied().unwrap_or_default();
+            StackLine { func, inst: InstId(inst), span }
+        };
+        let mut out = vec![line(self.frame.func, self.inst)];
+        let mut at = self.callers.as_deref();
+        while let Some(c) = at {
+            if out.len() >= 256 {
+                break;
+            }
+            out.push(line(c.frame.func, c.frame.inst.saturating_sub(1)));
+            at = c.below.as_deref();
+        }
+        out
+    }
+}
+
+impl State {
+    /// A state with nothing in it, to leave in place of one that was moved out.
+    pub fn hollow() -> State {
+        State::new(AddressSpace::new(64), FuncId(0), 0)
+    }
+}

@@ -1,0 +1,1 @@
+//! Fixtures with expectations in comments, the random program generator, brute-force oracles.

@@ -1,0 +1,415 @@
+/* Native replay: linked with the program under replay, hands out the inputs of one .ktest file and
+ * notes how the program ends.
+ *
+ *   PLEACH_KTEST    the test (KTEST_FILE, as for KLEE's own library, is read when it is not set)
+ *   PLEACH_OUTCOME  file for the notes: one line each, fields separated by tabs
+ *
+ *     note  <what> <detail>              inputs that did not fit
+ *     end   <kind> <file> <line> <text>  how the program ended, when it did not simply exit
+ *     frame <address>                    program counters of that end, innermost first
+ *
+ * Linked with --wrap=main; the generated driver defines pleach_entry. Compiled for sanitizers, signal
+ * handlers are left to them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "klee/klee.h"
+
+#define EXIT_ASSUME 97
+#define EXIT_USER 98
+#define EXIT_BAD_TEST 96
+#define WEAK __attribute__((weak))
+
+int pleach_entry(int argc, char **argv, char **envp);
+
+/* ---- notes ---- */
+
+static int outcome = -1;
+static volatile sig_atomic_t ended;
+
+/* Only write(2) and the stack: also called from signal handlers. */
+static void put(const char *text) {
+  char line[512];
+  size_t n = 0;
+  for (; text && *text && n < sizeof line; text++) line[n++] = (*text == '\t' || *text == '\n') ? ' ' : *text;
+  if (outcome >= 0 && n && write(outcome, line, n) < 0) outcome = -1;
+}
+
+static void put_raw(const char *text) {
+  if (outcome >= 0 && write(outcome, text, strlen(text)) < 0) outcome = -1;
+}
+
+static void put_number(uintptr_t number, unsigned base) {
+  char digits[sizeof number * 8 + 1], *at = digits + sizeof digits - 1;
+  *at = 0;
+  do *--at = "0123456789abcdef"[number % base];
+  while (number /= base);
+  put(at);
+}
+
+static void note(const char *what, const char *detail) {
+  put_raw("note\t"), put(what), put_raw("\t"), put(detail), put_raw("\n");
+}
+
+static void frame(void *address) {
+  put_raw("frame\t0x"), put_number((uintptr_t)address, 16), put_raw("\n");
+}
+
+static void frames(void *first) {
+  void *stack[64];
+  int n = backtrace(stack, 64);
+  if (first) frame(first);
+  for (int i = 0; i < n; i++) frame(stack[i]);
+}
+
+/* The first end counts: what follows (abort after assert) is how it is carried out. */
+static void end(const char *kind, const char *file, unsigned line, const char *text, void *first) {
+  if (ended) return;
+  ended = 1;
+  put_raw("end\t"), put(kind), put_raw("\t"), put(file), put_raw("\t");
+  put_number(line, 10), put_raw("\t"), put(text), put_raw("\n");
+  frames(first);
+}
+
+/* ---- signals ---- */
+
+#ifndef PLEACH_SANITIZED
+static char signal_stack[65536];
+
+static void *program_counter(ucontext_t *context) {
+#if defined(__x86_64__)
+  return (void *)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__i386__)
+  return (void *)context->uc_mcontext.gregs[REG_EIP];
+#elif defined(__aarch64__)
+  return (void *)context->uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+static void *stack_pointer(ucontext_t *context) {
+#if defined(__x86_64__)
+  return (void *)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__i386__)
+  return (void *)context->uc_mcontext.gregs[REG_ESP];
+#elif defined(__aarch64__)
+  return (void *)context->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  char text[2 * sizeof(uintptr_t) + 8];
+  uintptr_t at = (uintptr_t)info->si_addr;
+  uintptr_t sp = (uintptr_t)stack_pointer(context);
+  int fault = number == SIGSEGV || number == SIGBUS;
+  const char *kind = number == SIGABRT  ? "abort"
+                     : number == SIGFPE ? "fpe"
+                     : number == SIGILL ? "ill"
+                     : fault && sp && at + 65536 > sp && at < sp + 65536 && at > 65536 ? "stack"
+                     : at < 65536 && info->si_code != SI_KERNEL                        ? "null"
+                                                                                       : "fault";
+  char *end_of_text = text;
+  *end_of_text++ = '0', *end_of_text++ = 'x';
+  for (int shift = 8 * sizeof at - 4; shift >= 0; shift -= 4) *end_of_text++ = "0123456789abcdef"[at >> shift & 15];
+  *end_of_text = 0;
+  void *pc = program_counter(context);
+#if defined(__x86_64__) || defined(__i386__)
+  /* A call to nowhere: the caller is on top of the stack, and no unwinder can start from here. */
+  if (number == SIGSEGV && (uintptr_t)pc == at && sp) {
+    kind = at < 65536 ? "null-call" : "bad-call";
+    pc = (char *)*(void **)sp - 1;
+  }
+#endif
+  end(kind, "", 0, text, pc);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void catch_signals(void) {
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
+  sigaltstack(&stack, 0);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, 0);
+}
+#else
+static void catch_signals(void) {}
+#endif
+
+/* ---- the test ---- */
+
+struct object {
+  char *name;
+  uint32_t size;
+  unsigned char *bytes;
+};
+
+static struct object *objects;
+static uint32_t object_count, object_next;
+static int loaded;
+
+static void bad_test(const char *why) {
+  note("bad-test", why);
+  fprintf(stderr, "pleach replay: %s\n", why);
+  _exit(EXIT_BAD_TEST);
+}
+
+static uint32_t number_of(FILE *f) {
+  unsigned char b[4];
+  if (fread(b, 1, 4, f) != 4) bad_test("the test is truncated");
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static unsigned char *bytes_of(FILE *f, uint32_t n, uint32_t room) {
+  if (n > room) bad_test("the test is truncated");
+  unsigned char *bytes = calloc((size_t)n + 1, 1);
+  if (!bytes) bad_test("there is no memory for the test");
+  if (n && fread(bytes, 1, n, f) != n) bad_test("the test is truncated");
+  return bytes;
+}
+
+static void load(void) {
+  if (loaded) return;
+  loaded = 1;
+  const char *path = getenv("PLEACH_KTEST");
+  if (!path) path = getenv("KTEST_FILE");
+  if (!path) bad_test("neither PLEACH_KTEST nor KTEST_FILE is set");
+  FILE *f = fopen(path, "rb");
+  if (!f) bad_test("the test cannot be opened");
+  fseek(f, 0, SEEK_END);
+  long length = ftell(f);
+  rewind(f);
+  uint32_t room = length < 0 || length > 0x7fffffff ? 0x7fffffff : (uint32_t)length;
+  char magic[5];
+  if (fread(magic, 1, 5, f) != 5 || (memcmp(magic, "KTEST", 5) && memcmp(magic, "BOUT\n", 5)))
+    bad_test("the test is not a .ktest file");
+  uint32_t version = number_of(f);
+  if (version > 3) bad_test("the test's version is too new");
+  for (uint32_t n = number_of(f); n; n--) free(bytes_of(f, number_of(f), room));
+  if (version >= 2) number_of(f), number_of(f);
+  uint32_t count = number_of(f);
+  if (count > room / 8) bad_test("the test is truncated");
+  objects = calloc((size_t)count + 1, sizeof *objects);
+  if (!objects) bad_test("there is no memory for the test");
+  for (; object_count < count; object_count++) {
+    struct object *o = &objects[object_count];
+    o->name = (char *)bytes_of(f, number_of(f), room);
+    o->size = number_of(f);
+    o->bytes = bytes_of(f, o->size, room);
+  }
+  fclose(f);
+}
+
+/* `x` fits `x`, and `x_1`, `x_2`, … which are its later uses. */
+static int fits(const char *have, const char *want) {
+  size_t n = strlen(want);
+  if (strncmp(have, want, n)) return 0;
+  have += n;
+  if (!*have) return 1;
+  return *have == '_' && have[1] && !have[1 + strspn(have + 1, "0123456789")];
+}
+
+static void fetch(void *to, size_t size, const char *name) {
+  load();
+  if (!name) name = "unnamed";
+  if (object_next >= object_count) {
+    note("input-exhausted", name);
+    memset(to, 0, size);
+    return;
+  }
+  struct object *o = &objects[object_next++];
+  char text[400];
+  if (!fits(o->name, name)) {
+    snprintf(text, sizeof text, "the program asks for `%.150s`, the test has `%.150s`", name, o->name);
+    note("name-mismatch", text);
+  }
+  if (o->size != size) {
+    snprintf(text, sizeof text, "`%.150s` is %zu bytes in the program, %u in the test", name, size, o->size);
+    note("size-mismatch", text);
+  }
+  size_t n = o->size < size ? o->size : size;
+  memcpy(to, o->bytes, n);
+  memset((char *)to + n, 0, size - n);
+}
+
+/* For the driver: a parameter of the entry function. */
+void pleach_parameter(void *to, size_t size, const char *name) { fetch(to, size, name); }
+
+/* For the driver: the data of a fuzz target, in a buffer of exactly its size. */
+unsigned char *pleach_fuzz_data(size_t *size) {
+  load();
+  struct object *data = object_next < object_count ? &objects[object_next++] : 0;
+  *size = data ? data->size : 0;
+  if (!data) note("input-exhausted", "data");
+  if (object_next < object_count && !strcmp(objects[object_next].name, "size")) {
+    uint64_t wanted = 0;
+    fetch(&wanted, objects[object_next].size < 8 ? objects[object_next].size : 8, "size");
+    if (wanted < *size) *size = (size_t)wanted;
+  }
+  unsigned char *copy = malloc(*size ? *size : 1);
+  if (!copy) bad_test("there is no memory for the test");
+  if (data) memcpy(copy, data->bytes, *size);
+  return copy;
+}
+
+int __wrap_main(int argc, char **argv, char **envp) {
+  const char *path = getenv("PLEACH_OUTCOME");
+  void *warm[1];
+  if (path) outcome = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  backtrace(warm, 1); /* loads the unwinder now, not in a signal handler */
+  catch_signals();
+  load();
+  unsetenv("PLEACH_KTEST"), unsetenv("PLEACH_OUTCOME"), unsetenv("KTEST_FILE");
+  return pleach_entry(argc, argv, envp);
+}
+
+/* ---- ends ---- */
+
+static __attribute__((noreturn)) void leave(int status) {
+  fflush(0);
+  _exit(status);
+}
+
+WEAK void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
+  fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function ? function : "?", assertion);
+  end("assert", file, line, assertion, 0);
+  abort();
+}
+
+void klee_abort(void) {
+  end("abort", "", 0, "klee_abort", 0);
+  abort();
+}
+
+void klee_silent_exit(int status) {
+  note("silent-exit", "");
+  exit(status);
+}
+
+void klee_report_error(const char *file, int line, const char *message, const char *suffix) {
+  fprintf(stderr, "%s:%d: %s (%s)\n", file, line, message, suffix ? suffix : "");
+  end("user", file, (unsigned)line, message, 0);
+  leave(EXIT_USER);
+}
+
+void klee_assume(uintptr_t condition) {
+  if (condition) return;
+  end("assume", "", 0, "an assumption does not hold", 0);
+  leave(EXIT_ASSUME);
+}
+
+WEAK void __VERIFIER_assume(int condition) { klee_assume(condition != 0); }
+
+WEAK void reach_error(void) {
+  end("error", "", 0, "reach_error", 0);
+  abort();
+}
+
+WEAK void __VERIFIER_error(void) {
+  end("error", "", 0, "__VERIFIER_error", 0);
+  abort();
+}
+
+WEAK void __VERIFIER_assert(int condition) {
+  if (condition) return;
+  end("assert", "", 0, "__VERIFIER_assert", 0);
+  abort();
+}
+
+/* ---- inputs ---- */
+
+void klee_make_symbolic(void *addr, size_t nbytes, const char *name) { fetch(addr, nbytes, name); }
+
+int klee_int(const char *name) {
+  int x;
+  fetch(&x, sizeof x, name);
+  return x;
+}
+
+int klee_range(int begin, int end_, const char *name) {
+  if (begin >= end_) klee_report_error("klee_range", 0, "invalid range", "user");
+  if (begin + 1 == end_) return begin; /* one value: not an input */
+  int x = klee_int(name);
+  klee_assume(begin <= x && x < end_);
+  return x;
+}
+
+uintptr_t klee_choose(uintptr_t n) {
+  uintptr_t x;
+  fetch(&x, sizeof x, "klee_choose");
+  klee_assume(x < n);
+  return x;
+}
+
+WEAK void __VERIFIER_nondet_memory(void *addr, size_t nbytes) { fetch(addr, nbytes, "__VERIFIER_nondet_memory"); }
+
+#define NONDET(suffix, type)                                  \
+  WEAK type __VERIFIER_nondet_##suffix(void) {                \
+    type x;                                                   \
+    fetch(&x, sizeof x, "__VERIFIER_nondet_" #suffix);        \
+    return x;                                                 \
+  }
+
+WEAK _Bool __VERIFIER_nondet_bool(void) {
+  unsigned char x;
+  fetch(&x, sizeof x, "__VERIFIER_nondet_bool");
+  return x != 0;
+}
+
+#include "nondet.inc"
+
+/* ---- the rest: little to do in a replay ---- */
+
+void klee_prefer_cex(void *object, uintptr_t condition) { (void)object, (void)condition; }
+void klee_posix_prefer_cex(void *object, uintptr_t condition) { (void)object, (void)condition; }
+size_t klee_get_obj_size(void *ptr) { return malloc_usable_size(ptr); }
+unsigned klee_is_symbolic(uintptr_t n) { return (void)n, 0; }
+unsigned klee_is_replay(void) { return 1; }
+float klee_get_valuef(float expr) { return expr; }
+double klee_get_valued(double expr) { return expr; }
+long klee_get_valuel(long expr) { return expr; }
+long long klee_get_valuell(long long expr) { return expr; }
+int32_t klee_get_value_i32(int32_t expr) { return expr; }
+int64_t klee_get_value_i64(int64_t expr) { return expr; }
+void klee_check_memory_access(const void *address, size_t size) {
+  for (size_t i = 0; i < size; i++) (void)((const volatile char *)address)[i];
+}
+int klee_get_errno(void) { return errno; }
+void klee_define_fixed_object(void *addr, size_t nbytes) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)addr & -page;
+  uintptr_t stop = ((uintptr_t)addr + nbytes + page - 1) & -page;
+  void *at = mmap((void *)start, stop - start, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) note("not-replayable", "klee_define_fixed_object");
+}
+void klee_print_expr(const char *msg, ...) { fprintf(stderr, "%s\n", msg); }
+void klee_print_range(const char *name, int arg) { fprintf(stderr, "%s: %d\n", name, arg); }
+void klee_warning(const char *message) { fprintf(stderr, "warning: %s\n", message); }
+void klee_warning_once(const char *message) { klee_warning(message); }
+void klee_stack_trace(void) {}
+void klee_set_forking(unsigned enable) { (void)enable; }
+void klee_open_merge(void) {}
+void klee_close_merge(void) {}
+void klee_mark_global(void *object) { (void)object; }
+void klee_alias_function(const char *fn_name, const char *new_fn_name) {
+  note("not-replayable", "klee_alias_function");
+  (void)fn_name, (void)new_fn_name;
+}
