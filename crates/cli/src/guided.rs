@@ -6,7 +6,7 @@ use pleach_ir::callgraph::CallGraph;
 use pleach_ir::distance::{Distances, ToUncovered, UNREACHABLE};
 use pleach_ir::{FuncId, InstId, Span};
 use pleach_state::State;
-use pleach_state::seams::Figures;
+use pleach_state::seams::{Figures, Logic};
 
 /// Frames looked at for the way back to uncovered code.
 const FRAMES: usize = 64;
@@ -69,6 +69,9 @@ impl Stepper for Guided {
     fn span(&self, state: &State) -> Span {
         let f = self.machine.program.function(state.frame.func);
         f.spans.get(state.inst as usize).copied().unwrap_or_default()
+    }
+    fn logic(&mut self) -> &mut dyn Logic {
+        &mut self.machine
     }
     fn refresh(&mut self) {
         let Some(guide) = &mut self.guide else { return };

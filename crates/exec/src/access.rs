@@ -8,7 +8,7 @@ use pleach_ir::{Function, Inst};
 use pleach_memory::resolve::{Candidate, candidates};
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Site, Value};
 use pleach_smt::Why;
-use pleach_state::{Cut, End, ErrorKind, ProgramError, State};
+use pleach_state::{Access, Cut, End, ErrorKind, ForkKind, ProgramError, State};
 
 /// Addresses below this are null with an offset.
 const NULL_PAGE: u64 = 4096;
@@ -63,6 +63,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 let place = self.place(st, p, n, Purpose::Read)?;
+                record(st, place);
                 let mut v = self.read_place(st, place, n);
                 if u64::from(w) != n * 8 {
                     v = match v {
@@ -82,6 +83,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 let place = self.place(st, p, n, Purpose::Write)?;
+                record(st, place);
                 let mut v = self.raw(st, consts, value);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);
@@ -107,6 +109,7 @@ impl Machine {
                 let align = u64::from(f.objects[object as usize].align);
                 let id = self.allocate(st, bytes, align, ObjectKind::Stack)?;
                 st.frame.locals.push(id);
+                note(st, || Access::Alloc { obj: id, size: bytes, zeroed: false });
                 self.set(st, dst, Value::ptr(id, 0));
                 Ok(())
             }
@@ -375,7 +378,7 @@ impl Machine {
         }
         let targets: Vec<_> = sides.iter().map(|s| s.2).collect();
         let before = lost.as_ref().map(|_| st.clone());
-        let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect());
+        let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
         let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
         for (child, target) in children.iter_mut().zip(targets) {
             if let Some((obj, offset)) = target {
@@ -579,6 +582,21 @@ impl Machine {
             }
         }
     }
+}
+
+/// Records what the current instruction did, where a trace is kept.
+#[inline]
+pub(crate) fn note(st: &mut State, access: impl FnOnce() -> Access) {
+    if st.recording {
+        st.trace.access(access());
+    }
+}
+
+fn record(st: &mut State, place: Place) {
+    note(st, || match place {
+        Place::At { obj, off } => Access::At { obj, off },
+        Place::Symbolic { obj, .. } => Access::Within { obj },
+    });
 }
 
 /// The name of the bytes an object held before the program wrote to it.

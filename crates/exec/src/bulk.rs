@@ -1,11 +1,11 @@
 //! Copying and filling ranges of memory.
 
-use crate::access::{Place, Purpose, uninit_name};
+use crate::access::{Place, Purpose, note, uninit_name};
 use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_ir::Inst;
 use pleach_memory::{Background, Value};
-use pleach_state::State;
+use pleach_state::{Access, State};
 
 impl Machine {
     pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
@@ -30,12 +30,14 @@ impl Machine {
     pub(crate) fn copy_bytes(&mut self, st: &mut State, d: Value, s: Value, n: Value, w: u16) -> Attempt<()> {
         let n = self.concretize(st, n, w, "the length of a memory copy")?;
         if n == 0 {
+            note(st, || Access::Empty);
             return Ok(());
         }
         let from = self.place(st, s, n, Purpose::Read)?;
         let to = self.place(st, d, n, Purpose::Write)?;
         match (from, to) {
             (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
+                note(st, || Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n });
                 let Some(source) = st.memory.get(so) else { return Ok(()) };
                 let mut snapshot = source.contents.clone();
                 let was = snapshot.background;
@@ -52,6 +54,7 @@ impl Machine {
                 Ok(())
             }
             _ => {
+                note(st, || Access::Opaque);
                 // A symbolic offset on one side: byte by byte, all reads before the writes.
                 let bytes: Vec<Value> = (0..n).map(|i| self.read_byte(st, from, i)).collect();
                 for (i, b) in bytes.into_iter().enumerate() {
@@ -81,15 +84,18 @@ impl Machine {
     pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> Attempt<()> {
         let n = self.concretize(st, n, w, "the length of a memory fill")?;
         if n == 0 {
+            note(st, || Access::Empty);
             return Ok(());
         }
         match self.place(st, d, n, Purpose::Write)? {
             Place::At { obj, off } => {
+                note(st, || Access::Fill { obj, off, len: n });
                 if let Some(o) = st.memory.get_mut(obj) {
                     o.contents.fill(&mut self.terms, off, n, byte);
                 }
             }
             place => {
+                note(st, || Access::Opaque);
                 for i in 0..n {
                     let at = self.shifted(place, i);
                     self.write_place(st, at, 1, byte);

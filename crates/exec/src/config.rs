@@ -38,6 +38,8 @@ pub struct ExecConfig {
     pub loop_limit: Option<u32>,
     /// bytes of a parameter of type pointer for `Entry::Function` when its type does not tell (default: 8)
     pub pointer_bytes: u32,
+    /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
+    pub record: bool,
     /// the program's name in `argv[0]`
     pub program_name: String,
 }
@@ -54,6 +56,7 @@ impl Default for ExecConfig {
             max_alloc: 1 << 30,
             loop_limit: None,
             pointer_bytes: 8,
+            record: false,
             program_name: "program".into(),
         }
     }

@@ -9,7 +9,8 @@ use pleach_ir::{Edge, FuncId, Function, Inst, Opnd, Range, Ty};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_smt::Why;
-use pleach_state::{Callers, Cut, End, ErrorKind, Frame, Phase, ProgramError, State};
+use crate::access::note;
+use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, Phase, ProgramError, State};
 use std::rc::Rc;
 
 impl Machine {
@@ -29,7 +30,9 @@ impl Machine {
                 let edge = f.edges[edges.as_range()].iter().find(|e| obj == here && i64::from(e.target.0) == off);
                 match edge {
                     Some(&e) => {
-                        self.take_edge(f, consts, st, e);
+                        // The record of edges does not tell computed jumps apart.
+                        note(st, || Access::Opaque);
+                        self.leave_by(f, consts, st, e, Exit::Fall);
                         Flow::Jump
                     }
                     None => Flow::error(ErrorKind::BadCall, "a computed jump goes to no label of this function"),
@@ -43,7 +46,7 @@ impl Machine {
         let go = |m: &mut Machine, st: &mut State, taken: bool| {
             let e = edges as usize + usize::from(!taken);
             m.coverage.edges[st.frame.func.index()][e] += 1;
-            m.take_edge(f, consts, st, f.edges[e]);
+            m.leave_by(f, consts, st, f.edges[e], Exit::Side(u8::from(!taken)));
         };
         match self.decide(st, c) {
             Decision::True => go(self, st, true),
@@ -51,7 +54,7 @@ impl Machine {
             Decision::Both(yes, no) if !st.forking => {
                 // INCOMPLETE: the program switched forking off; one side is followed and the loss is reported.
                 let cut = End::Cut(Cut::Concretized("a branch while forking was switched off".into()));
-                let flow = self.split(st, vec![(yes, None), (no, Some(cut))]);
+                let flow = self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other);
                 return self.advance(flow, &mut |m, st, i| {
                     if i == 0 {
                         go(m, st, true)
@@ -59,7 +62,7 @@ impl Machine {
                 });
             }
             Decision::Both(yes, no) => {
-                let flow = self.split(st, vec![(yes, None), (no, None)]);
+                let flow = self.split(st, vec![(yes, None), (no, None)], ForkKind::Branch);
                 return self.advance(flow, &mut |m, st, i| go(m, st, i == 0));
             }
             Decision::Half { holds, side, why } => {
@@ -74,12 +77,24 @@ impl Machine {
         Flow::Jump
     }
 
+    /// Follows an edge and records by which way the block was left.
+    fn leave_by(&mut self, f: &Function, consts: &[Value], st: &mut State, edge: Edge, exit: Exit) {
+        let (to, depth, func) = (st.inst + 1, st.call_depth(), st.frame.func);
+        self.take_edge(f, consts, st, edge);
+        if st.recording {
+            st.trace.leave(func, to, depth, exit, st.inst);
+            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]);
+        }
+    }
+
     /// Lets each child of a fork that goes on take its own way.
     fn advance(&mut self, flow: Flow, go: &mut dyn FnMut(&mut Machine, &mut State, usize)) -> Flow {
         let Flow::Stop(Step::Fork(mut children)) = flow else { return flow };
         for (i, c) in children.iter_mut().enumerate() {
             if c.end.is_none() {
                 go(self, &mut c.state, i);
+                // What a fork leads to is worth comparing.
+                c.state.at_join = c.state.recording;
             }
         }
         Flow::Stop(Step::Fork(children))
@@ -101,15 +116,15 @@ impl Machine {
         let first_case = f.edges.len();
         if let Value::Int(x) = v {
             let hit = f.cases[cases.as_range()].iter().position(|c| c.value == x);
-            let (counter, edge) = match hit {
+            let (counter, edge, exit) = match hit {
                 Some(i) => {
                     let i = cases.start as usize + i;
-                    (first_case + i, f.cases[i].edge)
+                    (first_case + i, f.cases[i].edge, Exit::Case(i as u32))
                 }
-                None => (default as usize, f.edges[default as usize]),
+                None => (default as usize, f.edges[default as usize], Exit::Default),
             };
             self.coverage.edges[func][counter] += 1;
-            self.take_edge(f, consts, st, edge);
+            self.leave_by(f, consts, st, edge, exit);
             return Flow::Jump;
         }
         let t = self.term(st, v, width);
@@ -139,13 +154,17 @@ impl Machine {
             None => ways.push((none, default_edge, vec![default as usize])),
         }
         let (sides, taken, lost) = self.possible_ways(st, &ways.iter().map(|w| w.0).collect::<Vec<_>>());
-        let flow = self.split_with_loss(st, sides, lost);
+        let flow = self.split_with_loss(st, sides, lost, ForkKind::Branch);
         self.advance(flow, &mut |m, st, i| {
             let Some(&way) = taken.get(i) else { return };
             for &c in &ways[way].2 {
                 m.coverage.edges[func][c] += 1;
             }
-            m.take_edge(f, consts, st, ways[way].1);
+            let exit = match ways[way].2[0].checked_sub(first_case) {
+                Some(i) => Exit::Case(i as u32),
+                None => Exit::Default,
+            };
+            m.leave_by(f, consts, st, ways[way].1, exit);
         })
     }
 
@@ -167,13 +186,13 @@ impl Machine {
         (sides, taken, lost)
     }
 
-    fn split_with_loss(&mut self, st: &mut State, sides: Vec<Side>, lost: Option<Why>) -> Flow {
+    fn split_with_loss(&mut self, st: &mut State, sides: Vec<Side>, lost: Option<Why>, kind: ForkKind) -> Flow {
         if sides.is_empty() {
             let why = lost.map_or("no way out of a branch is possible".to_string(), |w| w.to_string());
             return Flow::cut(Cut::Solver(why));
         }
         let copy = lost.as_ref().map(|_| st.clone());
-        let flow = self.split(st, sides.into_iter().map(|s| (s, None)).collect());
+        let flow = self.split(st, sides.into_iter().map(|s| (s, None)).collect(), kind);
         match (flow, copy, lost) {
             (Flow::Stop(Step::Fork(mut children)), Some(state), Some(why)) => {
                 let end = Some(End::Cut(Cut::Solver(why.to_string())));
@@ -207,10 +226,21 @@ impl Machine {
                 let w = self.width_of(a.ty);
                 values.push((self.value(st, consts, a.value, w), a.ty));
             }
-            let call = Call { name: &target.name, args: &values, dsts, results: &f.dsts[dsts.as_range()] };
+            let call = Call { name: &target.name, args: &values, results: &f.dsts[dsts.as_range()] };
+            let mark = st.trace.accesses.len();
             return match model(self, st, &call) {
-                Ok(()) => Flow::Next,
-                Err(flow) => flow,
+                Ok(()) => {
+                    // A model describes itself by exactly one entry; otherwise nothing may be concluded across it.
+                    if st.recording && st.trace.accesses.len() != mark + 1 {
+                        st.trace.accesses.truncate(mark);
+                        st.trace.access(Access::Opaque);
+                    }
+                    Flow::Next
+                }
+                Err(flow) => {
+                    st.trace.accesses.truncate(mark);
+                    flow
+                }
             };
         }
         let fixed = target.params.len();
@@ -228,6 +258,7 @@ impl Machine {
         }
         let mut values: smallvec::SmallVec<[Value; 8]> = smallvec::SmallVec::new();
         let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
+        let mark = st.trace.accesses.len();
         for (i, a) in list[..fixed].iter().enumerate() {
             let mut v = self.raw(st, consts, a.value);
             let p = &target.params[i];
@@ -256,6 +287,8 @@ impl Machine {
             }
             rest = extra.into();
         }
+        // Copies made for the callee are part of the call, which walkers recognise by the callee's parameters.
+        st.trace.accesses.truncate(mark);
         self.enter_function(st, callee, &values, rest, dsts);
         st.frame.locals.extend(copies);
         Flow::Frame
@@ -291,6 +324,10 @@ impl Machine {
             frame.regs[p.slot.index()] = *v;
         }
         frame.varargs = varargs;
+        if st.recording {
+            let first = target.blocks[0].first.0;
+            st.trace.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
+        }
         let mut below = std::mem::replace(&mut st.frame, frame);
         below.block = st.block;
         below.inst = st.inst + 1;
@@ -367,7 +404,7 @@ impl Machine {
         {
             return Ok(g);
         }
-        let flow = self.split_with_loss(st, sides, lost);
+        let flow = self.split_with_loss(st, sides, lost, ForkKind::Other);
         let Flow::Stop(Step::Fork(mut children)) = flow else { return Err(flow) };
         for (c, &way) in children.iter_mut().zip(&taken) {
             match targets[way] {
@@ -388,9 +425,11 @@ impl Machine {
     pub(crate) fn ret(&mut self, f: &Function, consts: &[Value], st: &mut State, values: Range) -> Flow {
         let results: smallvec::SmallVec<[Value; 4]> =
             f.args[values.as_range()].iter().map(|a| self.raw(st, consts, a.value)).collect();
-        for o in std::mem::take(&mut st.frame.locals) {
+        let dropped = std::mem::take(&mut st.frame.locals);
+        for &o in &dropped {
             st.memory.drop_local(o);
         }
+        let left = (st.frame.func, st.inst + 1, st.call_depth());
         let Some(callers) = st.callers.take() else {
             let status = match results.first() {
                 Some(Value::Int(v)) => Some(*v as i32),
@@ -410,6 +449,10 @@ impl Machine {
         let program = self.program.clone();
         let caller = program.function(st.frame.func);
         let dsts = st.frame.dsts;
+        if st.recording {
+            st.trace.access(Access::Returned { caller: st.frame.func, dsts, dropped: dropped.into() });
+            st.trace.leave(left.0, left.1, left.2, Exit::Return, st.inst);
+        }
         for (d, v) in caller.dsts[dsts.as_range()].iter().zip(results) {
             st.frame.regs[d.index()] = v;
         }

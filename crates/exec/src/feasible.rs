@@ -5,10 +5,10 @@
 
 use crate::flow::{Attempt, Child, Flow, Step};
 use crate::machine::Machine;
-use pleach_expr::{Model, TermId, Terms};
+use pleach_expr::{Model, TermId};
 use pleach_memory::Value;
 use pleach_smt::{Answer, Query, Why};
-use pleach_state::{Cut, End, ErrorKind, ProgramError, Relevant, State};
+use pleach_state::{Cut, End, ErrorKind, Exit, ForkKind, ProgramError, Relevant, State, Trace};
 use std::rc::Rc;
 
 /// A condition with what is needed to add it to the path.
@@ -181,7 +181,7 @@ impl Machine {
             Decision::False => Err(Flow::error(kind, message())),
             Decision::Both(good, bad) => {
                 let end = End::Error(ProgramError { kind, message: message() });
-                Err(self.split(st, vec![(bad, Some(end)), (good, None)]))
+                Err(self.split(st, vec![(bad, Some(end)), (good, None)], ForkKind::Check(kind)))
             }
             Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
             Decision::Half { holds: false, side, why } => {
@@ -192,8 +192,9 @@ impl Machine {
     }
 
     /// Replaces the state by one child per side.
-    pub(crate) fn split(&mut self, st: &mut State, sides: Vec<(Side, Option<End>)>) -> Flow {
+    pub(crate) fn split(&mut self, st: &mut State, sides: Vec<(Side, Option<End>)>, kind: ForkKind) -> Flow {
         let n = sides.len();
+        self.mark_origin(st, kind);
         let mut children = Vec::with_capacity(n);
         st.depth += 1;
         for (i, (side, end)) in sides.into_iter().enumerate() {
@@ -205,11 +206,29 @@ impl Machine {
         Flow::Stop(Step::Fork(children))
     }
 
+    /// Keeps the state as it is before a split, for techniques that walk back over it.
+    fn mark_origin(&mut self, st: &mut State, kind: ForkKind) {
+        if !self.config.record {
+            return;
+        }
+        if st.recording {
+            st.trace.leave(st.frame.func, st.inst, st.call_depth(), Exit::Fall, st.inst);
+        }
+        let trace = std::mem::take(&mut st.trace);
+        st.origin = None;
+        let mut before = st.clone();
+        before.trace = trace;
+        st.origin = Some(Rc::new(before));
+        st.fork = kind;
+        st.recording = true;
+        st.trace = Trace { from: st.inst, ..Trace::default() };
+    }
+
     /// One side goes on (or ends with `end`), the other is lost because the solver gave no answer.
     pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, why: &Why) -> Flow {
         let lost = st.clone();
         let lost_condition = self.terms.not(side.condition);
-        let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)]) else { return Flow::Next };
+        let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else { return Flow::Next };
         let cut = End::Cut(Cut::Solver(why.to_string()));
         children.push(Child { state: lost, condition: lost_condition, end: Some(cut) });
         Flow::Stop(Step::Fork(children))
@@ -248,7 +267,7 @@ impl Machine {
             Decision::True => Ok(n),
             Decision::Both(yes, no) => {
                 let cut = End::Cut(Cut::Concretized(why.to_string()));
-                Err(self.split(st, vec![(no, Some(cut)), (yes, None)]))
+                Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other))
             }
             Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
             Decision::False | Decision::Half { .. } => {
@@ -274,9 +293,5 @@ impl Machine {
         st.fresh += 1;
         let s = self.terms.symbols.intern(&name, pleach_expr::SymbolKind::Bits(width));
         self.terms.var(s)
-    }
-
-    pub(crate) fn bool_term(&mut self, b: bool) -> TermId {
-        if b { Terms::TRUE } else { Terms::FALSE }
     }
 }

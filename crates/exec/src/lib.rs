@@ -4,6 +4,10 @@
 
 mod access;
 mod arith;
+/// What operators mean, as terms: shared with the walk back over paths.
+pub mod semantics {
+    pub use crate::arith::{bin_term, cmp_term, overflow_term};
+}
 mod bulk;
 pub mod config;
 mod control;
@@ -14,6 +18,7 @@ mod float;
 mod flow;
 mod integer;
 mod leak;
+mod logic;
 mod machine;
 mod models;
 mod scalar;
@@ -24,5 +29,5 @@ mod varargs;
 pub use config::{Entry, ExecConfig, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
-pub use machine::Machine;
+pub use machine::{Machine, address_of};
 pub use tests_of_paths::ConcreteInput;

@@ -20,6 +20,8 @@ pub(crate) struct Code {
     pub consts: Vec<Box<[Value]>>,
     /// what stands in for a function
     pub models: Vec<Option<ModelFn>>,
+    /// blocks where paths meet, by function, only when traces are kept
+    pub joins: Vec<Vec<bool>>,
     /// loop headers by function, only when a loop limit is set
     pub headers: Vec<Vec<bool>>,
 }
@@ -55,7 +57,8 @@ impl Machine {
             Some(_) => program.functions.iter().map(loop_headers).collect(),
             None => Vec::new(),
         };
-        let code = Rc::new(Code { program: program.clone(), consts, models, headers });
+        let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
+        let code = Rc::new(Code { program: program.clone(), consts, models, joins, headers });
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -146,7 +149,7 @@ impl Machine {
             let id = ObjId(i as u32);
             if let Init::Bytes { relocs, .. } = &g.init {
                 for r in relocs {
-                    let v = address(&program, r.symbol, r.addend);
+                    let v = address_of(&program, r.symbol, r.addend);
                     if let Some(o) = space.get_mut(id) {
                         o.contents.write(&mut self.terms, r.offset, pointer_bytes, v);
                     }
@@ -224,11 +227,12 @@ impl Machine {
     /// Runs a state for at most `budget` blocks.
     pub fn step(&mut self, state: &mut State, budget: u32) -> Step {
         let code = self.code.clone();
-        self.run(&code, state, budget)
+        if state.recording { self.run::<true>(&code, state, budget) } else { self.run::<false>(&code, state, budget) }
     }
 }
 
-fn address(program: &Program, s: Symbol, addend: i64) -> Value {
+/// The value of an address constant.
+pub fn address_of(program: &Program, s: Symbol, addend: i64) -> Value {
     let obj = Machine::object_of(program, s);
     match s {
         // A block's address is its function's plus its number.
@@ -241,9 +245,18 @@ fn constant(terms: &mut Terms, program: &Program, c: &Const) -> Value {
     match c {
         Const::Int { value, .. } => Value::Int(*value),
         Const::Wide { width, limbs } => Value::Term(terms.wide_constant(*width, limbs)),
-        Const::Addr { symbol, addend } => address(program, *symbol, *addend),
+        Const::Addr { symbol, addend } => address_of(program, *symbol, *addend),
         Const::Undef { .. } => Value::Undef,
     }
+}
+
+/// Blocks that are entered by several edges.
+fn join_blocks(f: &pleach_ir::Function) -> Vec<bool> {
+    let mut edges = vec![0u32; f.blocks.len()];
+    for i in &f.insts {
+        pleach_ir::defs::for_each_edge(f, i, |e| edges[e.target.index()] += 1);
+    }
+    edges.into_iter().map(|n| n > 1).collect()
 }
 
 fn loop_headers(f: &pleach_ir::Function) -> Vec<bool> {

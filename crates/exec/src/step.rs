@@ -7,7 +7,7 @@ use crate::machine::{Code, Machine};
 use pleach_expr::{mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
-use pleach_state::State;
+use pleach_state::{Access, Exit, State};
 
 #[inline(always)]
 fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
@@ -18,7 +18,7 @@ fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
 }
 
 impl Machine {
-    pub(crate) fn run(&mut self, code: &Code, st: &mut State, budget: u32) -> Step {
+    pub(crate) fn run<const RECORD: bool>(&mut self, code: &Code, st: &mut State, budget: u32) -> Step {
         let mut budget = budget;
         let check_overflow = self.config.check_signed_overflow;
         'frame: loop {
@@ -82,11 +82,17 @@ impl Machine {
                             {
                                 let c = &o.contents;
                                 if let Some(v) = c.read_concrete(off as u64, n as usize) {
+                                    if RECORD {
+                                        st.trace.access(Access::At { obj, off: off as u64 });
+                                    }
                                     regs[dst.index()] = Value::Int(v & mask(code.program.target.bits(ty)));
                                     pc += 1;
                                     continue;
                                 }
                                 if let Some(v) = c.read_cell(off as u64, n as usize) {
+                                    if RECORD {
+                                        st.trace.access(Access::At { obj, off: off as u64 });
+                                    }
                                     regs[dst.index()] = v;
                                     pc += 1;
                                     continue;
@@ -105,6 +111,9 @@ impl Machine {
                                 && !o.readonly
                                 && o.contents.write_concrete(off as u64, n as usize, v)
                             {
+                                if RECORD {
+                                    st.trace.access(Access::At { obj, off: off as u64 });
+                                }
                                 pc += 1;
                                 continue;
                             }
@@ -140,7 +149,11 @@ impl Machine {
                         }
                     }
                     &Inst::Jump { edge } => {
+                        let left = pc as u32 + 1;
                         pc = self.take_edge(f, consts, st, edge);
+                        if RECORD && self.record_exit(code, st, left, Exit::Side(0)) {
+                            return Step::Next;
+                        }
                         if budget == 0 {
                             st.inst = pc as u32;
                             return Step::Next;
@@ -158,7 +171,11 @@ impl Machine {
                         if let Value::Int(c) = get(regs, consts, cond) {
                             let e = edges as usize + usize::from(c & 1 == 0);
                             self.coverage.edges[st.frame.func.index()][e] += 1;
+                            let left = pc as u32 + 1;
                             pc = self.take_edge(f, consts, st, f.edges[e]);
+                            if RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0))) {
+                                return Step::Next;
+                            }
                             if budget == 0 {
                                 st.inst = pc as u32;
                                 return Step::Next;
@@ -178,7 +195,12 @@ impl Machine {
                 st.inst = pc as u32;
                 match self.slow(code, f, consts, st, inst) {
                     Flow::Next => pc += 1,
-                    Flow::Jump => pc = st.inst as usize,
+                    Flow::Jump => {
+                        pc = st.inst as usize;
+                        if RECORD && st.at_join {
+                            return Step::Next;
+                        }
+                    }
                     Flow::Frame => {
                         if budget == 0 {
                             return Step::Next;
@@ -201,6 +223,14 @@ impl Machine {
         }
         self.enter_block(st, f, edge.target);
         st.inst as usize
+    }
+
+    /// Records that a block was left; whether paths meet where the state is now.
+    #[inline(always)]
+    fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
+        st.trace.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
+        st.at_join = code.joins[st.frame.func.index()][st.block.index()];
+        st.at_join
     }
 
     /// Coverage and counters of a block entry; `state.block` and `state.inst` point to its start.

@@ -17,6 +17,7 @@ impl Machine {
             Inst::VaStart { list } => {
                 let list = self.value(st, consts, list, pw);
                 let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, Purpose::Write)?;
+                crate::access::note(st, || pleach_state::Access::Opaque);
                 let area = self.argument_area(st)?;
                 st.frame.locals.push(area);
                 let area = Value::ptr(area, 0);

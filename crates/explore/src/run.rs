@@ -11,7 +11,7 @@ use crate::sink::{Ended, Sink};
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
-use pleach_state::seams::{CoverCheck, Interpolator, Searcher, States, View};
+use pleach_state::seams::{Look, Pruner, Searcher, States, View};
 use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
 use std::time::{Duration, Instant};
 
@@ -46,8 +46,7 @@ impl Default for RunConfig {
 /// The techniques of a run.
 pub struct Seams<'a> {
     pub searcher: &'a mut dyn Searcher,
-    pub cover: &'a mut dyn CoverCheck,
-    pub interpolator: &'a mut dyn Interpolator,
+    pub pruner: &'a mut dyn Pruner,
 }
 
 /// A run. It outlives a panic inside [`Run::explore`], so that what was found can still be reported.
@@ -76,11 +75,19 @@ pub(crate) struct Change {
     pub removed: Vec<StateId>,
 }
 
+/// A state before its step: what a step consumes cannot be asked any more.
+#[derive(Clone, Copy)]
+struct Stepped {
+    id: StateId,
+    node: NodeId,
+    depth: u32,
+}
+
 /// Those the loop works with.
 pub(crate) struct Hands<'a, M> {
     pub machine: &'a mut M,
     pub sink: &'a mut dyn Sink<M>,
-    pub interpolator: &'a mut dyn Interpolator,
+    pub pruner: &'a mut dyn Pruner,
     pub change: Change,
 }
 
@@ -110,8 +117,8 @@ impl Run {
 
     /// Explores until no state is left or a limit is hit. What then remains is cut, with that limit as the reason.
     pub fn explore<M: Stepper>(&mut self, initial: Vec<State>, machine: &mut M, sink: &mut dyn Sink<M>, seams: Seams) {
-        let Seams { searcher, cover, interpolator } = seams;
-        let hands = &mut Hands { machine, sink, interpolator, change: Change::default() };
+        let Seams { searcher, pruner } = seams;
+        let hands = &mut Hands { machine, sink, pruner, change: Change::default() };
         self.started = Instant::now();
         self.plant(initial, hands);
         searcher.update(None, &hands.change.added, &[], self.view(hands));
@@ -126,22 +133,36 @@ impl Run {
                 hands.change.removed.clear();
             }
             let Some(id) = searcher.select(self.view(hands)) else { break };
-            let Some(state) = self.states.get_mut(&id) else { break };
-            if let Some(by) = cover.covered(state, &self.tree) {
-                self.prune(id, by, hands);
-            } else {
-                let step = hands.machine.step(state, Self::budget(&self.config, &self.counters));
-                self.counters.steps += 1;
-                self.counters.instructions = hands.machine.instructions();
-                self.grow(id, step, hands);
-                hands.machine.refresh();
-            }
+            self.advance(id, hands);
             searcher.update(Some(id), &hands.change.added, &hands.change.removed, self.view(hands));
         }
-        if let Some(why) = self.stop.clone() {
-            self.abandon(&why, hands);
-        }
+        // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
+        let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
+        self.abandon(&why, hands);
         self.report(hands, Instant::now());
+    }
+
+    /// Covered, or one step further.
+    fn advance<M: Stepper>(&mut self, id: StateId, hands: &mut Hands<M>) {
+        let Some(state) = self.states.get_mut(&id) else { return };
+        match hands.pruner.look(state, &self.tree, hands.machine.logic()) {
+            Look::Go => {}
+            Look::Open => {
+                let share = self.shares[state.node.index()];
+                let above = state.node;
+                state.node = self.tree.grow(above, Terms::TRUE, hands.machine.span(state));
+                self.shares.push(share);
+                hands.pruner.open(state.node, state, &self.tree);
+                hands.sink.on_fork(above, &self.tree);
+            }
+            Look::Covered(by) => return self.prune(id, by, hands),
+        }
+        let stepped = Stepped { id, node: state.node, depth: state.depth };
+        let step = hands.machine.step(state, Self::budget(&self.config, &self.counters));
+        self.counters.steps += 1;
+        self.counters.instructions = hands.machine.instructions();
+        self.grow(stepped, step, hands);
+        hands.machine.refresh();
     }
 
     fn view<'a, M: Stepper>(&'a self, hands: &'a Hands<M>) -> View<'a> {
@@ -158,6 +179,7 @@ impl Run {
                 state.node = self.tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
                 self.shares.push(share);
             }
+            hands.pruner.open(state.node, &mut state, &self.tree);
             let id = self.admit(state);
             hands.change.added.push(id);
         }
@@ -187,25 +209,26 @@ impl Run {
         }
     }
 
-    fn grow<M: Stepper>(&mut self, id: StateId, step: Step, hands: &mut Hands<M>) {
+    fn grow<M: Stepper>(&mut self, stepped: Stepped, step: Step, hands: &mut Hands<M>) {
         match step {
             Step::Next => self.look_soon(),
-            Step::Fork(children) => self.fork(id, children, hands),
+            Step::Fork(children) => self.fork(stepped, children, hands),
             Step::End(end) => {
-                if let Some(state) = self.states.remove(&id) {
-                    hands.change.removed.push(id);
-                    self.finish(&state, end, hands);
+                if let Some(mut state) = self.states.remove(&stepped.id) {
+                    hands.change.removed.push(stepped.id);
+                    self.finish(&mut state, end, hands);
                 }
             }
         }
     }
 
-    fn fork<M: Stepper>(&mut self, id: StateId, mut children: Vec<Child>, hands: &mut Hands<M>) {
-        let Some(parent) = self.states.get_mut(&id) else { return };
-        let (node, depth) = (parent.node, parent.depth);
-        if let [Child { end: None, .. }] = children[..] {
+    fn fork<M: Stepper>(&mut self, stepped: Stepped, mut children: Vec<Child>, hands: &mut Hands<M>) {
+        let Stepped { id, node, depth } = stepped;
+        if let [Child { end: None, state: only, .. }] = &children[..]
+            && only.origin.is_none()
+        {
             let only = children.remove(0).state;
-            **parent = State { id, node, ..only };
+            self.states.insert(id, Box::new(State { id, node, ..only }));
             return;
         }
         let parent = self.states.remove(&id);
@@ -213,7 +236,7 @@ impl Run {
         let Some(first) = children.first() else {
             // No side is feasible: the path itself was not.
             if let Some(parent) = parent {
-                self.finish(&parent, End::Silent, hands);
+                self.finish(&mut State { id, node, ..*parent }, End::Silent, hands);
             }
             return;
         };
@@ -229,36 +252,40 @@ impl Run {
             state.depth = depth + 1;
             // What was covered above the fork is shown by one test, not by one for each side.
             state.covered_new &= i == heir;
+            hands.pruner.open(state.node, &mut state, &self.tree);
             match end {
                 None => hands.change.added.push(self.admit(state)),
                 Some(end) => ended.push((state, end)),
             }
         }
         hands.sink.on_fork(node, &self.tree);
-        for (state, end) in ended {
-            self.finish(&state, end, hands);
+        for (mut state, end) in ended {
+            self.finish(&mut state, end, hands);
         }
     }
 
     fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, hands: &mut Hands<M>) {
-        let Some(state) = self.states.remove(&id) else { return };
+        let Some(mut state) = self.states.remove(&id) else { return };
         hands.change.removed.push(id);
         self.counters.pruned += 1;
         hands.sink.on_pruned(&state, by);
+        hands.pruner.covered(&mut state, by, hands.machine.logic());
         self.close(state.node, Status::Pruned, 0, hands);
     }
 
     /// A path has ended.
-    pub(crate) fn finish<M: Stepper>(&mut self, state: &State, mut end: End, hands: &mut Hands<M>) {
+    pub(crate) fn finish<M: Stepper>(&mut self, state: &mut State, mut end: End, hands: &mut Hands<M>) {
         // A query that was interrupted because the run halts says nothing about the solver.
         if let (End::Cut(Cut::Solver(_)), Some(why)) = (&end, self.halt.reason()) {
             end = End::Cut(why);
         }
         let status = self.count(&end);
-        let hurried = self.stop.is_some() && self.looked.elapsed() > self.config.grace;
-        let test = hands.sink.on_path_end(hands.machine, Ended { state, end: &end, node: state.node, hurried });
+        let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);
+        let skip_test = enough || self.stop.is_some() && self.looked.elapsed() > self.config.grace;
+        let test = hands.sink.on_path_end(hands.machine, Ended { state, end: &end, node: state.node, skip_test });
         self.counters.tests += u64::from(test != 0);
         self.look_at_results(&end, hands.sink.stop());
+        hands.pruner.ended(state, &end, hands.machine.logic());
         self.close(state.node, status, test, hands);
     }
 
@@ -288,7 +315,7 @@ impl Run {
     fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
         self.counters.share_done += self.shares[leaf.index()];
         for node in self.tree.end(leaf, status, test) {
-            hands.interpolator.on_close(node, &self.tree);
+            hands.pruner.close(node, &self.tree, hands.machine.logic());
             hands.sink.on_close(node, &self.tree);
         }
     }
@@ -296,8 +323,8 @@ impl Run {
     /// Ends all waiting states, oldest first.
     fn abandon<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
         self.looked = Instant::now();
-        while let Some((_, state)) = self.states.pop_first() {
-            self.finish(&state, End::Cut(why.clone()), hands);
+        while let Some((_, mut state)) = self.states.pop_first() {
+            self.finish(&mut state, End::Cut(why.clone()), hands);
         }
     }
 }

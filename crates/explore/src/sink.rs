@@ -9,8 +9,8 @@ pub struct Ended<'a> {
     pub state: &'a State,
     pub end: &'a End,
     pub node: NodeId,
-    /// the run is over its time: do not spend any on this path's test
-    pub hurried: bool,
+    /// the run is over its time or has all its tests: none for this path, unless it shows an error
+    pub skip_test: bool,
 }
 
 /// How things stand.

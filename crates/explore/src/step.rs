@@ -2,7 +2,7 @@
 
 use pleach_ir::Span;
 use pleach_state::State;
-use pleach_state::seams::Figures;
+use pleach_state::seams::{Figures, Logic};
 pub use pleach_state::{Child, Step};
 
 /// Runs states. `step` neither schedules nor prunes.
@@ -13,6 +13,8 @@ pub trait Stepper: Figures {
     fn instructions(&self) -> u64;
     /// Where in the source the state is.
     fn span(&self, state: &State) -> Span;
+    /// For techniques with questions about states.
+    fn logic(&mut self) -> &mut dyn Logic;
     /// Brings the [`Figures`] up to date; called after every step, so cheap when nothing has changed.
     fn refresh(&mut self) {}
 }

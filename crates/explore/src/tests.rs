@@ -4,13 +4,14 @@ use crate::search::{SearchConfig, Strategy, Weight};
 use crate::sink::{Ended, Progress, Sink};
 use crate::step::{Child, Step, Stepper};
 use crate::{Halt, Limits, Run, RunConfig, Seams};
-use pleach_expr::Terms;
-use pleach_ir::{FuncId, Span};
+use pleach_expr::{TermId, Terms};
+use pleach_ir::{FuncId, Program, Span, Target};
 use pleach_memory::AddressSpace;
 use pleach_state::seams::View;
-use pleach_state::seams::{CheckedSearcher, CoverCheck, Figures, Interpolator, NeverCovered, NoInterpolator, Searcher};
+use pleach_state::seams::{CheckedSearcher, Figures, Logic, Look, NoPruner, Pruner, Searcher};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 const ALL: &str =
@@ -24,11 +25,12 @@ struct Synthetic {
     instructions: u64,
     /// plain steps before a fork
     pause: u64,
+    terms: Terms,
 }
 
 impl Synthetic {
     fn new(arity: u32, depth: u32) -> Synthetic {
-        Synthetic { arity, depth, instructions: 0, pause: 2 }
+        Synthetic { arity, depth, instructions: 0, pause: 2, terms: Terms::new(64) }
     }
     fn initial(&self) -> State {
         State { fresh: 1, ..State::new(AddressSpace::new(64), FuncId(0), 0) }
@@ -80,6 +82,8 @@ impl Stepper for Synthetic {
             let error = ProgramError { kind: ErrorKind::OobRead, message: "made up".into() };
             children.insert(0, child(0, Some(End::Error(error))));
         }
+        // Nothing may be expected of a state that was consumed.
+        *state = State { node: NodeId::ROOT, ..self.initial() };
         Step::Fork(children)
     }
     fn instructions(&self) -> u64 {
@@ -87,6 +91,27 @@ impl Stepper for Synthetic {
     }
     fn span(&self, _: &State) -> Span {
         Span::default()
+    }
+    fn logic(&mut self) -> &mut dyn Logic {
+        self
+    }
+}
+
+impl Logic for Synthetic {
+    fn terms(&mut self) -> &mut Terms {
+        &mut self.terms
+    }
+    fn program(&self) -> Rc<Program> {
+        Rc::new(Program::new(Target { triple: String::new(), pointer_bytes: 8 }))
+    }
+    fn decided(&mut self, _: &State, _: TermId) -> Option<bool> {
+        None
+    }
+    fn entails(&mut self, _: &State, _: TermId) -> bool {
+        false
+    }
+    fn valid(&mut self, _: TermId) -> bool {
+        false
     }
 }
 
@@ -110,6 +135,9 @@ impl Sink<Synthetic> for Recorder {
             End::Cut(_) => "cut",
         };
         *self.ends.entry(kind).or_default() += 1;
+        if ended.skip_test && !matches!(ended.end, End::Error(_)) {
+            return 0;
+        }
         self.tests += 1;
         self.tests
     }
@@ -138,7 +166,7 @@ impl Searcher for Boxed {
 fn explore(machine: &mut Synthetic, search: &SearchConfig, config: RunConfig, halt: Halt) -> (Run, Recorder) {
     let (mut run, mut sink) = (Run::new(config, halt), Recorder::default());
     let mut searcher = CheckedSearcher::new(Boxed(search.build().unwrap()));
-    let seams = Seams { searcher: &mut searcher, cover: &mut NeverCovered, interpolator: &mut NoInterpolator };
+    let seams = Seams { searcher: &mut searcher, pruner: &mut NoPruner };
     run.explore(vec![machine.initial()], machine, &mut sink, seams);
     (run, sink)
 }
@@ -227,6 +255,28 @@ fn weights_are_ordered_as_the_formulas_say() {
     assert!((30..70).contains(&equal), "{equal}");
 }
 
+/// Has no state to offer.
+struct Forgetful;
+impl Searcher for Forgetful {
+    fn select(&mut self, _: View) -> Option<StateId> {
+        None
+    }
+    fn update(&mut self, _: Option<StateId>, _: &[StateId], _: &[StateId], _: View) {}
+    fn name(&self) -> String {
+        "forgetful".into()
+    }
+}
+
+#[test]
+fn a_searcher_that_forgets_does_not_make_a_run_complete() {
+    let mut machine = Synthetic::new(2, 4);
+    let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
+    let seams = Seams { searcher: &mut Forgetful, pruner: &mut NoPruner };
+    run.explore(vec![machine.initial()], &mut machine, &mut sink, seams);
+    assert!(!run.counters.is_complete());
+    assert_eq!(run.counters.cut, 1);
+}
+
 #[test]
 fn limits_cut_and_say_so() {
     let cases: [(Limits, Cut); 5] = [
@@ -250,6 +300,7 @@ fn limits_cut_and_say_so() {
                 Cut::Instructions => assert!((500..560).contains(&c.instructions)),
                 Cut::Depth => assert_eq!((c.completed, c.cut, c.deepest), (0, 27, 2)),
                 Cut::Forks => assert!(c.completed > 0),
+                Cut::Tests => assert!(c.tests == 7),
                 _ => {}
             }
         }
@@ -285,28 +336,56 @@ fn short_memory_drops_states_and_counts_them() {
     assert!(run.states.is_empty());
 }
 
-/// Covers every state below the first child of the root.
-struct CoverFirst(Vec<NodeId>);
-impl CoverCheck for CoverFirst {
-    fn covered(&mut self, state: &State, tree: &Tree) -> Option<NodeId> {
-        (tree.node(state.node).parent == NodeId::ROOT && state.node == NodeId(1)).then_some(NodeId::ROOT)
-    }
+/// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.
+#[derive(Default)]
+struct Diarist {
+    open: Vec<NodeId>,
+    leaves: Vec<NodeId>,
+    closed: Vec<NodeId>,
+    gave_node: Vec<u32>,
 }
-impl Interpolator for CoverFirst {
-    fn on_close(&mut self, node: NodeId, _: &Tree) {
-        self.0.push(node);
+
+impl Pruner for Diarist {
+    fn look(&mut self, state: &mut State, _: &Tree, _: &mut dyn Logic) -> Look {
+        match state.fresh {
+            2 => Look::Covered(NodeId::ROOT),
+            place if place > 2 && !self.gave_node.contains(&place) => {
+                self.gave_node.push(place);
+                Look::Open
+            }
+            _ => Look::Go,
+        }
+    }
+    fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
+        assert_eq!(node, state.node);
+        self.open.push(node);
+    }
+    fn ended(&mut self, state: &mut State, _: &End, _: &mut dyn Logic) {
+        self.leaves.push(state.node);
+    }
+    fn covered(&mut self, state: &mut State, _: NodeId, _: &mut dyn Logic) {
+        self.leaves.push(state.node);
+    }
+    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn Logic) {
+        assert!(self.open.contains(&node));
+        assert!(tree.children(node).all(|c| self.closed.contains(&c)), "children close before their parent");
+        assert!(tree.node(node).status == Status::Inner || self.leaves.contains(&node));
+        self.closed.push(node);
     }
 }
 
 #[test]
-fn covered_states_are_pruned_and_close_their_nodes() {
-    let mut machine = Synthetic::new(2, 4);
-    let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
-    let mut searcher = search("bfs", 0).build().unwrap();
-    let (mut cover, mut interpolator) = (CoverFirst(vec![]), CoverFirst(vec![]));
-    let seams = Seams { searcher: &mut *searcher, cover: &mut cover, interpolator: &mut interpolator };
-    run.explore(vec![machine.initial()], &mut machine, &mut sink, seams);
-    assert_eq!((run.counters.pruned, run.counters.completed), (1, machine.leaves() / 2));
-    assert_eq!(interpolator.0, sink.closed);
-    assert_eq!(run.tree.node(NodeId(1)).status, Status::Pruned);
+fn a_pruner_hears_of_every_node_in_order() {
+    for names in ["dfs", "bfs", "random-path", "random-path,nurs:covnew"] {
+        let mut machine = Synthetic::new(2, 4);
+        let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
+        let mut searcher = CheckedSearcher::new(Boxed(search(names, 0).build().unwrap()));
+        let mut pruner = Diarist::default();
+        run.explore(vec![machine.initial()], &mut machine, &mut sink, Seams { searcher: &mut searcher, pruner: &mut pruner });
+        assert_eq!((run.counters.pruned, run.counters.completed), (1, machine.leaves() / 2), "{names}");
+        assert_eq!(pruner.open.len(), run.tree.len());
+        assert_eq!(pruner.closed, sink.closed);
+        assert_eq!(run.tree.node(NodeId(1)).status, Status::Pruned);
+        assert!((run.counters.share_done - 1.0).abs() < 1e-9);
+    }
 }

@@ -101,9 +101,9 @@ impl Run {
         }
         ids.sort_by_key(|(new, _)| *new);
         for (_, id) in ids.into_iter().take(count) {
-            let Some(state) = self.states.remove(&id) else { continue };
+            let Some(mut state) = self.states.remove(&id) else { continue };
             hands.change.removed.push(id);
-            self.finish(&state, End::Cut(Cut::Memory), hands);
+            self.finish(&mut state, End::Cut(Cut::Memory), hands);
         }
         hands.sink.on_memory_pressure();
     }

@@ -305,11 +305,21 @@ impl Evaluator<'_> {
             Op::Base => return (self.bases)(BaseId(n.a)).map_or(Step::Stuck, small),
             Op::Forall => return Step::Stuck,
             Op::Read => &[n.arg_b()],
-            Op::Ite => match known(n.arg_a()) {
-                None => &[n.arg_a()],
-                Some(0) => &[n.arg_c()],
-                Some(_) => &[n.arg_b()],
-            },
+            Op::Ite => {
+                let next = match known(n.arg_a()) {
+                    None => n.arg_a(),
+                    Some(0) => n.arg_c(),
+                    Some(_) => n.arg_b(),
+                };
+                // a known condition and a known arm: done; else the condition or the arm is what is missing
+                return match values.get(&next) {
+                    Some(v) => Step::Value(v.clone()),
+                    None => {
+                        stack.push(next);
+                        Step::Wait
+                    }
+                };
+            }
             op => &[n.arg_a(), n.arg_b(), n.arg_c()][..arity(op)],
         };
         let depth = stack.len();
@@ -318,11 +328,6 @@ impl Evaluator<'_> {
             return Step::Wait;
         }
         match n.op {
-            Op::Ite => match known(n.arg_a()) {
-                // the condition just became known: come again for the arm
-                Some(_) if arguments[0] != n.arg_a() => Step::Value(values[&arguments[0]].clone()),
-                _ => Step::Wait,
-            },
             Op::Read => match self.cell(n.arg_a(), values[&n.arg_b()][0], stack, known) {
                 Cell::Value(v) => small(v),
                 Cell::Term(t) => match values.get(&t) {

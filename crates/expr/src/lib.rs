@@ -13,6 +13,7 @@ pub mod parse;
 pub mod print;
 mod shape;
 pub mod simplify;
+mod smtlib;
 mod subst;
 pub mod support;
 pub mod symbol;

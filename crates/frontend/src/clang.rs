@@ -1,4 +1,4 @@
-//! Runs the packaged clang on one C file.
+//! Runs the packaged clang on one file.
 
 use crate::{FrontendError, Options};
 use std::path::{Path, PathBuf};
@@ -6,17 +6,23 @@ use std::process::{Command, Stdio};
 
 const CLANG: &str = "clang-19";
 
+/// What clang refuses in old C although it means something; other compilers only warn.
+const OLD_C: &[&str] = &[
+    "implicit-function-declaration",
+    "implicit-int",
+    "int-conversion",
+    "incompatible-function-pointer-types",
+    "return-type",
+    "return-mismatch",
+];
+
 /// Compiles `source` to unoptimised bitcode with debug information; gives the path of the result.
 pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<PathBuf, FrontendError> {
     std::fs::create_dir_all(&options.work_dir)
         .map_err(|why| FrontendError::WorkDir { path: options.work_dir.clone(), why })?;
     let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
     let out = options.work_dir.join(format!("{index}-{stem}.bc"));
-    let run = command(source, &out, options).output();
-    let output = run.map_err(|why| match why.kind() {
-        std::io::ErrorKind::NotFound => FrontendError::NoClang,
-        _ => FrontendError::ClangUnusable { why },
-    })?;
+    let output = command(source, &out, options).output().map_err(unusable)?;
     if output.status.success() {
         return Ok(out);
     }
@@ -33,6 +39,7 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     // added behind the program's back.
     c.args(["-ffp-contract=off", "-fno-stack-protector", "-fcf-protection=none"]);
     c.args(["-D__PLEACH__", "-U_FORTIFY_SOURCE"]);
+    c.args(OLD_C.iter().map(|w| format!("-Wno-error={w}")));
     if options.m32 {
         c.arg("-m32");
     }
@@ -51,6 +58,30 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     }
     c.arg("-o").arg(out).arg("--").arg(source);
     c
+}
+
+/// Whether LLVM's reader survives a file that we did not compile: on damaged bitcode it may crash rather than report.
+/// Read in a process of its own first, such a file costs an error message and not our process. `Err` says how it died;
+/// what the reader reports in good order is left to reading it again.
+pub(crate) fn survives_reading(file: &Path) -> Result<Result<(), String>, FrontendError> {
+    let mut c = Command::new(CLANG);
+    c.stdin(Stdio::null());
+    c.args(["-c", "-w", "-fno-crash-diagnostics", "-Xclang", "-emit-llvm-only", "-Xclang", "-disable-llvm-passes"]);
+    c.args(["-x", "ir", "--"]).arg(file);
+    let output = c.output().map_err(unusable)?;
+    if matches!(output.status.code(), Some(0 | 1)) {
+        return Ok(Ok(()));
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let said = text.lines().find_map(|l| l.split_once("error in backend: ").map(|(_, why)| why.to_owned()));
+    Ok(Err(said.unwrap_or_else(|| "LLVM's reader crashes on it".to_owned())))
+}
+
+fn unusable(why: std::io::Error) -> FrontendError {
+    match why.kind() {
+        std::io::ErrorKind::NotFound => FrontendError::NoClang,
+        _ => FrontendError::ClangUnusable { why },
+    }
 }
 
 fn has_known_language(source: &Path) -> bool {

@@ -9,7 +9,7 @@ use crate::backend;
 use crate::config::{BackendKind, SolverConfig};
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
-use crate::link::domain::Domain;
+use crate::link::domain::{Domain, Truths};
 use crate::link::fallback::Fallback;
 use crate::link::independence::Independence;
 use crate::link::log::Log;
@@ -19,14 +19,17 @@ use crate::link::time::Timed;
 use crate::link::trivial::Trivial;
 use crate::link::validate::Validate;
 use crate::query::Solver;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
+    let truths = Rc::default();
     let mut chain = core(&config);
     if config.use_rewrite {
         if config.use_cache {
             chain = Box::new(Cache::new(chain));
         }
-        chain = Box::new(Rewrite::new(split(chain, &config)));
+        chain = Box::new(Rewrite::new(split(chain, &truths, &config)));
     }
     if config.use_models {
         chain = Box::new(Models::new(chain));
@@ -34,9 +37,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     if config.use_cache {
         chain = Box::new(Cache::new(chain));
     }
-    chain = split(chain, &config);
+    chain = split(chain, &truths, &config);
     if config.use_domain {
-        chain = Box::new(Domain::new(chain));
+        chain = Box::new(Domain::sharing(&truths, chain));
     }
     chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
     if config.check_evidence {
@@ -47,9 +50,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
 }
 
 /// Independent groups, each of which may be byte-wise.
-fn split(mut chain: Box<dyn Solver>, config: &SolverConfig) -> Box<dyn Solver> {
+fn split(mut chain: Box<dyn Solver>, truths: &Rc<RefCell<Truths>>, config: &SolverConfig) -> Box<dyn Solver> {
     if config.use_domain {
-        chain = Box::new(Domain::new(chain));
+        chain = Box::new(Domain::sharing(truths, chain));
     }
     if config.use_independence {
         chain = Box::new(Independence::new(chain));

@@ -17,6 +17,10 @@ impl Stats {
     pub fn add(&mut self, name: &'static str, n: u64) {
         *self.counts.entry(name).or_default() += n;
     }
+    /// For a figure that several links share.
+    pub fn set(&mut self, name: &'static str, n: u64) {
+        self.counts.insert(name, n);
+    }
     pub fn add_time(&mut self, name: &'static str, time: Duration) {
         *self.times.entry(name).or_default() += time;
     }

@@ -11,6 +11,7 @@ pub mod path;
 pub mod seams;
 pub mod state;
 pub mod step;
+pub mod trace;
 pub mod tree;
 
 pub use event::Event;
@@ -21,4 +22,5 @@ pub use outcome::{Cut, End, ErrorKind, ProgramError, StackLine};
 pub use path::{PathConstraint, Relevant};
 pub use state::{Phase, State, StateId};
 pub use step::{Child, Step};
+pub use trace::{Access, Exit, ForkKind, Trace};
 pub use tree::{NodeId, Status, Tree};

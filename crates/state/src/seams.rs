@@ -39,15 +39,43 @@ pub trait StepObserver {
     fn observe(&mut self, state: &State, event: &Event);
 }
 
-/// Is everything below this state already known?
-pub trait CoverCheck {
-    /// The node whose interpolant covers the state.
-    fn covered(&mut self, state: &State, tree: &Tree) -> Option<NodeId>;
+/// Questions about a state that techniques may ask.
+pub trait Logic {
+    fn terms(&mut self) -> &mut pleach_expr::Terms;
+    fn program(&self) -> std::rc::Rc<pleach_ir::Program>;
+    /// The truth of a condition where it shows without the solver: constant, or false under the state's model.
+    fn decided(&mut self, state: &State, condition: pleach_expr::TermId) -> Option<bool>;
+    /// The path constraint implies the condition; false also when the solver gives no answer.
+    fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
+    /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
+    fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
 }
 
-/// Post-order: called when a node's last child ended. A tainted node yields nothing.
-pub trait Interpolator {
-    fn on_close(&mut self, node: NodeId, tree: &Tree);
+/// What a pruner says to a state that is about to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    Go,
+    /// worth a node of its own, so that others can be compared with it
+    Open,
+    /// everything below is known from this node
+    Covered(NodeId),
+}
+
+/// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then either `ended` or
+/// `covered` for a leaf, then `close` when everything below the node is done (post-order).
+pub trait Pruner {
+    fn look(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn Logic) -> Look;
+    /// `state` stands at the new node.
+    fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
+    fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn Logic);
+    /// The state was covered by `by`, as the last `look` said.
+    fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic);
+    /// A tainted node yields nothing.
+    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic);
+    /// Figures by name.
+    fn figures(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
 }
 
 /// Runs a state now or parks it for merging.
@@ -63,16 +91,16 @@ impl StepObserver for NoObserver {
     fn observe(&mut self, _: &State, _: &Event) {}
 }
 
-pub struct NeverCovered;
-impl CoverCheck for NeverCovered {
-    fn covered(&mut self, _: &State, _: &Tree) -> Option<NodeId> {
-        None
+/// Learns nothing.
+pub struct NoPruner;
+impl Pruner for NoPruner {
+    fn look(&mut self, _: &mut State, _: &Tree, _: &mut dyn Logic) -> Look {
+        Look::Go
     }
-}
-
-pub struct NoInterpolator;
-impl Interpolator for NoInterpolator {
-    fn on_close(&mut self, _: NodeId, _: &Tree) {}
+    fn open(&mut self, _: NodeId, _: &mut State, _: &Tree) {}
+    fn ended(&mut self, _: &mut State, _: &crate::outcome::End, _: &mut dyn Logic) {}
+    fn covered(&mut self, _: &mut State, _: NodeId, _: &mut dyn Logic) {}
+    fn close(&mut self, _: NodeId, _: &Tree, _: &mut dyn Logic) {}
 }
 
 /// Checks a searcher: what it selects is there, and it never forgets a state.

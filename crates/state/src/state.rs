@@ -5,6 +5,7 @@ use crate::inputs::Inputs;
 use crate::map::HashMap;
 use crate::outcome::StackLine;
 use crate::path::PathConstraint;
+use crate::trace::{ForkKind, Trace};
 use crate::tree::NodeId;
 use pleach_expr::TermId;
 use pleach_ir::{BlockId, FuncId, InstId, Program};
@@ -49,6 +50,15 @@ pub struct State {
     /// the object behind `errno`, once the program asked for it
     pub errno: Option<ObjId>,
     pub phase: Phase,
+    /// whether `trace` is kept: from the first fork on, when a technique walks back over it
+    pub recording: bool,
+    /// executed since this state's node
+    pub trace: Trace,
+    /// the state just before the split this one came from, its trace included
+    pub origin: Option<Rc<State>>,
+    pub fork: ForkKind,
+    /// stands at the start of a block where paths meet
+    pub at_join: bool,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
 }
@@ -89,6 +99,11 @@ impl State {
             at_exit: Rc::new(Vec::new()),
             errno: None,
             phase: Phase::Main,
+            recording: false,
+            trace: Trace::default(),
+            origin: None,
+            fork: ForkKind::Other,
+            at_join: false,
             query_cost: 0,
         }
     }

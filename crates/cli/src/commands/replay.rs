@@ -2,9 +2,10 @@
 
 use crate::args::{ReplayArgs, Sanitizers};
 use crate::error::{CliError, Code};
-use pleach_replay::{Counts, Limits, Options, SanitizerUse, Verdict};
-use pleach_report::RunDir;
+use pleach_replay::{Counts, Limits, Options, Replayer, SanitizerUse, Verdict};
+use pleach_report::{RunDir, TestCase, TestId};
 use std::io::IsTerminal;
+use std::path::Path;
 
 pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
     let options = Options {
@@ -25,7 +26,10 @@ pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
 }
 
 fn one(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {
-    let report = pleach_replay::replay_path(&args.path, options)?;
+    let report = match packed(&args.path)? {
+        Some((run, test)) => Replayer::new(&run, options)?.replay(&test)?,
+        None => pleach_replay::replay_path(&args.path, options)?,
+    };
     if args.json {
         println!("{}", json(&report));
     } else {
@@ -36,6 +40,19 @@ fn one(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {
         }
     }
     Ok(if matches!(report.verdict, Verdict::Disagrees { .. }) { Code::Found } else { Code::Fine })
+}
+
+/// The test that `path` names, when it is in the run's archive and not a file.
+fn packed(path: &Path) -> Result<Option<(RunDir, TestCase)>, CliError> {
+    if path.exists() {
+        return Ok(None);
+    }
+    let missing = || CliError::Usage(format!("{}: no such file", path.display()));
+    let id = path.file_name().and_then(|n| TestId::from_file_name(&n.to_string_lossy())).ok_or_else(missing)?;
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let run = RunDir::open(parent).map_err(|_| missing())?;
+    let test = run.tests()?.into_iter().find(|t| t.id == id).ok_or_else(missing)?;
+    Ok(Some((run, test)))
 }
 
 fn all(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {

@@ -1,10 +1,11 @@
 //! The heap.
 
 use super::{Call, ModelFn};
+use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
-use pleach_state::{Cut, ErrorKind, State};
+use pleach_state::{Access, Cut, ErrorKind, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -43,6 +44,7 @@ fn allocate(
         return Ok(None);
     }
     let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, background))?;
+    note(st, || Access::Alloc { obj: id, size: n, zeroed: background == Background::Zero });
     call.give(st, Value::ptr(id, 0));
     Ok(Some(id))
 }
@@ -127,14 +129,19 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
 }
 
 fn free(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    if let Some(obj) = block_at(m, st, call.arg(0))? {
-        st.memory.free(obj);
+    match block_at(m, st, call.arg(0))? {
+        Some(obj) => {
+            st.memory.free(obj);
+            note(st, || Access::Free { obj });
+        }
+        None => note(st, || Access::FreeNull),
     }
     Ok(())
 }
 
 fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let n = size_of(m, st, call, 1)?;
+    note(st, || Access::Opaque);
     let old = block_at(m, st, call.arg(0))?;
     if old.is_some() && n == 0 {
         if let Some(o) = old {

@@ -1,12 +1,12 @@
 //! KLEE's intrinsics.
 
 use super::{Call, ModelFn, nondet, symbolic};
-use crate::access::Purpose;
+use crate::access::{Purpose, note};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::Terms;
 use pleach_memory::Value;
-use pleach_state::{Cut, ErrorKind, InputType, Origin, State};
+use pleach_state::{Access, Cut, ErrorKind, InputType, Origin, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -15,7 +15,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "klee_range" => range,
         "klee_choose" => choose,
         "klee_assume" => assume,
-        "klee_prefer_cex" | "klee_posix_prefer_cex" => |_, _, _| Ok(()),
+        "klee_prefer_cex" | "klee_posix_prefer_cex" => nothing,
         "klee_silent_exit" => nondet::silent,
         "klee_abort" => abort,
         "klee_report_error" => report_error,
@@ -28,7 +28,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
             Ok(())
         },
         "klee_warning" | "klee_warning_once" => warning,
-        "klee_mark_global" | "klee_open_merge" | "klee_close_merge" | "klee_alias_function" => |_, _, _| Ok(()),
+        "klee_mark_global" | "klee_open_merge" | "klee_close_merge" | "klee_alias_function" => nothing,
         "klee_check_memory_access" => check_access,
         "klee_set_forking" => set_forking,
         "klee_stack_trace" => stack_trace,
@@ -40,6 +40,12 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         n if n.starts_with("klee_get_value") => get_value,
         _ => return None,
     })
+}
+
+/// No effect.
+fn nothing(_: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
+    note(st, || Access::Result(Value::Int(0)));
+    Ok(())
 }
 
 fn input_name(m: &mut Machine, st: &mut State, p: Value, otherwise: &str) -> String {
@@ -94,6 +100,7 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             if side.plain != Terms::TRUE {
                 m.add(st, side);
             }
+            note(st, || Access::Assume);
             Ok(())
         }
         Ok(None) => Err(Flow::error(ErrorKind::User, "klee_assume is given a condition that cannot hold here")),
@@ -123,7 +130,7 @@ fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let label = m.c_string(st, call.arg(0)).unwrap_or_default();
     let w = call.width(m, 1);
     let t = m.term(st, call.arg(1), w);
-    let text = format!("{t:?}");
+    let text = m.terms.show(t);
     m.warn(format!("{label}: {text}"));
     Ok(())
 }
@@ -163,6 +170,7 @@ fn warning(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     } else {
         m.warn(text);
     }
+    note(st, || Access::Result(Value::Int(0)));
     Ok(())
 }
 

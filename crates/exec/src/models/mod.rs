@@ -9,7 +9,7 @@ mod symbolic;
 
 use crate::flow::Attempt;
 use crate::machine::Machine;
-use pleach_ir::{Range, Slot, Ty};
+use pleach_ir::{Slot, Ty};
 use pleach_memory::Value;
 use pleach_state::State;
 
@@ -19,7 +19,6 @@ pub(crate) struct Call<'a> {
     pub args: &'a [(Value, Ty)],
     /// slots of the caller that take the result
     pub results: &'a [Slot],
-    pub dsts: Range,
 }
 
 pub(crate) type ModelFn = fn(&mut Machine, &mut State, &Call) -> Attempt<()>;

@@ -2,9 +2,10 @@
 
 use super::{Call, ModelFn};
 use crate::flow::{Attempt, Flow, Step};
+use crate::access::note;
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{End, ErrorKind, InputType, Origin, State};
+use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};
 
 /// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: a long, 1: a pointer), signed.
 const TYPES: &[(&str, &str, u16, bool)] = &[
@@ -82,12 +83,16 @@ fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let c = m.truth(st, call);
-    m.assume(st, c)
+    m.assume(st, c)?;
+    note(st, || Access::Assume);
+    Ok(())
 }
 
 fn assert(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let c = m.truth(st, call);
-    m.require(st, c, ErrorKind::Assert, || "the assertion does not hold".into())
+    m.require(st, c, ErrorKind::Assert, || "the assertion does not hold".into())?;
+    note(st, || Access::Assert);
+    Ok(())
 }
 
 fn error(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {

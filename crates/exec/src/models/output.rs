@@ -23,6 +23,9 @@ fn done(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         "fflush" => Value::Int(0),
         _ => Value::Int(1),
     };
+    if v.is_concrete() && call.name != "fwrite" {
+        crate::access::note(st, || pleach_state::Access::Result(v));
+    }
     call.give(st, v);
     Ok(())
 }

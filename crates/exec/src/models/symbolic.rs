@@ -8,7 +8,7 @@ use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Inst, TypeId};
 use pleach_memory::{Background, ObjId, ObjectKind, Value};
-use pleach_state::{Cut, ErrorKind, Input, InputType, Origin, State};
+use pleach_state::{Access, Cut, ErrorKind, Input, InputType, Origin, State};
 
 /// Up to so many elements a typed array is made of whole elements instead of bytes.
 const MAX_ELEMENTS: u64 = 1024;
@@ -28,6 +28,7 @@ impl Machine {
         // Replay hands nondet values out by order; their objects carry the function's name.
         let shown = if origin == Origin::Nondet { name.to_string() } else { unique };
         let size = u32::from(bits).div_ceil(8);
+        crate::access::note(st, || Access::Fresh);
         st.inputs.push(Input { name: shown, symbol, size, origin, ty });
         self.terms.var(symbol)
     }
@@ -87,6 +88,7 @@ impl Machine {
             Some(ty) => InputType::Debug { ty, count: 1 },
             None => InputType::Bytes,
         };
+        crate::access::note(st, || Access::FreshMemory { obj, off, len: n });
         let unique = st.unique_name(name);
         let (symbol, cells) = self.input_cells(&unique, len, self.element_bits(debug, n));
         st.inputs.push(Input { name: unique, symbol, size: len, origin, ty });

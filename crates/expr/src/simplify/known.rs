@@ -163,7 +163,10 @@ impl Terms {
             }
             Op::UDiv => {
                 let ((al, ah), (bl, bh)) = (of(n.arg_a()), of(n.arg_b()));
-                if bl > 0 { (al / bh, ah / bl) } else { all }
+                match ah.checked_div(bl) {
+                    Some(high) => (al / bh, high),
+                    None => all,
+                }
             }
             Op::LShr => (0, of(n.arg_a()).1),
             Op::Ite => {

@@ -9,6 +9,7 @@
 pub(crate) mod arith;
 pub(crate) mod array;
 pub(crate) mod bitwise;
+pub mod catalogue;
 pub(crate) mod compare;
 pub(crate) mod concat;
 pub(crate) mod condition;

@@ -18,9 +18,9 @@ pub(crate) fn compact(f: &mut Function) {
     let mut insts = std::mem::take(&mut f.insts);
     let homes = homes(f, &mut insts);
     let mut names = Names { slots: Vec::new(), new: vec![None; f.slots.len()] };
-    for i in 0..f.slots.len() {
-        if homes[i] == Home::Everywhere {
-            names.give_own(i, f.slots[i].clone());
+    for (i, (home, info)) in homes.iter().zip(&f.slots).enumerate() {
+        if *home == Home::Everywhere {
+            names.give_own(i, info.clone());
         }
     }
     let mut shared = Shared::default();

@@ -20,6 +20,8 @@ enum Fact {
 struct Facts {
     known: Vec<(Fact, u32)>,
     written: Vec<u32>,
+    /// slots of promoted locals; phi nodes are not among them, since copies on edges change those one by one
+    local: Vec<bool>,
     uses: Vec<u32>,
     now: u32,
     block_start: u32,
@@ -41,8 +43,10 @@ pub(crate) fn forward(l: &mut Lowering<'_, '_>) {
 impl Facts {
     fn new(l: &mut Lowering<'_, '_>) -> Facts {
         let n = l.out.slots.len();
+        let mut local = vec![false; n];
+        l.promoted.values().for_each(|s| local[s.index()] = true);
         let uses = count_uses(l);
-        Facts { known: vec![(Fact::Unknown, 0); n], written: vec![0; n], uses, now: 0, block_start: 1 }
+        Facts { known: vec![(Fact::Unknown, 0); n], written: vec![0; n], local, uses, now: 0, block_start: 1 }
     }
 
     fn visit(&mut self, inst: &mut Inst, f: &mut Function, mutable: &[bool]) {
@@ -53,7 +57,7 @@ impl Facts {
         }
         each_def(inst, f, &mut |s| self.written[s.index()] = self.now);
         let fact = match *inst {
-            Inst::Mov { dst, a } => a.as_slot().filter(|a| mutable[a.index()]).map(|a| (dst, Fact::Copy(a))),
+            Inst::Mov { dst, a } => a.as_slot().filter(|a| self.local[a.index()]).map(|a| (dst, Fact::Copy(a))),
             Inst::Cast { op: CastOp::SExt, from, dst, a, .. } => Some((dst, Fact::SignExtended { a, from })),
             Inst::Gep { dst, base, offset, parts } => Some((dst, Fact::Address { base, offset, parts })),
             _ => None,

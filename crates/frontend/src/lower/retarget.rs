@@ -56,14 +56,13 @@ fn reach(
     uses: u32,
 ) -> Option<usize> {
     let mut found = 0;
-    let last = insts.len().min(start + REACH);
-    for at in start + 1..last {
+    for (at, inst) in insts.iter_mut().enumerate().skip(start + 1).take(REACH) {
         let (mut reads_dst, mut writes_dst) = (false, false);
-        each_use(&mut insts[at], f, &mut |o| {
+        each_use(inst, f, &mut |o| {
             found += u32::from(o == Opnd::slot(temp));
             reads_dst |= o == Opnd::slot(dst);
         });
-        each_def(&mut insts[at], f, &mut |s| writes_dst |= s == dst);
+        each_def(inst, f, &mut |s| writes_dst |= s == dst);
         if at < copy && (reads_dst || writes_dst) {
             return None;
         }

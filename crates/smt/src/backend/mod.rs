@@ -108,6 +108,19 @@ pub enum Fun {
     FpToUnsigned(Round, u16),
 }
 
+impl Fun {
+    /// Arrays and floats.
+    pub fn beyond_bits(self) -> bool {
+        use Fun::*;
+        matches!(
+            self,
+            Select | Store | FpFromBits(_) | FpAdd(_) | FpSub(_) | FpMul(_) | FpDiv(_) | FpFma(_) | FpSqrt(_)
+                | FpToIntegral(_) | FpEq | FpLt | FpLe | FpIsNan | FpFromFp(..) | FpFromSigned(..)
+                | FpFromUnsigned(..) | FpToSigned(..) | FpToUnsigned(..)
+        )
+    }
+}
+
 /// What a library said about the asserted terms and the assumptions.
 #[derive(Clone, Debug)]
 pub enum Verdict {

@@ -5,12 +5,14 @@
 //! *Invariant*: v ∈ truth(c) ⇔ c[k := v], so ⋀Q on one unknown is satisfiable iff ⋂ truth(c) ≠ ∅.
 //! The model takes the smallest values; the core is minimal.
 
+use super::columns;
 use crate::answer::{Answer, Core};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::{Key, Model, Op, SymbolKind, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Terms of more operators than this are left to the back end.
@@ -55,11 +57,18 @@ impl Set {
     }
 }
 
-pub struct Domain<S> {
-    next: S,
+/// What is known about constraints; the domain links of one chain share it.
+#[derive(Default)]
+pub struct Truths {
     /// `None`: not a constraint on one small unknown
     truth: FxHashMap<TermId, Option<(Key, Set)>>,
     models: FxHashMap<(Key, u64), Rc<Model>>,
+    made: u64,
+}
+
+pub struct Domain<S> {
+    next: S,
+    truths: Rc<RefCell<Truths>>,
     figures: Figures,
 }
 
@@ -68,7 +77,6 @@ struct Figures {
     queries: u64,
     sat: u64,
     unsat: u64,
-    sets: u64,
 }
 
 /// The values an unknown can take, if they are few.
@@ -95,11 +103,7 @@ fn few_operators(terms: &Terms, t: TermId) -> bool {
     true
 }
 
-impl<S: Solver> Domain<S> {
-    pub fn new(next: S) -> Domain<S> {
-        Domain { next, truth: FxHashMap::default(), models: FxHashMap::default(), figures: Figures::default() }
-    }
-
+impl Truths {
     #[inline]
     fn truth(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
         match self.truth.get(&c) {
@@ -118,7 +122,7 @@ impl<S: Solver> Domain<S> {
         if terms.has(c, facts::HAS_FORALL) {
             return None;
         }
-        self.figures.sets += 1;
+        self.made += 1;
         let n = terms.node(c);
         match n.op {
             Op::Not => {
@@ -138,6 +142,12 @@ impl<S: Solver> Domain<S> {
             return None;
         }
         let mut set = Set::EMPTY;
+        if let Some(column) = columns::truth(terms, c, key) {
+            for (v, _) in column.iter().enumerate().filter(|(_, t)| **t == 1) {
+                set.insert(v);
+            }
+            return Some((key, set.and(all)));
+        }
         let mut model = Model::new();
         for v in 0..256usize {
             if all.0[v / 64] >> (v % 64) & 1 == 1 {
@@ -197,14 +207,25 @@ fn single(key: Key, value: u64) -> Rc<Model> {
     Rc::new(model)
 }
 
+impl<S: Solver> Domain<S> {
+    pub fn new(next: S) -> Domain<S> {
+        Domain::sharing(&Rc::default(), next)
+    }
+
+    pub fn sharing(truths: &Rc<RefCell<Truths>>, next: S) -> Domain<S> {
+        Domain { next, truths: truths.clone(), figures: Figures::default() }
+    }
+}
+
 impl<S: Solver> Solver for Domain<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         self.figures.queries += 1;
+        let mut truths = self.truths.borrow_mut();
         let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
         let mut empty = None;
         let mut complete = true;
         for &c in query.constraints.iter().rev() {
-            let Some((key, set)) = self.truth(terms, c) else {
+            let Some((key, set)) = truths.truth(terms, c) else {
                 complete = false;
                 break;
             };
@@ -220,20 +241,22 @@ impl<S: Solver> Solver for Domain<S> {
         // SOUND: an empty intersection of some constraints is enough, whatever the others say.
         if let Some(key) = empty {
             self.figures.unsat += 1;
-            return Answer::Unsat(self.core(terms, query.constraints, key));
+            return Answer::Unsat(truths.core(terms, query.constraints, key));
         }
         if !complete {
+            drop(truths);
             return self.next.check(terms, query);
         }
         self.figures.sat += 1;
-        Answer::Sat(self.model(&found))
+        Answer::Sat(truths.model(&found))
     }
 
     fn stats(&self, out: &mut Stats) {
         out.add("domain.queries", self.figures.queries);
         out.add("domain.sat", self.figures.sat);
         out.add("domain.unsat", self.figures.unsat);
-        out.add("domain.truth-sets", self.figures.sets);
+        // counted by whichever link comes first
+        out.set("domain.truth-sets", self.truths.borrow().made);
         self.next.stats(out);
     }
 }

@@ -30,7 +30,7 @@ impl<S: Solver> Log<S> {
         match answer {
             None => {
                 writeln!(file, "; query {}\n(reset)", self.written)?;
-                writeln!(file, "{}", script(terms, query))?;
+                file.write_all(terms.smtlib(query.constraints).as_bytes())?;
             }
             Some(answer) => {
                 writeln!(file, "; answer {}\n", answer.verdict())?;
@@ -41,11 +41,6 @@ impl<S: Solver> Log<S> {
         file.flush()?;
         Ok(())
     }
-}
-
-fn script(terms: &Terms, query: &Query) -> String {
-    let _ = terms;
-    format!("; {} constraints", query.constraints.len())
 }
 
 impl<S: Solver> Solver for Log<S> {

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod checking;
+mod columns;
 pub mod domain;
 pub mod fallback;
 pub mod independence;

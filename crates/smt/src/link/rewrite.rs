@@ -8,7 +8,7 @@ use crate::answer::{Answer, Core};
 use crate::evidence;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
-use pleach_expr::{Key, Model, Op, SymbolId, TermId, Terms};
+use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -60,8 +60,11 @@ fn unknown(terms: &Terms, t: TermId) -> Option<Key> {
     match n.op {
         Op::Var if n.width <= 64 => Some(Key::new(SymbolId(n.a), 0)),
         Op::Read if terms.op(n.arg_a()) == Op::ArrayVar => {
+            let symbol = SymbolId(terms.node(n.arg_a()).a);
             let cell = terms.as_const(n.arg_b())?;
-            Some(Key::new(SymbolId(terms.node(n.arg_a()).a), u32::try_from(cell).ok()?))
+            // A cell beyond the end is 0, not unknown.
+            let SymbolKind::Array { len, .. } = terms.symbols.kind(symbol) else { return None };
+            if cell < u64::from(len) { Some(Key::new(symbol, cell as u32)) } else { None }
         }
         _ => None,
     }
@@ -118,13 +121,27 @@ fn union(a: &mut Origins, b: &Origins) {
     }
 }
 
+/// Conjunctions are taken apart: one of their parts may pin something.
+fn push_parts(terms: &mut Terms, items: &mut Vec<Item>, item: Item) {
+    let n = terms.node(item.term);
+    if n.op == Op::And || n.op == Op::Not && terms.op(n.arg_a()) == Op::Or {
+        let parts = terms.conjuncts(item.term);
+        items.extend(parts.into_iter().map(|term| Item { term, origins: item.origins.clone() }));
+    } else {
+        items.push(item);
+    }
+}
+
 fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
-    if !constraints.iter().any(|&c| pins(terms, c).is_some()) {
+    let mut items: Vec<Item> = Vec::with_capacity(constraints.len());
+    for &c in constraints {
+        push_parts(terms, &mut items, Item { term: c, origins: smallvec![c] });
+    }
+    if !items.iter().any(|i| pins(terms, i.term).is_some()) {
         return Outcome::Nothing;
     }
     let whole = whole_arrays(terms, constraints);
     let mut known: FxHashMap<Key, Pin> = FxHashMap::default();
-    let mut items: Vec<Item> = constraints.iter().map(|&c| Item { term: c, origins: smallvec![c] }).collect();
     for _ in 0..ROUNDS {
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         let mut fresh: FxHashSet<Key> = FxHashSet::default();
@@ -168,6 +185,7 @@ fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
             match item.term {
                 Terms::FALSE => return Outcome::Unsat(item.origins),
                 Terms::TRUE => {}
+                _ if touched => push_parts(terms, &mut kept, item),
                 _ => kept.push(item),
             }
         }

@@ -78,8 +78,8 @@ impl<E: Engine> Encoder<E> {
             Op::FSqrt => unary(Fun::FpSqrt(NEAREST)),
             Op::FRound => unary(Fun::FpToIntegral(rounding(n.b)?)),
             Op::FResize => unary(Fun::FpFromFp(NEAREST, format(n.width)?)),
-            Op::FFromSigned | Op::FFromUnsigned => return self.from_integer(terms, n),
-            Op::FToSigned | Op::FToUnsigned => return self.to_integer(terms, n),
+            Op::FFromSigned | Op::FFromUnsigned => return self.integer_to_float(terms, n),
+            Op::FToSigned | Op::FToUnsigned => return self.float_to_integer(terms, n),
             // SMT-LIB's fp.rem rounds the quotient to nearest, C's fmod cuts it.
             op => return Err(SmtError::Unsupported(format!("float operator {op:?}"))),
         };
@@ -94,7 +94,7 @@ impl<E: Engine> Encoder<E> {
         })
     }
 
-    fn from_integer(&mut self, terms: &Terms, n: &Node) -> Made<Forms<E::Term>> {
+    fn integer_to_float(&mut self, terms: &Terms, n: &Node) -> Made<Forms<E::Term>> {
         let format = format(n.width)?;
         let signed = n.op == Op::FFromSigned;
         let fun = if signed { Fun::FpFromSigned(NEAREST, format) } else { Fun::FpFromUnsigned(NEAREST, format) };
@@ -103,7 +103,7 @@ impl<E: Engine> Encoder<E> {
     }
 
     /// Cut towards zero; what does not fit gives `1 << (w - 1)`, as in the evaluator.
-    fn to_integer(&mut self, terms: &Terms, n: &Node) -> Made<Forms<E::Term>> {
+    fn float_to_integer(&mut self, terms: &Terms, n: &Node) -> Made<Forms<E::Term>> {
         let w = n.width;
         if w == 0 || w > 128 {
             return Err(SmtError::Unsupported(format!("float to integer of {w} bits")));

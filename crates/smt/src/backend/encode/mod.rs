@@ -178,6 +178,9 @@ impl<E: Engine> Encoder<E> {
             }
             op if is_float(op) => self.float_node(terms, &n)?,
             op => match boolean(op, n.width) {
+                Some(_) if is_array(terms, n.arg_a()) => {
+                    return Err(SmtError::Unsupported("comparison of arrays".into()));
+                }
                 Some(fun) => {
                     let mut args = smallvec::SmallVec::<[E::Term; 3]>::new();
                     let as_truth = compares_truths(terms, &n);

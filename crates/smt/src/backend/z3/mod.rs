@@ -1,4 +1,7 @@
 //! Z3 as an [`Engine`]: the safe layer over its C API.
+//!
+//! Pure bit-vector instances use Z3's incremental SAT solver; the first array, float or quantifier moves an instance to the
+//! general one, which is many times slower on bit-vectors.
 #![allow(unsafe_code)]
 
 pub mod ffi;
@@ -10,8 +13,7 @@ use crate::error::SmtError;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 pub struct Z3 {
     context: ffi::Context,
@@ -21,9 +23,13 @@ pub struct Z3 {
     sorts: FxHashMap<Sort, ffi::Sort>,
     /// everything counted, to be given back
     held: Vec<ffi::Ast>,
-    /// the literal that stands for an assumption
-    literals: FxHashMap<ffi::Ast, ffi::Ast>,
-    interrupt: Option<Arc<AtomicBool>>,
+    /// for an assumption t: a literal p, and p ⇒ t
+    literals: FxHashMap<ffi::Ast, (ffi::Ast, ffi::Ast)>,
+    /// what was asserted for good, to be repeated when the solver changes
+    asserted: Vec<ffi::Ast>,
+    /// something else than bit-vectors was made
+    rich: bool,
+    limits: Limits,
 }
 
 impl Drop for Z3 {
@@ -86,18 +92,60 @@ impl Z3 {
         Ok(made)
     }
 
+    /// Uses this solver, just made, from now on.
+    fn install(&mut self, solver: ffi::Solver) -> Result<(), SmtError> {
+        let c = self.context;
+        if solver.is_null() {
+            return Err(self.error("solver"));
+        }
+        // SAFETY: solver and parameters are counted right after they were made; the old solver is given back once.
+        unsafe {
+            ffi::Z3_solver_inc_ref(c, solver);
+            if !self.solver.is_null() {
+                ffi::Z3_solver_dec_ref(c, self.solver);
+            }
+            self.solver = solver;
+            let params = ffi::Z3_mk_params(c);
+            ffi::Z3_params_inc_ref(c, params);
+            if let Some(limit) = self.limits.timeout {
+                let ms = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX).max(1);
+                ffi::Z3_params_set_uint(c, params, ffi::Z3_mk_string_symbol(c, c"timeout".as_ptr()), ms);
+            }
+            if let Some(mib) = self.limits.memory_mib {
+                let mib = u32::try_from(mib).unwrap_or(u32::MAX);
+                ffi::Z3_params_set_uint(c, params, ffi::Z3_mk_string_symbol(c, c"max_memory".as_ptr()), mib);
+            }
+            ffi::Z3_solver_set_params(c, solver, params);
+            ffi::Z3_params_dec_ref(c, params);
+            for &term in &self.asserted {
+                ffi::Z3_solver_assert(c, solver, term);
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on there is more than bit-vectors.
+    fn enrich(&mut self) -> Result<(), SmtError> {
+        if self.rich {
+            return Ok(());
+        }
+        self.rich = true;
+        // SAFETY: the context is alive.
+        let solver = unsafe { ffi::Z3_mk_simple_solver(self.context) };
+        self.install(solver)
+    }
+
     /// Z3 takes only literals as assumptions: p with p ⇒ t.
-    fn literal(&mut self, term: ffi::Ast) -> Result<ffi::Ast, SmtError> {
-        if let Some(&p) = self.literals.get(&term) {
-            return Ok(p);
+    fn literal(&mut self, term: ffi::Ast) -> Result<(ffi::Ast, ffi::Ast), SmtError> {
+        if let Some(&known) = self.literals.get(&term) {
+            return Ok(known);
         }
         let p = self.fresh(Sort::Bool)?;
         // SAFETY: both are held terms of this context.
         let implies = unsafe { ffi::Z3_mk_implies(self.context, p, term) };
         let implies = self.hold(implies)?;
-        self.assert(implies)?;
-        self.literals.insert(term, p);
-        Ok(p)
+        self.literals.insert(term, (p, implies));
+        Ok((p, implies))
     }
 
     fn failed(&self, literals: &[ffi::Ast]) -> Vec<usize> {
@@ -119,8 +167,40 @@ impl Z3 {
         core
     }
 
+    /// On the current level.
+    fn assert_here(&mut self, term: ffi::Ast) -> Result<(), SmtError> {
+        // SAFETY: a held Boolean term.
+        unsafe {
+            ffi::Z3_solver_assert(self.context, self.solver, term);
+            if ffi::Z3_get_error_code(self.context) == ffi::ErrorCode::OK { Ok(()) } else { Err(self.error("assert")) }
+        }
+    }
+
+    fn check_level(&mut self, literals: &[ffi::Ast]) -> Result<Verdict, SmtError> {
+        // SAFETY: held literals; the old model is given back before the new one is counted.
+        unsafe {
+            let n = literals.len() as u32;
+            let answer = ffi::Z3_solver_check_assumptions(self.context, self.solver, n, literals.as_ptr());
+            if answer == ffi::Lbool::FALSE {
+                return Ok(Verdict::Unsat(self.failed(literals)));
+            }
+            if answer != ffi::Lbool::TRUE {
+                return Ok(Verdict::Unknown(self.why()));
+            }
+            if !self.model.is_null() {
+                ffi::Z3_model_dec_ref(self.context, self.model);
+            }
+            self.model = ffi::Z3_solver_get_model(self.context, self.solver);
+            if self.model.is_null() {
+                return Err(self.error("model"));
+            }
+            ffi::Z3_model_inc_ref(self.context, self.model);
+        }
+        Ok(Verdict::Sat)
+    }
+
     fn why(&self) -> Why {
-        if self.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed)) {
+        if self.limits.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed)) {
             return Why::Interrupted;
         }
         // SAFETY: the string is copied at once.
@@ -141,8 +221,7 @@ impl Engine for Z3 {
     const MAX_DEPTH: u32 = 1_500;
 
     fn open(limits: &Limits) -> Result<Z3, SmtError> {
-        // SAFETY: the configuration may go once the context exists; without a handler errors only set the code; the
-        // solver and the parameters are counted right after they are made.
+        // SAFETY: the configuration may go once the context exists; without a handler errors only set the code.
         unsafe {
             let config = ffi::Z3_mk_config();
             let context = ffi::Z3_mk_context_rc(config);
@@ -158,27 +237,12 @@ impl Engine for Z3 {
                 sorts: FxHashMap::default(),
                 held: Vec::new(),
                 literals: FxHashMap::default(),
-                interrupt: limits.interrupt.clone(),
+                asserted: Vec::new(),
+                rich: false,
+                limits: limits.clone(),
             };
-            let solver = ffi::Z3_mk_simple_solver(context);
-            if solver.is_null() {
-                return Err(made.error("solver"));
-            }
-            ffi::Z3_solver_inc_ref(context, solver);
-            made.solver = solver;
-            let params = ffi::Z3_mk_params(context);
-            ffi::Z3_params_inc_ref(context, params);
-            if let Some(limit) = limits.timeout {
-                let ms = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX).max(1);
-                let name = ffi::Z3_mk_string_symbol(context, c"timeout".as_ptr());
-                ffi::Z3_params_set_uint(context, params, name, ms);
-            }
-            if let Some(mib) = limits.memory_mib {
-                let name = ffi::Z3_mk_string_symbol(context, c"max_memory".as_ptr());
-                ffi::Z3_params_set_uint(context, params, name, u32::try_from(mib).unwrap_or(u32::MAX));
-            }
-            ffi::Z3_solver_set_params(context, solver, params);
-            ffi::Z3_params_dec_ref(context, params);
+            let logic = ffi::Z3_mk_string_symbol(context, c"QF_BV".as_ptr());
+            made.install(ffi::Z3_mk_solver_for_logic(context, logic))?;
             Ok(made)
         }
     }
@@ -212,46 +276,38 @@ impl Engine for Z3 {
     }
 
     fn apply(&mut self, fun: Fun, args: &[ffi::Ast]) -> Result<ffi::Ast, SmtError> {
+        if fun.beyond_bits() {
+            self.enrich()?;
+        }
         let t = self.make(fun, args)?;
         self.hold(t)
     }
 
     fn forall(&mut self, bound: ffi::Ast, _: Sort, body: ffi::Ast) -> Result<ffi::Ast, SmtError> {
+        self.enrich()?;
         // SAFETY: held terms; `bound` is a plain constant; no patterns.
         let t = unsafe { ffi::Z3_mk_forall_const(self.context, 0, 1, &bound, 0, ptr::null(), body) };
         self.hold(t)
     }
 
     fn assert(&mut self, term: ffi::Ast) -> Result<(), SmtError> {
-        // SAFETY: a held Boolean term.
-        unsafe {
-            ffi::Z3_solver_assert(self.context, self.solver, term);
-            if ffi::Z3_get_error_code(self.context) == ffi::ErrorCode::OK { Ok(()) } else { Err(self.error("assert")) }
-        }
+        self.asserted.push(term);
+        self.assert_here(term)
     }
 
     fn check(&mut self, assumptions: &[ffi::Ast]) -> Result<Verdict, SmtError> {
-        let literals = assumptions.iter().map(|&t| self.literal(t)).collect::<Result<Vec<_>, _>>()?;
-        // SAFETY: held literals; the old model is given back before the new one is counted.
-        unsafe {
-            let n = literals.len() as u32;
-            let answer = ffi::Z3_solver_check_assumptions(self.context, self.solver, n, literals.as_ptr());
-            if answer == ffi::Lbool::FALSE {
-                return Ok(Verdict::Unsat(self.failed(&literals)));
-            }
-            if answer != ffi::Lbool::TRUE {
-                return Ok(Verdict::Unknown(self.why()));
-            }
-            if !self.model.is_null() {
-                ffi::Z3_model_dec_ref(self.context, self.model);
-            }
-            self.model = ffi::Z3_solver_get_model(self.context, self.solver);
-            if self.model.is_null() {
-                return Err(self.error("model"));
-            }
-            ffi::Z3_model_inc_ref(self.context, self.model);
+        let pairs = assumptions.iter().map(|&t| self.literal(t)).collect::<Result<Vec<_>, _>>()?;
+        let literals: Vec<ffi::Ast> = pairs.iter().map(|(p, _)| *p).collect();
+        // The implications live on a level of their own: those of other queries would only be in the way.
+        // SAFETY: the solver is alive; every push is popped below.
+        unsafe { ffi::Z3_solver_push(self.context, self.solver) };
+        let mut verdict = pairs.iter().try_for_each(|(_, implies)| self.assert_here(*implies)).map(|()| Verdict::Sat);
+        if verdict.is_ok() {
+            verdict = self.check_level(&literals);
         }
-        Ok(Verdict::Sat)
+        // SAFETY: pops the level pushed above.
+        unsafe { ffi::Z3_solver_pop(self.context, self.solver, 1) };
+        verdict
     }
 
     fn value(&mut self, term: ffi::Ast) -> Result<Vec<u64>, SmtError> {

@@ -1,0 +1,128 @@
+//! The account of a run: `summary.json`, and the same in plain words.
+
+use crate::duration;
+use crate::text::{count, percent};
+use pleach_explore::Counters;
+use pleach_report::{Cut as Entry, Paths, Summary};
+use pleach_state::Cut;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// A cut in short, exactly, and for people.
+pub struct Reason {
+    /// as in `summary.json`
+    pub name: &'static str,
+    pub detail: String,
+    sentence: &'static str,
+}
+
+impl Reason {
+    pub fn words(&self) -> String {
+        match self.detail.as_str() {
+            "" => self.sentence.to_owned(),
+            detail => format!("{}: {detail}", self.sentence),
+        }
+    }
+}
+
+pub fn reason(cut: &Cut) -> Reason {
+    let limit = |name, sentence| Reason { name, detail: String::new(), sentence };
+    let with = |name, sentence, detail: &String| Reason { name, detail: detail.clone(), sentence };
+    match cut {
+        Cut::Unsupported(what) => with("unsupported", "not supported yet", what),
+        Cut::External(what) => with("external-call", "call of a function without a body", what),
+        Cut::Solver(what) => with("solver", "the solver gave no answer", what),
+        Cut::Concretized(what) => with("concretized", "a value was fixed to one of several", what),
+        Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
+        Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),
+        Cut::Instructions => limit("max-instructions", "the instruction limit (--max-instructions) was reached"),
+        Cut::Forks => limit("max-forks", "the fork limit (--max-forks) was reached"),
+        Cut::Depth => limit("max-depth", "the depth limit (--max-depth) was reached"),
+        Cut::Tests => limit("max-tests", "the test limit (--max-tests) was reached"),
+        Cut::Interrupted => limit("interrupted", "the run was interrupted"),
+        Cut::Stopped(why) => with("stopped", "the run was stopped", why),
+    }
+}
+
+pub fn paths(c: &Counters) -> Paths {
+    Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned }
+}
+
+pub fn cuts(c: &Counters) -> Vec<Entry> {
+    let entry = |(cut, count): (&Cut, &u64)| {
+        let r = reason(cut);
+        Entry { reason: r.name.into(), count: *count, detail: r.detail }
+    };
+    c.cuts.iter().map(entry).collect()
+}
+
+/// `safe` needs that nothing was cut.
+pub fn verdict(complete: bool, errors: usize) -> &'static str {
+    match (complete, errors) {
+        (_, 1..) => "unsafe",
+        (true, 0) => "safe",
+        (false, 0) => "unknown",
+    }
+}
+
+/// For people.
+pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
+    let mut out = String::new();
+    let ended = c.completed + c.errored + c.pruned;
+    let errors = crate::writer::errors(s.errors.len());
+    let explored = if s.complete { format!("all {}", count(ended, "path")) } else { count(ended, "path") };
+    let _ = write!(out, "Explored {explored} in {}: ", duration::show(elapsed));
+    let _ = match s.errors.len() {
+        0 => write!(out, "no errors."),
+        n if c.errored > n as u64 => write!(out, "{errors} (on {}).", count(c.errored, "path")),
+        _ => write!(out, "{errors}."),
+    };
+    let t = &s.totals;
+    if t.lines > 0 {
+        let _ = write!(out, " Covered {} of lines", percent(t.lines_covered, t.lines));
+        let _ = match t.branches {
+            0 => write!(out, "."),
+            n => write!(out, " and {} of branches.", percent(t.branches_covered, n)),
+        };
+    }
+    out.push('\n');
+    for e in &s.errors {
+        let at = if e.line == 0 { String::new() } else { format!(" at {}:{}", e.file, e.line) };
+        let test = e.test.map_or_else(String::new, |t| format!(" ({run}/{}.ktest)", t.stem()));
+        let _ = writeln!(out, "  {}{at}{test}", e.kind);
+    }
+    if !s.complete {
+        out.push_str("Not exhaustive because:\n");
+        for (cut, n) in &c.cuts {
+            let verb = if *n == 1 { "was" } else { "were" };
+            let _ = writeln!(out, "  {}; {} {verb} not followed to the end", reason(cut).words(), count(*n, "path"));
+        }
+        if c.cuts.is_empty() {
+            out.push_str("  the engine stopped on a bug of its own\n");
+        }
+    }
+    if c.silent > 0 {
+        let _ = writeln!(out, "{} ended on purpose without a test.", count(c.silent, "path"));
+    }
+    let _ = writeln!(out, "{} in {run}", count(s.tests, "test"));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_words() {
+        let c = Counters { completed: 6675, errored: 763, ..Counters::default() };
+        let s = Summary { complete: true, tests: 7438, ..Summary::default() };
+        let text = words(&s, &c, Duration::from_secs(4), "out");
+        assert!(text.starts_with("Explored all 7,438 paths in 4.0s: no errors."), "{text}");
+        let c = Counters { cuts: [(Cut::Time, 1), (Cut::External("f".into()), 3)].into(), ..c };
+        let s = Summary { complete: false, ..s };
+        let text = words(&s, &c, Duration::from_secs(4), "out");
+        assert!(text.contains("  call of a function without a body: f; 3 paths were not followed to the end\n"), "{text}");
+        assert!(text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end\n"), "{text}");
+        assert_eq!((verdict(true, 0), verdict(false, 0), verdict(false, 2)), ("safe", "unknown", "unsafe"));
+    }
+}

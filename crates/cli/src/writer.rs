@@ -1,0 +1,339 @@
+//! The sink of a run: puts tests, errors, tree and statistics into the run directory as they come and talks to people.
+
+use crate::assemble::relative;
+use crate::guided::Guided;
+use crate::inputs::Types;
+use crate::progress::{Extra, Line};
+use crate::{coverage, text};
+use pleach_explore::{Ended, Progress, Sink};
+use pleach_ir::{FuncId, InstId, Program, Span};
+use pleach_report::diagnostic::SourceCache;
+use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StackFrame, StatsRow};
+use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
+use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, Status, Tree};
+use rustc_hash::FxHashSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const STATS_EVERY: Duration = Duration::from_secs(1);
+
+/// What is written and shown.
+#[derive(Clone, Debug)]
+pub struct WriterConfig {
+    /// Every test as files of its own.
+    pub write_all_tests: bool,
+    /// Every error, not only the first per place and kind.
+    pub emit_all_errors: bool,
+    /// Show errors and warnings as they are found.
+    pub talk: bool,
+    pub colour: bool,
+    /// What source paths are relative to.
+    pub directory: PathBuf,
+    /// Program arguments, the program's name first.
+    pub argv: Vec<String>,
+}
+
+pub struct Writer<'a> {
+    dir: &'a RunDir,
+    program: Rc<Program>,
+    config: WriterConfig,
+    types: Types,
+    sources: SourceCache,
+    line: Line,
+    tree: TreeWriter,
+    stats: StatsWriter,
+    stats_at: Option<Instant>,
+    reachable_blocks: u64,
+    totals: (u64, Totals),
+    places: FxHashSet<(ErrorKind, FuncId, InstId)>,
+    pub errors: Vec<ErrorRecord>,
+    pub tests: u32,
+    /// paths that got no test when the run had to end
+    pub untested: u64,
+    pub warnings: Vec<String>,
+    failed: Option<ReportError>,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(
+        dir: &'a RunDir,
+        program: Rc<Program>,
+        config: WriterConfig,
+        line: Line,
+        entry: &str,
+    ) -> Result<Writer<'a>, ReportError> {
+        Ok(Writer {
+            dir,
+            types: Types::new(&program),
+            config,
+            sources: SourceCache::default(),
+            line,
+            tree: TreeWriter::create(&dir.file("tree.bin"))?,
+            stats: StatsWriter::create(&dir.file("stats.db"))?,
+            stats_at: None,
+            reachable_blocks: coverage::reachable_blocks(&program, entry),
+            totals: (0, Totals::default()),
+            places: FxHashSet::default(),
+            errors: Vec::new(),
+            tests: 0,
+            untested: 0,
+            warnings: Vec::new(),
+            failed: None,
+            program,
+        })
+    }
+
+    fn keep(&mut self, result: Result<(), ReportError>) {
+        if let Err(e) = result {
+            self.failed.get_or_insert(e);
+        }
+    }
+
+    /// The first thing that could not be written.
+    pub fn failure(&self) -> Option<&ReportError> {
+        self.failed.as_ref()
+    }
+
+    /// Everything is on disk after this, and nothing of ours on the terminal's last line.
+    pub fn finish(&mut self, machine: &mut Guided, progress: Progress) {
+        self.take_warnings(machine);
+        self.line.clear();
+        self.sample(machine, &progress);
+        let flushed = self.stats.flush().and(self.tree.flush()).and(self.dir.flush());
+        self.keep(flushed);
+    }
+
+    pub fn say(&mut self, message: &str) {
+        if self.config.talk {
+            self.line.clear();
+            eprintln!("{message}");
+        }
+    }
+
+    fn take_warnings(&mut self, machine: &mut Guided) {
+        for w in machine.machine.warnings() {
+            self.say(&format!("warning: {w}"));
+            self.warnings.push(w);
+        }
+    }
+
+    fn path(&self, span: Span) -> &str {
+        if span.is_known() { relative(self.program.path(span), &self.config.directory) } else { "" }
+    }
+
+    fn frames(&self, state: &State) -> Vec<StackFrame> {
+        let frame = |line: &pleach_state::StackLine| StackFrame {
+            function: self.program.function(line.func).name.clone(),
+            file: self.path(line.span).to_owned(),
+            line: line.span.line,
+            column: line.span.column,
+        };
+        state.stack(&self.program).iter().map(frame).collect()
+    }
+
+    fn record(&self, state: &State, error: &ProgramError, test: TestId) -> ErrorRecord {
+        let stack = self.frames(state);
+        let at = stack.iter().find(|f| f.line != 0);
+        ErrorRecord {
+            kind: kind(error.kind),
+            file: at.map_or_else(String::new, |f| f.file.clone()),
+            line: at.map_or(0, |f| f.line),
+            column: at.map_or(0, |f| f.column),
+            message: error.message.clone(),
+            stack,
+            test: Some(test),
+        }
+    }
+
+    fn test(&mut self, machine: &mut Guided, ended: &Ended, id: TestId, predicted: Prediction) -> TestCase {
+        let inputs = machine.machine.test_inputs(ended.state);
+        let inputs = inputs.into_iter().map(|i| self.types.input(&self.program, i)).collect();
+        TestCase {
+            id,
+            inputs,
+            predicted,
+            covers_new: ended.state.covered_new,
+            path: u64::from(ended.node.0),
+            instructions: ended.state.instructions,
+            args: self.config.argv.clone(),
+        }
+    }
+
+    fn show(&mut self, record: &ErrorRecord, test: &TestCase) {
+        if !self.config.talk {
+            return;
+        }
+        self.line.clear();
+        let run = self.dir.path().display().to_string();
+        let diagnostic = Diagnostic::new(record)
+            .with_inputs(&test.inputs)
+            .with_run(&run)
+            .with_directory(&self.config.directory)
+            .with_colour(self.config.colour);
+        eprintln!("{}", diagnostic.render_with(&mut self.sources));
+    }
+
+    fn write_node(&mut self, node: NodeId, tree: &Tree) {
+        let n = tree.node(node);
+        let status = match n.status {
+            Status::Open => NodeStatus::Live,
+            Status::Inner => NodeStatus::Inner,
+            Status::Exit | Status::Silent => NodeStatus::Completed,
+            Status::Error => NodeStatus::Errored,
+            Status::Cut => NodeStatus::Cut,
+            Status::Pruned => NodeStatus::Pruned,
+            Status::Merged => NodeStatus::Merged,
+        };
+        let file = if n.span.is_known() { relative(self.program.path(n.span), &self.config.directory) } else { "" };
+        let written = self.tree.write(&TreeNode {
+            id: node.0,
+            parent: (node != NodeId::ROOT).then_some(n.parent.0),
+            status,
+            tainted: n.tainted,
+            file,
+            line: n.span.line,
+            test: (n.test != 0).then_some(TestId(n.test)),
+        });
+        self.keep(written);
+    }
+
+    fn sample(&mut self, machine: &Guided, progress: &Progress) {
+        let m = &machine.machine;
+        if self.totals.0 != m.coverage.new_blocks {
+            let totals = coverage::report(&self.program, &m.coverage, &self.config.directory).totals();
+            self.totals = (m.coverage.new_blocks, totals);
+        }
+        let c = progress.counters;
+        let mut solver = pleach_smt::Stats::new();
+        m.solver.stats(&mut solver);
+        let row = StatsRow {
+            elapsed_us: progress.elapsed.as_micros() as u64,
+            instructions: c.instructions,
+            paths: c.paths(),
+            errors: self.errors.len() as u64,
+            states: progress.states as u64,
+            covered_lines: self.totals.1.lines_covered,
+            covered_branches: self.totals.1.branches_covered,
+            queries: solver.get("chain.queries"),
+            backend_queries: solver.get("bitwuzla.queries") + solver.get("z3.queries"),
+            solver_time_us: m.solver_time.as_micros() as u64,
+            memory_bytes: pleach_explore::limits::resident_bytes().unwrap_or(0),
+            forks: c.forks,
+            cut: c.cut,
+            pruned: c.pruned,
+            tests: u64::from(self.tests),
+        };
+        let written = self.stats.push(&row);
+        self.keep(written);
+        self.stats_at = Some(Instant::now());
+    }
+}
+
+impl Sink<Guided> for Writer<'_> {
+    fn on_path_end(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
+        self.take_warnings(machine);
+        if ended.skip_test && !matches!(ended.end, End::Error(_)) {
+            self.untested += u64::from(!matches!(ended.end, End::Silent));
+            return 0;
+        }
+        let id = TestId(self.tests + 1);
+        let written = match ended.end {
+            End::Silent => return 0,
+            End::Exit(code) => {
+                let test = self.test(machine, &ended, id, Prediction::Exit { code: *code });
+                self.put(&test, None, false)
+            }
+            End::Cut(why) => {
+                let test = self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).words() });
+                self.put(&test, None, false)
+            }
+            End::Error(error) => {
+                let record = self.record(ended.state, error, id);
+                let (file, line) = (record.file.clone(), record.line);
+                let predicted = Prediction::Error { kind: record.kind, file, line, message: error.message.clone() };
+                let test = self.test(machine, &ended, id, predicted);
+                let place = (error.kind, ended.state.frame.func, InstId(ended.state.inst));
+                let counts = self.places.insert(place) || self.config.emit_all_errors;
+                let written = self.put(&test, Some(&record), counts);
+                if counts {
+                    self.show(&record, &test);
+                    self.errors.push(record);
+                }
+                written
+            }
+        };
+        self.keep(written);
+        self.tests = id.0;
+        id.0
+    }
+
+    fn on_fork(&mut self, node: NodeId, tree: &Tree) {
+        self.write_node(node, tree);
+    }
+
+    fn on_close(&mut self, node: NodeId, tree: &Tree) {
+        // An inner node was written when it forked; taint is all that can have changed.
+        if tree.node(node).status != Status::Inner || tree.node(node).tainted {
+            self.write_node(node, tree);
+        }
+    }
+
+    fn on_progress(&mut self, machine: &mut Guided, progress: Progress) {
+        self.take_warnings(machine);
+        let extra = Extra {
+            blocks_covered: machine.machine.coverage.new_blocks,
+            blocks: self.reachable_blocks,
+            solver_time: machine.machine.solver_time,
+        };
+        self.line.update(&progress, &extra);
+        if self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {
+            self.sample(machine, &progress);
+        }
+    }
+
+    fn on_memory_pressure(&mut self) {
+        let message = "memory is short (--max-memory): states were dropped and are counted as cut";
+        if !self.warnings.iter().any(|w| w == message) {
+            self.warnings.push(message.into());
+            self.say(&format!("warning: {message}"));
+        }
+    }
+
+    fn stop(&mut self) -> Option<Cut> {
+        self.failed.as_ref().map(|e| Cut::Stopped(format!("results cannot be written: {e}")))
+    }
+}
+
+impl Writer<'_> {
+    /// As files of its own when the test shows something new, else into the archive.
+    fn put(&mut self, test: &TestCase, error: Option<&ErrorRecord>, new_error: bool) -> Result<(), ReportError> {
+        if new_error || test.covers_new || self.config.write_all_tests {
+            self.dir.write_test(test, error)
+        } else {
+            self.dir.pack_test(test)
+        }
+    }
+}
+
+/// The two crates spell the kinds alike.
+fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
+    kind.as_str().parse().unwrap_or(pleach_report::ErrorKind::User)
+}
+
+/// `3 errors`, for the summary.
+pub fn errors(n: usize) -> String {
+    text::count(n as u64, "error")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_crates_spell_error_kinds_alike() {
+        for k in [ErrorKind::Assert, ErrorKind::OobRead, ErrorKind::UseAfterFree, ErrorKind::LoopLimit, ErrorKind::User] {
+            assert_eq!(kind(k).as_str(), k.as_str());
+        }
+    }
+}

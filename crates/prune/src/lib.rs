@@ -1,0 +1,12 @@
+//! Interpolants, propagation, the subsumption table, heap matching.
+//!
+//! This crate knows nothing of merging or of what instructions do.
+
+mod linear;
+pub mod matching;
+mod point;
+mod pruner;
+pub mod table;
+mod tighten;
+
+pub use pruner::{Figures, Interpolation};

@@ -1,0 +1,241 @@
+//! Does a state satisfy a condition over locations?
+//!
+//! *Paper*: HeapInterp §V-B. *Idea*: object variables are bound through the pins, following pointer chains; bindings are injective; then every
+//! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
+//! constraint or not. *Direction*: may say no where yes would be right; never the other way.
+
+use pleach_expr::{SymbolId, TermId, Terms, facts};
+use pleach_memory::{Entry, ObjId, ObjectKind, Value};
+use pleach_state::State;
+use pleach_state::seams::Logic;
+use pleach_wp::{Condition, Loc, Locs, Pin, Valid};
+use rustc_hash::FxHashMap;
+
+/// Object variables of a condition → objects of the state.
+pub type Binding = FxHashMap<ObjId, ObjId>;
+
+pub struct Matcher<'a> {
+    pub state: &'a State,
+    pub locs: &'a Locs,
+    /// objects with ids below this are the same in every state (globals, functions)
+    pub fixed: u32,
+    pub binding: Binding,
+    /// object variables are the state's own objects
+    pub identity: bool,
+    values: FxHashMap<TermId, TermId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Miss {
+    /// a pin, a size, a liveness
+    Binding,
+    /// a literal is false or not implied
+    Literal,
+}
+
+impl<'a> Matcher<'a> {
+    pub fn new(state: &'a State, locs: &'a Locs, fixed: u32) -> Matcher<'a> {
+        Matcher { state, locs, fixed, binding: Binding::default(), identity: false, values: FxHashMap::default() }
+    }
+
+    /// For conditions that name the state's own objects.
+    pub fn own(state: &'a State, locs: &'a Locs, fixed: u32) -> Matcher<'a> {
+        Matcher { identity: true, ..Matcher::new(state, locs, fixed) }
+    }
+
+    fn bound(&self, obj: ObjId) -> Option<ObjId> {
+        if self.identity || obj.0 < self.fixed { Some(obj) } else { self.binding.get(&obj).copied() }
+    }
+
+    /// A literal holds in the state.
+    pub fn holds(&mut self, logic: &mut dyn Logic, literal: TermId) -> bool {
+        match self.translate(logic, literal) {
+            Some(t) => logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)),
+            None => false,
+        }
+    }
+
+    /// The state satisfies the condition.
+    pub fn check(&mut self, logic: &mut dyn Logic, c: &Condition) -> Result<(), Miss> {
+        self.bind(logic, &c.pins)?;
+        for v in &c.valids {
+            self.valid(logic, v)?;
+        }
+        let mut open = Vec::new();
+        for &l in &c.literals {
+            let t = self.translate(logic, l).ok_or(Miss::Binding)?;
+            match logic.decided(self.state, t) {
+                Some(true) => {}
+                Some(false) => return Err(Miss::Literal),
+                None => open.push(t),
+            }
+        }
+        for t in open {
+            if !logic.entails(self.state, t) {
+                return Err(Miss::Literal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Binds pinned objects until nothing changes; every pin must be met.
+    fn bind(&mut self, logic: &mut dyn Logic, pins: &[Pin]) -> Result<(), Miss> {
+        let mut waiting: Vec<&Pin> = pins.iter().collect();
+        while !waiting.is_empty() {
+            let mut rest = Vec::new();
+            for p in &waiting {
+                match self.translate(logic, p.ptr) {
+                    None => rest.push(*p),
+                    Some(t) => self.meet(logic, p, t)?,
+                }
+            }
+            if rest.len() == waiting.len() {
+                return Err(Miss::Binding);
+            }
+            waiting = rest;
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, logic: &mut dyn Logic, p: &Pin, t: TermId) -> Result<(), Miss> {
+        let (obj, off) = self.target(logic, t).ok_or(Miss::Binding)?;
+        match self.binding.get(&p.obj) {
+            Some(&o) if o == obj => {}
+            Some(_) => return Err(Miss::Binding),
+            None => {
+                let fixed = p.obj.0 < self.fixed || obj.0 < self.fixed;
+                if (fixed && p.obj != obj) || self.binding.values().any(|o| *o == obj) {
+                    return Err(Miss::Binding);
+                }
+                self.binding.insert(p.obj, obj);
+            }
+        }
+        let Some(o) = self.state.memory.get(obj) else { return Err(Miss::Binding) };
+        if (p.write && o.readonly) || (p.heap && o.kind != ObjectKind::Heap) || o.kind == ObjectKind::Function {
+            return Err(Miss::Binding);
+        }
+        match (p.off, off) {
+            (None, _) => Ok(()),
+            (Some(want), Some(have)) if have >= 0 && want == have as u64 && want + p.bytes <= o.size => Ok(()),
+            _ => Err(Miss::Binding),
+        }
+    }
+
+    /// The one object a pointer term points into, and the offset if it is constant.
+    pub(crate) fn target(&self, logic: &mut dyn Logic, t: TermId) -> Option<(ObjId, Option<i64>)> {
+        match Value::from_term(logic.terms(), t) {
+            Value::Ptr { obj, off } => Some((obj, Some(off))),
+            Value::Term(t) => match logic.terms().bases(t)[..] {
+                [obj] => {
+                    let base = logic.terms().base(obj);
+                    let off = logic.terms().sub(t, base);
+                    (!logic.terms().has(off, facts::HAS_BASE)).then_some((obj, None))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn valid(&mut self, logic: &mut dyn Logic, v: &Valid) -> Result<(), Miss> {
+        let t = self.translate(logic, v.ptr).ok_or(Miss::Binding)?;
+        let (obj, off) = self.target(logic, t).ok_or(Miss::Binding)?;
+        let Some(Entry::Live(o)) = self.state.memory.entry(obj) else { return Err(Miss::Binding) };
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) || v.bytes > o.size {
+            return Err(Miss::Binding);
+        }
+        match off {
+            Some(off) if off >= 0 && off as u64 + v.bytes <= o.size => Ok(()),
+            Some(_) => Err(Miss::Binding),
+            None => {
+                let terms = logic.terms();
+                let base = terms.base(obj);
+                let off = terms.sub(t, base);
+                let last = terms.constant(terms.width(off), o.size - v.bytes);
+                let inside = terms.ule(off, last);
+                if logic.entails(self.state, inside) { Ok(()) } else { Err(Miss::Literal) }
+            }
+        }
+    }
+
+    /// The condition's term with the state's values for locations; `None` while an object variable is unbound.
+    pub fn translate(&mut self, logic: &mut dyn Logic, t: TermId) -> Option<TermId> {
+        let support = logic.terms().support(t);
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for k in support.iter() {
+            let s = k.symbol();
+            let Some(loc) = self.locs.get(s) else { continue };
+            let var = logic.terms().var(s);
+            let value = match self.values.get(&var) {
+                Some(&v) => v,
+                None => {
+                    let v = self.value(logic, s, loc)?;
+                    self.values.insert(var, v);
+                    v
+                }
+            };
+            map.insert(var, value);
+        }
+        for b in logic.terms().bases(t) {
+            if b.0 < self.fixed {
+                continue;
+            }
+            let to = self.bound(b)?;
+            let (from, to) = (logic.terms().base(b), logic.terms().base(to));
+            map.insert(from, to);
+        }
+        Some(if map.is_empty() { t } else { logic.terms().substitute(t, &map) })
+    }
+
+    fn value(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc) -> Option<TermId> {
+        let var = logic.terms().var(s);
+        let width = logic.terms().width(var);
+        let v = match loc {
+            Loc::Reg { depth, slot } => register(self.state, depth, slot)?,
+            Loc::Cell { obj, off, bytes } => {
+                let obj = self.bound(obj)?;
+                let o = self.state.memory.get(obj)?;
+                if off + u64::from(bytes) > o.size {
+                    return None;
+                }
+                read(logic.terms(), o, obj, off, bytes)
+            }
+        };
+        match v.to_term(logic.terms(), width) {
+            Some(t) if logic.terms().width(t) == width => Some(t),
+            Some(t) => Some(logic.terms().resize_unsigned(t, width)),
+            // Never written: any value.
+            None => Some(var),
+        }
+    }
+}
+
+fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, bytes: u32) -> Value {
+    let n = bytes as usize;
+    if n <= 8
+        && let Some(v) = o.contents.read_concrete(off, n)
+    {
+        return Value::Int(v);
+    }
+    if let Some(v) = o.contents.read_cell(off, n) {
+        return v;
+    }
+    o.contents.clone().read(terms, off, n, &|| format!("uninit!{}", obj.0))
+}
+
+/// A register of the frame at a call depth.
+fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
+    let top = state.call_depth();
+    if depth == top {
+        return state.frame.regs.get(slot as usize).copied();
+    }
+    let mut at = state.callers.as_deref();
+    while let Some(c) = at {
+        // The frame below a caller entry of depth d is the frame at depth d - 1.
+        if c.depth == depth + 1 {
+            return c.frame.regs.get(slot as usize).copied();
+        }
+        at = c.below.as_deref();
+    }
+    None
+}

@@ -1,0 +1,107 @@
+//! What a state executed since its last node in the execution tree: enough to walk back over it.
+//!
+//! *Idea*: the program text says what each instruction does to registers; recorded is only what it cannot say: which straight
+//! runs of instructions were executed, by which edge each was left, and which places the accesses among them resolved to.
+//! *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly one entry in `accesses`, in the
+//! order of execution.
+
+use pleach_ir::{FuncId, Range};
+use pleach_memory::{ObjId, Value};
+use std::rc::Rc;
+
+/// Instructions `from..to` of a function, executed in order at a call depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    pub func: u32,
+    pub from: u32,
+    pub to: u32,
+    pub depth: u32,
+    /// by which edge the last instruction was left
+    pub exit: Exit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// the next instruction follows
+    Fall,
+    /// edge of a jump, or side 0 or 1 of a branch
+    Side(u8),
+    /// `Function::cases[i]`
+    Case(u32),
+    /// the default edge of a switch
+    Default,
+    /// into a function with a body
+    Call,
+    Return,
+}
+
+#[derive(Clone, Debug)]
+pub enum Access {
+    At { obj: ObjId, off: u64 },
+    /// within the object, at an offset that was not constant
+    Within { obj: ObjId },
+    /// a fresh object of so many bytes; `zeroed` or never written
+    Alloc { obj: ObjId, size: u64, zeroed: bool },
+    Free { obj: ObjId },
+    /// the result is a new unknown
+    Fresh,
+    /// so many bytes became new unknowns
+    FreshMemory { obj: ObjId, off: u64, len: u64 },
+    /// the first argument is not zero from here on
+    Assume,
+    /// the first argument was found not to be zero; otherwise it would have been an error
+    Assert,
+    /// a bulk operation of no bytes
+    Empty,
+    /// `free` of a null pointer
+    FreeNull,
+    /// no effect but this result
+    Result(Value),
+    Copy { to: ObjId, to_off: u64, from: ObjId, from_off: u64, len: u64 },
+    Fill { obj: ObjId, off: u64, len: u64 },
+    /// back to a caller: where its results go, and the locals that ceased to exist
+    Returned { caller: FuncId, dsts: Range, dropped: Rc<[ObjId]> },
+    /// something this record does not describe
+    Opaque,
+}
+
+/// Why a state was split.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ForkKind {
+    /// the branch or switch at the state's instruction
+    Branch,
+    /// a check of the instruction: one side is an error of this kind
+    Check(crate::outcome::ErrorKind),
+    Other,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub runs: Vec<Run>,
+    pub accesses: Vec<Access>,
+    /// where the run in progress began
+    pub from: u32,
+}
+
+impl Trace {
+    /// Ends the run in progress before instruction `to`; the next begins at `next`.
+    #[inline]
+    pub fn leave(&mut self, func: FuncId, to: u32, depth: u32, exit: Exit, next: u32) {
+        if self.from != to || exit != Exit::Fall {
+            self.runs.push(Run { func: func.0, from: self.from, to, depth, exit });
+        }
+        self.from = next;
+    }
+
+    #[inline]
+    pub fn access(&mut self, a: Access) {
+        self.accesses.push(a);
+    }
+
+    pub fn len(&self) -> usize {
+        self.runs.len() + self.accesses.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.accesses.is_empty()
+    }
+}

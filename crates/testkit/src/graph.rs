@@ -1,0 +1,95 @@
+//! The declared graph of crates: dependencies go down the list only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Each crate and the crates of ours that it may use. A crate uses only crates above it in this list.
+pub const MAY_USE: &[(&str, &[&str])] = &[
+    ("ir", &[]),
+    ("frontend", &["ir"]),
+    ("expr", &[]),
+    ("smt", &["expr"]),
+    ("memory", &["expr"]),
+    ("state", &["ir", "expr", "smt", "memory"]),
+    ("exec", &["ir", "expr", "smt", "memory", "state"]),
+    ("explore", &["ir", "expr", "state"]),
+    ("report", &[]),
+    ("replay", &["report"]),
+    (
+        "cli",
+        &["ir", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "report", "replay"],
+    ),
+    ("testkit", &["report"]),
+];
+
+/// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.
+pub fn uses(manifest: &str) -> BTreeSet<String> {
+    let mut section = String::new();
+    let mut found = BTreeSet::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line.to_owned();
+        } else if section == "[dependencies]"
+            && let Some(name) = line.strip_prefix("pleach-")
+        {
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(name.len());
+            found.insert(name[..end].to_owned());
+        }
+    }
+    found
+}
+
+/// Complaints about the crates below `crates`; empty when all is as declared.
+pub fn check(crates: &Path) -> Result<Vec<String>, String> {
+    let mut manifests = BTreeMap::new();
+    for entry in std::fs::read_dir(crates).map_err(|e| e.to_string())?.flatten() {
+        if let Ok(text) = std::fs::read_to_string(entry.path().join("Cargo.toml")) {
+            manifests.insert(entry.file_name().to_string_lossy().into_owned(), text);
+        }
+    }
+    Ok(complaints(&manifests))
+}
+
+fn complaints(manifests: &BTreeMap<String, String>) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (name, allowed) in MAY_USE {
+        for above in allowed.iter().filter(|a| !seen.contains(**a)) {
+            out.push(format!("the declared graph itself goes up from {name} to {above}"));
+        }
+        seen.insert(*name);
+        let Some(manifest) = manifests.get(*name) else {
+            out.push(format!("crate {name} is declared but does not exist"));
+            continue;
+        };
+        for used in uses(manifest).iter().filter(|u| !allowed.contains(&u.as_str())) {
+            out.push(format!("crate {name} uses {used}, which the declared graph does not allow"));
+        }
+    }
+    let undeclared = manifests.keys().filter(|m| !seen.contains(m.as_str()));
+    out.extend(undeclared.map(|m| format!("crate {m} is not in the declared graph")));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crates_keep_to_the_declared_graph() {
+        let complaints = check(&crate::root().join("crates")).unwrap();
+        assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    }
+
+    #[test]
+    fn a_dependency_upwards_is_seen() {
+        let manifest = "[package]\n[dependencies]\npleach-exec.workspace = true\n[dev-dependencies]\npleach-cli = {}\n";
+        assert_eq!(uses(manifest), BTreeSet::from(["exec".to_owned()]));
+        let all = MAY_USE.iter().map(|(n, _)| ((*n).to_owned(), String::new()));
+        let mut all: BTreeMap<_, _> = all.collect();
+        assert!(complaints(&all).is_empty());
+        all.insert("memory".into(), manifest.into());
+        all.insert("attic".into(), String::new());
+        assert_eq!(complaints(&all).len(), 2);
+    }
+}

@@ -1,0 +1,28 @@
+//! A hundred random programs do natively what the engine says; `docs/testing.md` has the command for more.
+
+use pleach_testkit::differential::{Comparison, compare_seed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const FIRST: u64 = 1;
+const COUNT: u64 = 100;
+
+#[test]
+fn a_hundred_random_programs() {
+    let (next, failures) = (AtomicU64::new(FIRST), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let seed = next.fetch_add(1, Ordering::Relaxed)
+                    && seed < FIRST + COUNT
+                {
+                    if let Ok(Comparison::Different(how)) | Err(how) = compare_seed(seed) {
+                        failures.lock().unwrap_or_else(|e| e.into_inner()).push(how);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
+    assert!(failures.is_empty(), "{} of {COUNT} programs differ:\n{}", failures.len(), failures.join("\n\n"));
+}

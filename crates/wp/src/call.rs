@@ -1,0 +1,203 @@
+//! Walking back over calls, returns and modelled functions.
+
+use crate::condition::Pin;
+use crate::transformer::{GiveUp, Walked, Walker};
+use pleach_ir::{Callee, FuncId, Function, Inst, OpndKind, Range, Symbol};
+use pleach_memory::ObjId;
+use pleach_state::Access;
+
+impl Walker<'_> {
+    /// Out of a callee into its caller: parameters become arguments.
+    pub(crate) fn entered(&mut self, f: &Function, depth: u32, callee: Callee, args: Range, func: u32) -> Walked<()> {
+        let program = self.program;
+        let target = &program.functions[func as usize];
+        if target.variadic || target.params.iter().any(|p| p.byval.is_some()) {
+            return Err(GiveUp("a call with copied or variable arguments"));
+        }
+        if let Callee::Direct(g) = callee
+            && g.0 != func
+        {
+            return Err(GiveUp("the record does not fit the program"));
+        }
+        let list = &f.args[args.as_range()];
+        for (p, a) in target.params.iter().zip(list) {
+            let r = self.register(target, depth + 1, p.slot);
+            if self.needs_term(r) {
+                let w = self.width(a.ty);
+                let v = self.operand(f, depth, a.value, w)?;
+                self.replace(r, v);
+            }
+        }
+        if let Callee::Indirect(p) = callee {
+            let w = self.terms.pointer_bits;
+            let t = self.operand(f, depth, p, w)?;
+            let v = pleach_exec::address_of(program, Symbol::Function(FuncId(func)), 0);
+            let here = v.to_term(self.terms, w).ok_or(GiveUp("no address"))?;
+            let same = self.terms.eq(t, here);
+            self.require(same);
+        }
+        Ok(())
+    }
+
+    /// Back into a callee: the caller's results become the returned values; locals ceased to exist.
+    pub(crate) fn returned(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        values: Range,
+        caller: FuncId,
+        dsts: Range,
+        dropped: &[ObjId],
+    ) -> Walked<()> {
+        let Some(outer) = depth.checked_sub(1) else { return Err(GiveUp("a return from the entry")) };
+        let g = self.program.function(caller);
+        for (d, a) in g.dsts[dsts.as_range()].iter().zip(&f.args[values.as_range()]) {
+            if self.needs(g, outer, *d) {
+                let w = self.width(a.ty);
+                let v = self.operand(f, depth, a.value, w)?;
+                self.assign(g, outer, *d, v);
+            }
+        }
+        let about_memory = !self.condition.valids.is_empty()
+            || !self.condition.pins.is_empty()
+            || self.condition.looks_into_memory(self.terms, self.locs);
+        if !dropped.is_empty() && about_memory {
+            self.killed()?;
+            // The locals are found through the registers that hold their addresses.
+            let slots: Vec<_> = f.insts.iter().filter_map(|i| if let Inst::Alloca { dst, .. } = i { Some(*dst) } else { None }).collect();
+            if slots.len() != dropped.len() {
+                return Err(GiveUp("locals made in a loop"));
+            }
+            for (&obj, slot) in dropped.iter().zip(slots) {
+                let ptr = self.register(f, depth, slot);
+                self.pin(ptr, obj, Some(0), 0, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A call that a model answered.
+    pub(crate) fn modelled(&mut self, f: &Function, depth: u32, args: Range, dsts: Range, access: &Access) -> Walked<()> {
+        let list = &f.args[args.as_range()];
+        let dst = f.dsts[dsts.as_range()].first().copied();
+        let needed = dst.is_some_and(|d| self.needs(f, depth, d));
+        match *access {
+            Access::Result(v) => {
+                if let (true, Some(d)) = (needed, dst) {
+                    let w = self.width(f.slots[d.index()].ty);
+                    let t = v.to_term(self.terms, w).ok_or(GiveUp("no value"))?;
+                    self.assign(f, depth, d, t);
+                }
+                Ok(())
+            }
+            Access::Fresh => {
+                if let (true, Some(d)) = (needed, dst) {
+                    let r = self.register(f, depth, d);
+                    self.forall(r)?;
+                }
+                Ok(())
+            }
+            Access::FreshMemory { obj, off, len } => {
+                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                for (var, at, n) in self.cells(obj) {
+                    if at < off + len && off < at + n {
+                        self.forall(var)?;
+                    }
+                }
+                let ptr = self.pointer(f, depth, p.value)?;
+                self.pin(ptr, obj, Some(off), len, true)?;
+                for a in &list[1..] {
+                    self.same_as_recorded(f, depth, a.value, a.ty, len)?;
+                    break;
+                }
+                Ok(())
+            }
+            Access::Assume | Access::Assert => {
+                let Some(a) = list.first() else { return Err(GiveUp("no argument")) };
+                let w = self.width(a.ty);
+                let v = self.operand(f, depth, a.value, w)?;
+                let c = self.truth(v);
+                if matches!(access, Access::Assert) {
+                    self.require(c);
+                } else {
+                    self.assume(c);
+                }
+                Ok(())
+            }
+            Access::Alloc { obj, size, zeroed } => {
+                // `malloc(n)`, `calloc(a, b)`: the sizes are part of what happened.
+                let sizes = if zeroed && list.len() == 2 { 2 } else { 1 };
+                let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
+                self.allocated(f, depth, dst, obj, size, zeroed)?;
+                if !constant {
+                    let w = self.terms.pointer_bits;
+                    let mut product = self.terms.constant(w, 1);
+                    for a in list.iter().rev().take(sizes) {
+                        let v = self.operand(f, depth, a.value, w)?;
+                        product = self.terms.mul(product, v);
+                    }
+                    let k = self.terms.constant(w, size);
+                    let same = self.terms.eq(product, k);
+                    self.require(same);
+                }
+                Ok(())
+            }
+            Access::Free { obj } => {
+                self.killed()?;
+                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let ptr = self.pointer(f, depth, p.value)?;
+                self.condition.require_pin(Pin { ptr, obj, off: Some(0), bytes: 0, write: false, heap: true });
+                self.live = None;
+                Ok(())
+            }
+            Access::FreeNull => {
+                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let ptr = self.pointer(f, depth, p.value)?;
+                let zero = self.terms.constant(self.terms.width(ptr), 0);
+                let null = self.terms.eq(ptr, zero);
+                self.require(null);
+                Ok(())
+            }
+            Access::Copy { .. } | Access::Fill { .. } | Access::Empty if list.len() >= 3 => {
+                let len_width = self.width(list[2].ty);
+                if let (true, Some(d)) = (needed, dst) {
+                    let v = self.pointer(f, depth, list[0].value)?;
+                    self.assign(f, depth, d, v);
+                }
+                if matches!(access, Access::Fill { .. }) {
+                    self.bulk_fill(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
+                } else {
+                    self.bulk_copy(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
+                }
+            }
+            _ => Err(GiveUp("a function whose effects are not described")),
+        }
+    }
+
+    /// `c` holds from here on: each literal is needed only where it does.
+    fn assume(&mut self, c: pleach_expr::TermId) {
+        let literals = std::mem::take(&mut self.condition.literals);
+        for l in literals {
+            let weaker = if self.shares(l, c) { self.terms.implies(c, l) } else { l };
+            self.condition.require(weaker);
+        }
+        self.live = None;
+    }
+
+    fn shares(&mut self, a: pleach_expr::TermId, b: pleach_expr::TermId) -> bool {
+        let a = self.terms.support(a);
+        let b = self.terms.support(b);
+        a.iter().any(|k| b.binary_search(k).is_ok())
+    }
+
+    fn same_as_recorded(&mut self, f: &Function, depth: u32, o: pleach_ir::Opnd, ty: pleach_ir::Ty, n: u64) -> Walked<()> {
+        if let OpndKind::Slot(_) = o.kind() {
+            let w = self.width(ty);
+            let t = self.operand(f, depth, o, w)?;
+            let k = self.terms.constant(w, n);
+            let same = self.terms.eq(t, k);
+            self.require(same);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary terms and
+//! walking back over an instruction is substitution.
+
+use pleach_expr::{SymbolId, SymbolKind, TermId, Terms};
+use pleach_memory::ObjId;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Loc {
+    /// a register of the frame at this call depth
+    Reg { depth: u32, slot: u32 },
+    /// bytes of an object; the object is a variable of the condition, named by the id it had on the path walked
+    Cell { obj: ObjId, off: u64, bytes: u32 },
+}
+
+#[derive(Default)]
+pub struct Locs {
+    loc_of: FxHashMap<SymbolId, Loc>,
+    term_of: FxHashMap<(Loc, u16), TermId>,
+    unknowns: u32,
+}
+
+impl Locs {
+    pub fn term(&mut self, terms: &mut Terms, loc: Loc, width: u16) -> TermId {
+        if let Some(&t) = self.term_of.get(&(loc, width)) {
+            return t;
+        }
+        let name = match loc {
+            Loc::Reg { depth, slot } => format!("loc!r{depth}.{slot}"),
+            Loc::Cell { obj, off, bytes } => format!("loc!m{}.{off}.{bytes}", obj.0),
+        };
+        let s = terms.symbols.intern(&name, SymbolKind::Bits(width));
+        let t = terms.var(s);
+        self.loc_of.insert(s, loc);
+        self.term_of.insert((loc, width), t);
+        t
+    }
+
+    pub fn get(&self, s: SymbolId) -> Option<Loc> {
+        self.loc_of.get(&s).copied()
+    }
+
+    /// A variable that stands for nothing in the state: any value.
+    pub fn unknown(&mut self, terms: &mut Terms, width: u16) -> TermId {
+        let s = terms.symbols.intern(&format!("any!{}", self.unknowns), SymbolKind::Bits(width));
+        self.unknowns += 1;
+        terms.var(s)
+    }
+}

@@ -1,0 +1,385 @@
+//! Walking back over accesses to memory, allocation and freeing.
+
+use crate::loc::Loc;
+use crate::transformer::{GiveUp, Walked, Walker};
+use pleach_expr::{TermId, Terms, facts};
+use pleach_ir::{Function, GlobalId, Init, Opnd, OpndKind, Slot, Ty};
+use pleach_memory::{ObjId, Value};
+use pleach_state::Access;
+use rustc_hash::FxHashMap;
+
+impl Walker<'_> {
+    pub(crate) fn load(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        ty: Ty,
+        dst: Slot,
+        ptr: Opnd,
+        access: &Access,
+    ) -> Walked<()> {
+        let bytes = u64::from(self.program.target.store_bytes(ty));
+        let needed = self.needs(f, depth, dst);
+        match *access {
+            Access::At { obj, off } => {
+                if needed {
+                    let value = self.contents(obj, off, bytes);
+                    let w = self.width(ty);
+                    let value = self.terms.resize_unsigned(value, w);
+                    self.assign(f, depth, dst, value);
+                    let p = self.pointer(f, depth, ptr)?;
+                    self.pin(p, obj, Some(off), bytes, false)?;
+                } else {
+                    let p = self.pointer(f, depth, ptr)?;
+                    self.valid_unless_evident(p, obj, Some(off), bytes, false);
+                }
+                Ok(())
+            }
+            Access::Within { obj } => {
+                let p = self.pointer(f, depth, ptr)?;
+                if needed {
+                    let value = self.table(obj, p, bytes).ok_or(GiveUp("a read at a symbolic offset"))?;
+                    let w = self.width(ty);
+                    let value = self.terms.resize_unsigned(value, w);
+                    self.assign(f, depth, dst, value);
+                }
+                self.valid_unless_evident(p, obj, None, bytes, false);
+                Ok(())
+            }
+            _ => Err(GiveUp("the record does not fit the program")),
+        }
+    }
+
+    pub(crate) fn store(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        ty: Ty,
+        ptr: Opnd,
+        value: Opnd,
+        access: &Access,
+    ) -> Walked<()> {
+        let bytes = u64::from(self.program.target.store_bytes(ty));
+        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let p = self.pointer(f, depth, ptr)?;
+        match *access {
+            Access::At { obj, off } => {
+                if looks {
+                    let w = self.width(ty);
+                    let v = self.operand(f, depth, value, w)?;
+                    let v = self.terms.zext(v, (bytes * 8) as u16);
+                    self.overwrite(obj, off, bytes, |walker, at, n| walker.terms.extract(v, (at * 8) as u16, (n * 8) as u16));
+                    self.pin(p, obj, Some(off), bytes, true)?;
+                } else {
+                    self.valid_unless_evident(p, obj, Some(off), bytes, true);
+                }
+                Ok(())
+            }
+            Access::Within { obj } => {
+                if self.cells(obj).next().is_some() {
+                    return Err(GiveUp("a write at a symbolic offset"));
+                }
+                if looks {
+                    self.pin(p, obj, None, 0, true)?;
+                }
+                self.valid_unless_evident(p, obj, None, bytes, true);
+                Ok(())
+            }
+            _ => Err(GiveUp("the record does not fit the program")),
+        }
+    }
+
+    pub(crate) fn pointer(&mut self, f: &Function, depth: u32, ptr: Opnd) -> Walked<TermId> {
+        let w = self.terms.pointer_bits;
+        self.operand(f, depth, ptr, w)
+    }
+
+    /// The obligation of an access, unless the pointer is a constant place in a global with room for it.
+    fn valid_unless_evident(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
+        if let Value::Ptr { obj: o, .. } = Value::from_term(self.terms, ptr)
+            && (o.0 as usize) < self.program.globals.len()
+        {
+            // The access succeeded at this very place, and globals never change size or cease to exist.
+            return;
+        }
+        self.valid(ptr, obj, off, bytes, write);
+    }
+
+    /// The bytes at a place: a constant for a constant global, else the cell.
+    fn contents(&mut self, obj: ObjId, off: u64, bytes: u64) -> TermId {
+        if let Some(v) = self.constant_bytes(obj, off, bytes) {
+            return self.terms.constant((bytes * 8) as u16, v);
+        }
+        self.cell(obj, off, bytes)
+    }
+
+    pub(crate) fn cell(&mut self, obj: ObjId, off: u64, bytes: u64) -> TermId {
+        let loc = Loc::Cell { obj, off, bytes: bytes as u32 };
+        self.locs.term(self.terms, loc, (bytes * 8) as u16)
+    }
+
+    fn constant_bytes(&self, obj: ObjId, off: u64, bytes: u64) -> Option<u64> {
+        let g = self.program.globals.get(obj.0 as usize).filter(|g| g.constant && bytes <= 8)?;
+        match &g.init {
+            Init::Zero => Some(0),
+            Init::Bytes { bytes: data, relocs } => {
+                let covered = relocs.iter().any(|r| r.offset < off + bytes && off < r.offset + 8);
+                let part = data.get(off as usize..(off + bytes) as usize)?;
+                (!covered).then(|| part.iter().rev().fold(0, |acc, &b| acc << 8 | u64::from(b)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A read of a constant global at a symbolic offset, as a table look-up.
+    fn table(&mut self, obj: ObjId, ptr: TermId, bytes: u64) -> Option<TermId> {
+        let g = self.program.globals.get(obj.0 as usize)?;
+        if !g.constant || g.size > 1 << 16 || !g.size.is_multiple_of(bytes) {
+            return None;
+        }
+        let _ = GlobalId(obj.0);
+        let words: Option<Vec<u64>> = (0..g.size / bytes).map(|i| self.constant_bytes(obj, i * bytes, bytes)).collect();
+        let words = words?;
+        let base = self.terms.base(obj);
+        let off = self.terms.sub(ptr, base);
+        if self.terms.has(off, facts::HAS_BASE)
+            || u64::from(pleach_memory::symbolic::trailing_zeros(self.terms, off)) < u64::from(bytes.trailing_zeros())
+        {
+            return None;
+        }
+        let shift = bytes.trailing_zeros() as u16;
+        let w = self.terms.width(off);
+        let high = self.terms.extract(off, shift, w - shift);
+        let index = self.terms.resize_unsigned(high, pleach_expr::INDEX_BITS);
+        let array = self.terms.array_const((bytes * 8) as u16, &words);
+        Some(self.terms.read(array, index))
+    }
+
+    /// Cells of an object that the condition mentions: (term, offset, bytes).
+    pub(crate) fn cells(&mut self, obj: ObjId) -> impl Iterator<Item = (TermId, u64, u64)> + use<> {
+        let support = self.condition.support(self.terms);
+        let mut out: Vec<(TermId, u64, u64)> = Vec::new();
+        for s in support {
+            if let Some(Loc::Cell { obj: o, off, bytes }) = self.locs.get(s)
+                && o == obj
+            {
+                out.push((self.terms.var(s), off, u64::from(bytes)));
+            }
+        }
+        out.sort_unstable();
+        out.into_iter()
+    }
+
+    /// Bytes `off..off+len` were overwritten: `new(at, n)` gives `n` bytes of what was written, from `at`.
+    pub(crate) fn overwrite(
+        &mut self,
+        obj: ObjId,
+        off: u64,
+        len: u64,
+        mut new: impl FnMut(&mut Self, u64, u64) -> TermId,
+    ) {
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for (var, at, n) in self.cells(obj) {
+            if at + n <= off || off + len <= at {
+                continue;
+            }
+            let value = if at >= off && at + n <= off + len {
+                new(self, at - off, n)
+            } else {
+                // Partly overwritten: byte by byte.
+                let mut acc: Option<TermId> = None;
+                for i in at..at + n {
+                    let b = if i >= off && i < off + len { new(self, i - off, 1) } else { self.cell(obj, i, 1) };
+                    acc = Some(match acc {
+                        None => b,
+                        Some(low) => self.terms.concat(b, low),
+                    });
+                }
+                acc.unwrap_or(var)
+            };
+            map.insert(var, value);
+        }
+        if !map.is_empty() {
+            self.condition.substitute(self.terms, &map);
+            self.live = None;
+        }
+    }
+
+    /// A fresh object came into being, its address in `dst`.
+    pub(crate) fn allocated(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        dst: Option<Slot>,
+        obj: ObjId,
+        size: u64,
+        zeroed: bool,
+    ) -> Walked<()> {
+        let base = self.terms.base(obj);
+        if let Some(dst) = dst {
+            self.assign(f, depth, dst, base);
+        }
+        for (var, _, bytes) in self.cells(obj) {
+            if zeroed {
+                let zero = self.terms.constant((bytes * 8) as u16, 0);
+                self.replace(var, zero);
+            } else {
+                self.forall(var)?;
+            }
+        }
+        let pins = std::mem::take(&mut self.condition.pins);
+        for p in pins {
+            match Value::from_term(self.terms, p.ptr) {
+                Value::Ptr { obj: o, off } if o == obj => {
+                    let right = p.obj == obj && off >= 0 && p.off.is_none_or(|k| k == off as u64);
+                    if !right || off as u64 + p.bytes > size {
+                        return Err(GiveUp("a pin that the allocation does not meet"));
+                    }
+                }
+                _ if p.obj == obj || self.terms.bases(p.ptr).contains(&obj) => {
+                    return Err(GiveUp("an object reached before it was made"));
+                }
+                _ => self.condition.pins.push(p),
+            }
+        }
+        let valids = std::mem::take(&mut self.condition.valids);
+        for v in valids {
+            if !self.terms.bases(v.ptr).contains(&obj) {
+                self.condition.valids.push(v);
+                continue;
+            }
+            let off = self.terms.sub(v.ptr, base);
+            if self.terms.has(off, facts::HAS_BASE) || v.bytes > size {
+                return Err(GiveUp("an access that the allocation does not meet"));
+            }
+            let last = self.terms.constant(self.terms.width(off), size - v.bytes);
+            let inside = self.terms.ule(off, last);
+            self.condition.require(inside);
+        }
+        self.live = None;
+        self.addresses(obj)
+    }
+
+    /// Literals that mention the address of a fresh object must hold wherever it lies.
+    fn addresses(&mut self, obj: ObjId) -> Walked<()> {
+        let base = self.terms.base(obj);
+        let literals = std::mem::take(&mut self.condition.literals);
+        for l in literals {
+            if !self.terms.has(l, facts::HAS_BASE) || !self.terms.bases(l).contains(&obj) {
+                self.condition.require(l);
+                continue;
+            }
+            let w = self.terms.pointer_bits;
+            let any = self.locs.unknown(self.terms, w);
+            let map: FxHashMap<TermId, TermId> = [(base, any)].into_iter().collect();
+            let general = self.terms.substitute(l, &map);
+            let low = self.terms.constant(w, 0x10000);
+            let high = self.terms.constant(w, if w >= 64 { 1 << 47 } else { 0xffff_0000 });
+            let above = self.terms.ule(low, any);
+            let below = self.terms.ule(any, high);
+            let range = self.terms.and(above, below);
+            let claim = self.terms.implies(range, general);
+            if self.terms.has(claim, facts::HAS_BASE) || !self.validity.valid(self.terms, claim) {
+                return Err(GiveUp("a condition on the address of a new object"));
+            }
+        }
+        self.live = None;
+        Ok(())
+    }
+
+    /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and pinned
+    /// objects differ.
+    pub(crate) fn killed(&mut self) -> Walked<()> {
+        for v in std::mem::take(&mut self.condition.valids) {
+            match Value::from_term(self.terms, v.ptr) {
+                Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => self.condition.valids.push(v),
+                _ => match v.off {
+                    Some(off) => self.pin(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
+                    None => {
+                        self.pin(v.ptr, v.obj, None, 0, v.write)?;
+                        self.condition.valids.push(v);
+                    }
+                },
+            }
+        }
+        self.live = None;
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn bulk_copy(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        dst: Opnd,
+        src: Opnd,
+        len: Opnd,
+        len_width: u16,
+        access: &Access,
+    ) -> Walked<()> {
+        let (d, s) = (self.pointer(f, depth, dst)?, self.pointer(f, depth, src)?);
+        match *access {
+            Access::Empty => self.length(f, depth, len, len_width, 0),
+            Access::Copy { to, to_off, from, from_off, len: n } => {
+                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                if looks {
+                    self.overwrite(to, to_off, n, |w, at, k| w.contents(from, from_off + at, k));
+                    self.pin(d, to, Some(to_off), n, true)?;
+                    self.pin(s, from, Some(from_off), n, false)?;
+                } else {
+                    self.valid_unless_evident(d, to, Some(to_off), n, true);
+                    self.valid_unless_evident(s, from, Some(from_off), n, false);
+                }
+                self.length(f, depth, len, len_width, n)
+            }
+            _ => Err(GiveUp("a copy at a symbolic offset")),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn bulk_fill(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        dst: Opnd,
+        byte: Opnd,
+        len: Opnd,
+        len_width: u16,
+        access: &Access,
+    ) -> Walked<()> {
+        let d = self.pointer(f, depth, dst)?;
+        match *access {
+            Access::Empty => self.length(f, depth, len, len_width, 0),
+            Access::Fill { obj, off, len: n } => {
+                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                if looks {
+                    let b = self.operand(f, depth, byte, 8)?;
+                    self.overwrite(obj, off, n, |w, _, k| (1..k).fold(b, |acc, _| w.terms.concat(b, acc)));
+                    self.pin(d, obj, Some(off), n, true)?;
+                } else {
+                    self.valid_unless_evident(d, obj, Some(off), n, true);
+                }
+                self.length(f, depth, len, len_width, n)
+            }
+            _ => Err(GiveUp("a fill at a symbolic offset")),
+        }
+    }
+
+    /// The length had this value.
+    fn length(&mut self, f: &Function, depth: u32, len: Opnd, width: u16, n: u64) -> Walked<()> {
+        if let OpndKind::Slot(_) = len.kind() {
+            let t = self.operand(f, depth, len, width)?;
+            let k = self.terms.constant(width, n);
+            let same = self.terms.eq(t, k);
+            self.require(same);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn truth(&mut self, t: TermId) -> TermId {
+        let zero = self.terms.constant(self.terms.width(t), 0);
+        let c = self.terms.ne(t, zero);
+        debug_assert!(c != Terms::FALSE || self.terms.is_constant(t));
+        c
+    }
+}

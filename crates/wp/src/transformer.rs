@@ -1,0 +1,468 @@
+//! Walking a condition back over what a path executed.
+//!
+//! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was read, with the pointer
+//! pinned to its object; every access leaves the obligation that it is valid; a branch that could go only one way leaves
+//! the condition under which it does. *Invariant*: from every state that satisfies the result, executing the recorded
+//! instructions takes the same way without an error and ends in a state that satisfies the condition given.
+//! *Deviations*: memory is matched by object variables (pins) instead of array terms; reads at symbolic offsets of memory that is
+//! not constant are given up. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
+//! precondition, never weaker. *Checked by*: the pruning differential tests and `--check-pruning`.
+
+use crate::condition::{Condition, Pin, Valid};
+use crate::loc::{Loc, Locs};
+use pleach_exec::semantics::{bin_term, cmp_term, overflow_term};
+use pleach_expr::{SymbolId, TermId, Terms, mask};
+use pleach_ir::{BinOp, CastOp, Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty, flags};
+use pleach_memory::{ObjId, Value};
+use pleach_state::trace::{Exit, Run};
+use pleach_state::{Access, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Nothing is known across this point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GiveUp(pub &'static str);
+
+pub type Walked<T> = Result<T, GiveUp>;
+
+/// Decides whether a condition over locations holds for all values of its unknowns.
+pub trait Validity {
+    fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool;
+}
+
+pub struct Walker<'a> {
+    pub terms: &'a mut Terms,
+    pub program: &'a Program,
+    pub locs: &'a mut Locs,
+    pub validity: &'a mut dyn Validity,
+    pub check_overflow: bool,
+    pub condition: Condition,
+    pub(crate) live: Option<FxHashSet<SymbolId>>,
+}
+
+impl Walker<'_> {
+    /// Back over a whole trace. `accesses` are consumed from the end.
+    pub fn trace(&mut self, trace: &Trace) -> Walked<()> {
+        let mut left = trace.accesses.len();
+        let mut later: Option<Run> = None;
+        for run in trace.runs.iter().rev() {
+            self.run(*run, later, trace, &mut left)?;
+            later = Some(*run);
+        }
+        if left == 0 { Ok(()) } else { Err(GiveUp("the record does not fit the program")) }
+    }
+
+    fn run(&mut self, run: Run, later: Option<Run>, trace: &Trace, left: &mut usize) -> Walked<()> {
+        let program = self.program;
+        let f = &program.functions[run.func as usize];
+        for i in (run.from..run.to).rev() {
+            let inst = &f.insts[i as usize];
+            let last = i + 1 == run.to;
+            let mut pop = || -> Walked<&Access> {
+                *left = left.checked_sub(1).ok_or(GiveUp("the record does not fit the program"))?;
+                Ok(&trace.accesses[*left])
+            };
+            match inst {
+                Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => {
+                    let c = self.cross_edge(f, run, inst)?;
+                    self.require(c);
+                }
+                Inst::IndirectJump { .. } => return Err(GiveUp("computed jump")),
+                Inst::Return { values } => {
+                    let Access::Returned { caller, dsts, dropped } = pop()? else {
+                        return Err(GiveUp("the record does not fit the program"));
+                    };
+                    self.returned(f, run.depth, *values, *caller, *dsts, dropped)?;
+                }
+                Inst::Call { callee, args, dsts } if last && run.exit == Exit::Call => {
+                    let Some(inner) = later else { return Err(GiveUp("call without callee")) };
+                    self.entered(f, run.depth, *callee, *args, inner.func)?;
+                    let _ = dsts;
+                }
+                Inst::Call { args, dsts, .. } => {
+                    let access = pop()?.clone();
+                    self.modelled(f, run.depth, *args, *dsts, &access)?;
+                }
+                Inst::Load { ty, dst, ptr, .. } => {
+                    let access = pop()?.clone();
+                    self.load(f, run.depth, *ty, *dst, *ptr, &access)?;
+                }
+                Inst::Store { ty, ptr, value, .. } => {
+                    let access = pop()?.clone();
+                    self.store(f, run.depth, *ty, *ptr, *value, &access)?;
+                }
+                Inst::Alloca { dst, size, count, count_width, .. } => {
+                    let Access::Alloc { obj, size: bytes, zeroed } = *pop()? else {
+                        return Err(GiveUp("the record does not fit the program"));
+                    };
+                    if let OpndKind::Slot(_) = count.kind() {
+                        let c = self.operand(f, run.depth, *count, *count_width)?;
+                        let n = self.terms.constant(*count_width, bytes / (*size).max(1));
+                        let same = self.terms.eq(c, n);
+                        self.require(same);
+                    }
+                    self.allocated(f, run.depth, Some(*dst), obj, bytes, zeroed)?;
+                }
+                Inst::MemCopy { dst, src, len, len_width, .. } => {
+                    let access = pop()?.clone();
+                    self.bulk_copy(f, run.depth, *dst, *src, *len, *len_width, &access)?;
+                }
+                Inst::MemSet { dst, byte, len, len_width } => {
+                    let access = pop()?.clone();
+                    self.bulk_fill(f, run.depth, *dst, *byte, *len, *len_width, &access)?;
+                }
+                _ => self.plain(f, run.depth, inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Back over the edge by which a block was left: its copies. Returns the condition under which this edge is taken.
+    pub fn cross_edge(&mut self, f: &Function, run: Run, inst: &Inst) -> Walked<TermId> {
+        let edge = match (inst, run.exit) {
+            (Inst::Jump { edge }, _) => *edge,
+            (Inst::Branch { edges, .. }, Exit::Side(s)) => f.edges[*edges as usize + usize::from(s)],
+            (Inst::Switch { .. }, Exit::Case(i)) => f.cases[i as usize].edge,
+            (Inst::Switch { default, .. }, Exit::Default) => f.edges[*default as usize],
+            _ => return Err(GiveUp("the record does not fit the program")),
+        };
+        for c in f.copies[edge.copies.as_range()].iter().rev() {
+            self.assign_operand(f, run.depth, c.dst, c.src)?;
+        }
+        match (inst, run.exit) {
+            (Inst::Branch { cond, .. }, Exit::Side(s)) => {
+                let c = self.operand(f, run.depth, *cond, 1)?;
+                Ok(if s == 0 { c } else { self.terms.not(c) })
+            }
+            (Inst::Switch { width, value, default, cases }, exit) => {
+                let v = self.operand(f, run.depth, *value, *width)?;
+                let target = match exit {
+                    Exit::Case(i) => f.cases[i as usize].edge,
+                    _ => f.edges[*default as usize],
+                };
+                // All cases that share the edge; the default edge also stands for everything else.
+                let mut taken = Terms::FALSE;
+                let mut none = Terms::TRUE;
+                for c in &f.cases[cases.as_range()] {
+                    let k = self.terms.constant(*width, c.value);
+                    let is = self.terms.eq(v, k);
+                    let not = self.terms.not(is);
+                    none = self.terms.and(none, not);
+                    if c.edge == target {
+                        taken = self.terms.or(taken, is);
+                    }
+                }
+                if f.edges[*default as usize] == target {
+                    taken = self.terms.or(taken, none);
+                }
+                Ok(taken)
+            }
+            _ => Ok(Terms::TRUE),
+        }
+    }
+
+    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers.
+    pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Vec<TermId>> {
+        let mut out = Vec::new();
+        if let Inst::Bin { op, flags: fl, width, a, b, .. } = inst {
+            let constant = matches!(b.kind(), OpndKind::Const(_));
+            match op {
+                BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem => {
+                    if !constant {
+                        let y = self.operand(f, depth, *b, *width)?;
+                        let zero = self.terms.constant(*width, 0);
+                        out.push(self.terms.ne(y, zero));
+                    }
+                    if self.check_overflow && matches!(op, BinOp::SDiv | BinOp::SRem) {
+                        return Err(GiveUp("overflow check of a division"));
+                    }
+                }
+                BinOp::Shl | BinOp::LShr | BinOp::AShr => {
+                    if !constant && (*width >= 64 || u64::from(*width) <= mask(*width)) {
+                        let y = self.operand(f, depth, *b, *width)?;
+                        let w = self.terms.constant(*width, u64::from(*width));
+                        out.push(self.terms.ult(y, w));
+                    }
+                    if self.check_overflow && *op == BinOp::Shl && fl & flags::NSW != 0 {
+                        return Err(GiveUp("overflow check of a shift"));
+                    }
+                }
+                BinOp::Add | BinOp::Sub | BinOp::Mul if self.check_overflow && fl & flags::NSW != 0 => {
+                    let x = self.operand(f, depth, *a, *width)?;
+                    let y = self.operand(f, depth, *b, *width)?;
+                    let over = overflow_term(self.terms, *op, true, x, y);
+                    out.push(self.terms.not(over));
+                }
+                _ => {}
+            }
+        }
+        Ok(out)
+    }
+
+    /// Instructions that only compute.
+    fn plain(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<()> {
+        match *inst {
+            Inst::Bin { op, width, dst, a, b, .. } => {
+                if self.needs(f, depth, dst) {
+                    let x = self.operand(f, depth, a, width)?;
+                    let y = self.operand(f, depth, b, width)?;
+                    let t = bin_term(self.terms, op, x, y);
+                    self.assign(f, depth, dst, t);
+                }
+                for c in self.check_of(f, depth, inst)? {
+                    self.require(c);
+                }
+                Ok(())
+            }
+            Inst::Cmp { op, width, dst, a, b } => {
+                if self.needs(f, depth, dst) {
+                    let x = self.operand(f, depth, a, width)?;
+                    let y = self.operand(f, depth, b, width)?;
+                    let t = cmp_term(self.terms, op, x, y);
+                    self.assign(f, depth, dst, t);
+                }
+                Ok(())
+            }
+            Inst::Cast { op, from, to, dst, a } => {
+                if self.needs(f, depth, dst) {
+                    let x = self.operand(f, depth, a, from)?;
+                    let t = match op {
+                        CastOp::Trunc => self.terms.extract(x, 0, to),
+                        CastOp::SExt => self.terms.sext(x, to),
+                        CastOp::ZExt => self.terms.zext(x, to),
+                        CastOp::PtrToInt | CastOp::IntToPtr => self.terms.resize_unsigned(x, to),
+                    };
+                    self.assign(f, depth, dst, t);
+                }
+                Ok(())
+            }
+            Inst::Select { ty, dst, cond, a, b } => {
+                if self.needs(f, depth, dst) {
+                    let w = self.width(ty);
+                    let c = self.operand(f, depth, cond, 1)?;
+                    let x = self.operand(f, depth, a, w)?;
+                    let y = self.operand(f, depth, b, w)?;
+                    let t = self.terms.ite(c, x, y);
+                    self.assign(f, depth, dst, t);
+                }
+                Ok(())
+            }
+            Inst::Mov { dst, a } | Inst::Freeze { dst, a, .. } => self.assign_operand(f, depth, dst, a),
+            Inst::Gep { dst, base, offset, parts } => {
+                if self.needs(f, depth, dst) {
+                    let w = self.terms.pointer_bits;
+                    let mut sum = self.operand(f, depth, base, w)?;
+                    let k = self.terms.constant(w, offset as u64);
+                    sum = self.terms.add(sum, k);
+                    for s in &f.scaled[parts.as_range()] {
+                        let i = self.operand(f, depth, s.index, s.width)?;
+                        let i = self.terms.resize_signed(i, w);
+                        let scale = self.terms.constant(w, s.scale as u64);
+                        let part = self.terms.mul(i, scale);
+                        sum = self.terms.add(sum, part);
+                    }
+                    self.assign(f, depth, dst, sum);
+                }
+                Ok(())
+            }
+            Inst::Undef { dst } => {
+                if self.needs(f, depth, dst) {
+                    let r = self.register(f, depth, dst);
+                    self.forall(r)?;
+                }
+                Ok(())
+            }
+            Inst::Assume { .. } | Inst::VaEnd { .. } => Ok(()),
+            ref other => {
+                let mut needed = false;
+                pleach_ir::defs::for_each_result(f, other, |s| needed |= self.needs(f, depth, s));
+                let harmless = matches!(
+                    other,
+                    Inst::Scalar { .. } | Inst::FBin { .. } | Inst::FNeg { .. } | Inst::FCmp { .. } | Inst::FCast { .. }
+                );
+                if needed || !harmless { Err(GiveUp("an instruction that is not walked back over")) } else { Ok(()) }
+            }
+        }
+    }
+
+    pub(crate) fn width(&self, ty: Ty) -> u16 {
+        self.program.target.bits(ty)
+    }
+
+    pub(crate) fn register(&mut self, f: &Function, depth: u32, s: Slot) -> TermId {
+        let w = self.width(f.slots[s.index()].ty);
+        self.locs.term(self.terms, Loc::Reg { depth, slot: s.0 }, w)
+    }
+
+    pub(crate) fn require(&mut self, t: TermId) {
+        if t != Terms::TRUE {
+            self.condition.require(t);
+            self.live = None;
+        }
+    }
+
+    pub(crate) fn mentions(&mut self, s: SymbolId) -> bool {
+        if self.live.is_none() {
+            self.live = Some(self.condition.support(self.terms));
+        }
+        self.live.as_ref().is_some_and(|l| l.contains(&s))
+    }
+
+    /// The condition mentions the register.
+    pub(crate) fn needs(&mut self, f: &Function, depth: u32, s: Slot) -> bool {
+        let t = self.register(f, depth, s);
+        self.needs_term(t)
+    }
+
+    pub(crate) fn needs_term(&mut self, var: TermId) -> bool {
+        let symbol = SymbolId(self.terms.node(var).a);
+        self.mentions(symbol)
+    }
+
+    pub(crate) fn assign(&mut self, f: &Function, depth: u32, dst: Slot, value: TermId) {
+        let r = self.register(f, depth, dst);
+        self.replace(r, value);
+    }
+
+    pub(crate) fn replace(&mut self, var: TermId, value: TermId) {
+        let (have, want) = (self.terms.width(value), self.terms.width(var));
+        let value = if have == want { value } else { self.terms.resize_unsigned(value, want) };
+        let map: FxHashMap<TermId, TermId> = [(var, value)].into_iter().collect();
+        self.condition.substitute(self.terms, &map);
+        self.live = None;
+    }
+
+    fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
+        if self.needs(f, depth, dst) {
+            let w = self.width(f.slots[dst.index()].ty);
+            let t = self.operand(f, depth, src, w)?;
+            self.assign(f, depth, dst, t);
+        }
+        Ok(())
+    }
+
+    pub fn operand(&mut self, f: &Function, depth: u32, o: Opnd, width: u16) -> Walked<TermId> {
+        let t = match o.kind() {
+            OpndKind::Slot(s) => self.register(f, depth, s),
+            OpndKind::Const(c) => match &f.consts[c as usize] {
+                Const::Int { width, value } => self.terms.constant(*width, *value),
+                Const::Wide { width, limbs } => self.terms.wide_constant(*width, limbs),
+                Const::Addr { symbol, addend } => {
+                    let v = pleach_exec::address_of(self.program, *symbol, *addend);
+                    let w = self.terms.pointer_bits;
+                    v.to_term(self.terms, w).ok_or(GiveUp("an undefined constant"))?
+                }
+                Const::Undef { width } => self.locs.unknown(self.terms, *width),
+            },
+        };
+        let have = self.terms.width(t);
+        Ok(if have == width { t } else { self.terms.resize_unsigned(t, width) })
+    }
+
+    /// The variable may have any value: what mentions it must hold for all of them.
+    pub(crate) fn forall(&mut self, var: TermId) -> Walked<()> {
+        let symbol = SymbolId(self.terms.node(var).a);
+        let on_pointers =
+            self.condition.valids.iter().map(|v| v.ptr).chain(self.condition.pins.iter().map(|p| p.ptr)).collect::<Vec<_>>();
+        for t in on_pointers {
+            if self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
+                return Err(GiveUp("a pointer made of a new unknown"));
+            }
+        }
+        let literals = std::mem::take(&mut self.condition.literals);
+        for l in literals {
+            if !self.terms.support(l).iter().any(|k| k.symbol() == symbol) {
+                self.condition.require(l);
+                continue;
+            }
+            if self.validity.valid(self.terms, l) {
+                continue;
+            }
+            match self.without(l, symbol) {
+                // SOUND: the remaining disjuncts imply the literal whatever the variable is.
+                Some(rest) => self.condition.require(rest),
+                None => return Err(GiveUp("a condition on a new unknown")),
+            }
+        }
+        self.live = None;
+        Ok(())
+    }
+
+    /// The disjuncts of a literal that do not mention the symbol, if there are any.
+    fn without(&mut self, literal: TermId, symbol: SymbolId) -> Option<TermId> {
+        let mut rest = Terms::FALSE;
+        let mut todo = vec![literal];
+        while let Some(t) = todo.pop() {
+            let n = self.terms.node(t);
+            match n.op {
+                pleach_expr::Op::Or if n.width == 1 => todo.extend([n.arg_a(), n.arg_b()]),
+                // ¬(a ∧ b) is ¬a ∨ ¬b
+                pleach_expr::Op::Not if self.terms.op(n.arg_a()) == pleach_expr::Op::And => {
+                    let m = self.terms.node(n.arg_a());
+                    let (a, b) = (self.terms.not(m.arg_a()), self.terms.not(m.arg_b()));
+                    todo.extend([a, b]);
+                }
+                _ => {
+                    if !self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
+                        rest = self.terms.or(rest, t);
+                    }
+                }
+            }
+        }
+        (rest != Terms::FALSE).then_some(rest)
+    }
+
+    pub(crate) fn pin(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) -> Walked<()> {
+        if let Some(held) = self.pinned_already(ptr, obj, off) {
+            return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
+        }
+        self.condition.require_pin(Pin { ptr, obj, off, bytes, write, heap: false });
+        self.live = None;
+        Ok(())
+    }
+
+    /// A pointer that names its object itself (a global): whether that is the pinned place.
+    fn pinned_already(&self, ptr: TermId, obj: ObjId, off: Option<u64>) -> Option<bool> {
+        match Value::from_term(self.terms, ptr) {
+            Value::Ptr { obj: o, off: k } => Some(o == obj && off.is_none_or(|off| k >= 0 && k as u64 == off)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
+        self.condition.require_valid(Valid { ptr, obj, off, bytes, write });
+        self.live = None;
+    }
+}
+
+impl<'a> Walker<'a> {
+    pub fn new(
+        terms: &'a mut Terms,
+        program: &'a Program,
+        locs: &'a mut Locs,
+        validity: &'a mut dyn Validity,
+        check_overflow: bool,
+        condition: Condition,
+    ) -> Walker<'a> {
+        Walker { terms, program, locs, validity, check_overflow, condition, live: None }
+    }
+
+    pub fn into_condition(self) -> Condition {
+        self.condition
+    }
+
+    /// Everything that must hold for the instruction not to be an error.
+    pub fn checks_at(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Condition> {
+        let mut c = Condition { literals: self.check_of(f, depth, inst)?, ..Condition::default() };
+        let access = match inst {
+            Inst::Load { ty, ptr, .. } => Some((*ptr, *ty, false)),
+            Inst::Store { ty, ptr, .. } => Some((*ptr, *ty, true)),
+            _ => None,
+        };
+        if let Some((ptr, ty, write)) = access {
+            let ptr = self.pointer(f, depth, ptr)?;
+            let bytes = u64::from(self.program.target.store_bytes(ty));
+            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write });
+        }
+        Ok(c)
+    }
+}
