@@ -55,14 +55,15 @@ built() {
 }
 
 build_pleach() {
-  local before
+  local before quiet=
   built && return
   ensure_tools || return 1
   say "building (the first time takes several minutes)"
   mkdir -p "$root/target/release"
   # What changes during the build is newer than the stamp, and built next time.
   before=$(mktemp "$root/target/release/.stamp.XXXXXX")
-  (cd "$root" && CARGO_TARGET_DIR=$root/target cargo build --quiet --release --locked -p pleach-cli >&2) || {
+  [ -t 2 ] || quiet=--quiet
+  (cd "$root" && CARGO_TARGET_DIR=$root/target cargo build ${quiet:+"$quiet"} --release --locked -p pleach-cli >&2) || {
     rm -f "$before"
     return 1
   }

@@ -179,6 +179,13 @@ pub struct TestArgs {
     #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = "Limits")]
     pub exit_on_error_type: Vec<String>,
 
+    /// Leave out paths that cannot reach an error or a block which explored ones did not (interpolation)
+    #[arg(long, help_heading = "Search")]
+    pub prune: bool,
+    /// Keep the interpolant of every node, in words, in the run directory
+    #[arg(long, requires = "prune", help_heading = "Search")]
+    pub explain_pruning: bool,
+
     /// Which solver decides
     #[arg(long, value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]
     pub solver: Solver,

@@ -44,7 +44,7 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliErro
     std::fs::create_dir_all(include.join("klee"))
         .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
         .map_err(|why| CliError::System { what: "write klee/klee.h to a temporary directory", why })?;
-    let options = pleach_frontend::Options {
+    let options = pleach_load::Options {
         inputs: files.to_vec(),
         include_dirs: compile.include.clone(),
         defines: compile.define.clone(),
@@ -53,9 +53,9 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliErro
         cc_args: compile.cc_arg.clone(),
         runtime_include: Some(include),
         work_dir: scratch.0.clone(),
-        ..pleach_frontend::Options::default()
+        ..pleach_load::Options::default()
     };
-    Ok(pleach_frontend::load(&options)?)
+    Ok(pleach_load::load(&options)?)
 }
 
 /// The user's compiler flags, for replay.
@@ -99,6 +99,22 @@ pub fn program_name(files: &[PathBuf]) -> String {
     stem.map_or_else(|| "program".into(), |s| s.to_string_lossy().into_owned())
 }
 
+/// Techniques that cannot be on together.
+pub fn conflicts(args: &TestArgs) -> Result<(), CliError> {
+    let with = |flag: &str| {
+        Err(CliError::Usage(format!(
+            "--prune and {flag} cannot be on together: what {flag} reports depends on the whole path, not on the state"
+        )))
+    };
+    if args.prune && args.check.contains(&Check::Leak) {
+        return with("--check leak");
+    }
+    if args.prune && args.loop_limit.is_some() {
+        return with("--loop-limit");
+    }
+    Ok(())
+}
+
 pub fn exec(args: &TestArgs, entry: Entry) -> ExecConfig {
     ExecConfig {
         entry,
@@ -110,6 +126,7 @@ pub fn exec(args: &TestArgs, entry: Entry) -> ExecConfig {
         },
         max_stack_depth: args.max_stack_frames,
         loop_limit: args.loop_limit,
+        record: args.prune,
         program_name: program_name(&args.files),
         ..ExecConfig::default()
     }

@@ -24,7 +24,7 @@ impl From<Code> for ExitCode {
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error(transparent)]
-    Frontend(#[from] pleach_frontend::FrontendError),
+    Frontend(#[from] pleach_load::LoadError),
     #[error(transparent)]
     Setup(#[from] pleach_exec::SetupError),
     #[error(transparent)]

@@ -241,7 +241,12 @@ impl Sink<Guided> for Writer<'_> {
         let written = match ended.end {
             End::Silent => return 0,
             End::Exit(code) => {
-                let test = self.test(machine, &ended, id, Prediction::Exit { code: *code });
+                let predicted = if machine.machine.depends_on_uninitialised(ended.state) {
+                    Prediction::Cut { reason: "the path depends on memory that was never written".into() }
+                } else {
+                    Prediction::Exit { code: *code }
+                };
+                let test = self.test(machine, &ended, id, predicted);
                 self.put(&test, None, false)
             }
             End::Cut(why) => {

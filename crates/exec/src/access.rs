@@ -235,7 +235,8 @@ impl Machine {
         match o.kind {
             ObjectKind::Global => match program.globals.get(o.site.inst as usize) {
                 Some(g) if o.site.func == u32::MAX && !g.name.starts_with('.') => format!("`{}` ({bytes})", g.name),
-                _ => format!("a constant of {bytes}"),
+                _ if o.site.func == u32::MAX => format!("a constant of {bytes}"),
+                _ => format!("an input of {bytes}"),
             },
             ObjectKind::Stack => {
                 let f = &program.functions[o.site.func as usize];

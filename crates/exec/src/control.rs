@@ -431,10 +431,10 @@ impl Machine {
         }
         let left = (st.frame.func, st.inst + 1, st.call_depth());
         let Some(callers) = st.callers.take() else {
-            let status = match results.first() {
-                Some(Value::Int(v)) => Some(*v as i32),
-                None => Some(0),
-                _ => None,
+            let status = match (&self.config.entry, results.first()) {
+                (crate::config::Entry::Main { .. }, Some(v)) => self.status(st, *v),
+                // Another entry's result is not the program's.
+                _ => Some(0),
             };
             return self.begin_exit(st, status);
         };
@@ -476,6 +476,20 @@ impl Machine {
 
     fn restart_before_constructor(&mut self, st: &mut State, n: u32) {
         self.push_constructor(st, n);
+    }
+
+    /// The exit status on this path's test input; none if it depends on memory that nobody wrote.
+    pub(crate) fn status(&mut self, st: &mut State, v: Value) -> Option<i32> {
+        if let Some(n) = self.concrete_number(st, v) {
+            return Some(n as i32);
+        }
+        let Value::Term(t) = v else { return None };
+        let plain = self.plain(st, t);
+        if self.terms.support(plain).iter().any(|k| self.is_uninitialised(k.symbol())) {
+            return None;
+        }
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        self.terms.try_eval(plain, &relevant.model).map(|n| n as i32)
     }
 
     /// The program ends: handlers registered with `atexit` in reverse, then destructors, then the end.

@@ -114,14 +114,16 @@ impl Machine {
                 let zero = self.terms.constant(width, 0);
                 let ok = self.terms.ne(b, zero);
                 self.require(st, ok, ErrorKind::DivZero, || "division by zero".into())?;
-                if matches!(op, BinOp::SDiv | BinOp::SRem) && self.config.check_signed_overflow {
+                if matches!(op, BinOp::SDiv | BinOp::SRem) {
                     let min = self.signed_min(width);
                     let minus_one = self.terms.not(zero);
                     let is_min = self.terms.eq(a, min);
                     let is_minus_one = self.terms.eq(b, minus_one);
                     let both = self.terms.and(is_min, is_minus_one);
                     let ok = self.terms.not(both);
-                    self.require(st, ok, ErrorKind::SignedOverflow, || "signed overflow in a division".into())?;
+                    self.require(st, ok, ErrorKind::DivZero, || {
+                        "division of the smallest number by -1, whose result does not fit".into()
+                    })?;
                 }
             }
             BinOp::Shl | BinOp::LShr | BinOp::AShr => {

@@ -14,6 +14,17 @@ pub struct ConcreteInput {
 }
 
 impl Machine {
+    /// A symbol that stands for something nobody wrote, not for an input.
+    pub(crate) fn is_uninitialised(&self, s: pleach_expr::SymbolId) -> bool {
+        let name = &self.terms.symbols.info(s).name;
+        name.starts_with("undef!") || name.starts_with("uninit!")
+    }
+
+    /// The path depends on memory that nobody wrote, so that its inputs alone do not determine it.
+    pub fn depends_on_uninitialised(&self, state: &State) -> bool {
+        state.path.groups().any(|g| g.keys.iter().any(|k| self.is_uninitialised(k.symbol())))
+    }
+
     /// Inputs that make the program take this path.
     pub fn test_inputs(&mut self, state: &State) -> Vec<ConcreteInput> {
         state

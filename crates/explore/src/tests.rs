@@ -53,7 +53,7 @@ impl Synthetic {
 
 impl Figures for Synthetic {
     fn to_uncovered(&self, state: &State) -> Option<u32> {
-        (state.fresh % 3 != 0).then_some(state.fresh % 50)
+        (!state.fresh.is_multiple_of(3)).then_some(state.fresh % 50)
     }
     fn visits(&self, state: &State) -> u64 {
         u64::from(state.fresh)
@@ -67,7 +67,7 @@ impl Stepper for Synthetic {
         state.instructions += 10;
         state.since_new += 10;
         state.query_cost += 20_000;
-        if (state.instructions / 10) % (self.pause + 1) != 0 {
+        if !(state.instructions / 10).is_multiple_of(self.pause + 1) {
             return Step::Next;
         }
         let level = self.level(state.fresh);

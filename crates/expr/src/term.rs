@@ -6,7 +6,6 @@
 
 use crate::symbol::{SymbolId, SymbolKind, Symbols};
 use hashbrown::HashTable;
-use std::hash::{Hash, Hasher};
 
 /// A term of a [`Terms`] table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -191,10 +190,14 @@ pub struct Terms {
     pub(crate) support: crate::support::SupportCache,
 }
 
+/// One folded multiplication over the two words a node fits in. The table looks at the low bits and at the top seven, so
+/// both must depend on all fields.
+#[inline]
 fn hash_node(op: Op, width: u16, a: u32, b: u32, c: u32) -> u64 {
-    let mut h = rustc_hash::FxHasher::default();
-    (op as u8, width, a, b, c).hash(&mut h);
-    h.finish()
+    let x = u64::from(op as u8) | u64::from(width) << 8 | u64::from(a) << 32;
+    let y = u64::from(b) | u64::from(c) << 32;
+    let m = u128::from(x ^ 0xa076_1d64_78bd_642f) * u128::from(y ^ 0xe703_7ed1_a0b4_28db);
+    (m as u64) ^ (m >> 64) as u64
 }
 
 #[inline]

@@ -206,6 +206,21 @@ proptest! {
         }
     }
 
+    /// What the builder made is final: its operators on its arguments give the same terms again.
+    #[test]
+    fn building_again_changes_nothing(steps in proptest::collection::vec(any::<Step>(), 1..24)) {
+        let mut pool = Pool::new();
+        for s in steps {
+            pool.step(s);
+        }
+        let roots: Vec<TermId> = pool.pairs.iter().map(|p| p.built).collect();
+        for t in pool.terms.reachable(&roots) {
+            let args = pool.terms.args(t);
+            let again = pool.terms.rebuild(pool.terms.node(t), &args);
+            prop_assert_eq!(again, t, "{}\n  became {}", pool.terms.show(t), pool.terms.show(again));
+        }
+    }
+
     /// Pointers: sums and differences of bases and offsets, then compared, with addresses put in.
     #[test]
     fn rewriting_pointers_keeps_the_value(steps in proptest::collection::vec(any::<(u8, u8, u8)>(), 1..16), seed in any::<u64>()) {

@@ -60,23 +60,6 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     c
 }
 
-/// Whether LLVM's reader survives a file that we did not compile: on damaged bitcode it may crash rather than report.
-/// Read in a process of its own first, such a file costs an error message and not our process. `Err` says how it died;
-/// what the reader reports in good order is left to reading it again.
-pub(crate) fn survives_reading(file: &Path) -> Result<Result<(), String>, FrontendError> {
-    let mut c = Command::new(CLANG);
-    c.stdin(Stdio::null());
-    c.args(["-c", "-w", "-fno-crash-diagnostics", "-Xclang", "-emit-llvm-only", "-Xclang", "-disable-llvm-passes"]);
-    c.args(["-x", "ir", "--"]).arg(file);
-    let output = c.output().map_err(unusable)?;
-    if matches!(output.status.code(), Some(0 | 1)) {
-        return Ok(Ok(()));
-    }
-    let text = String::from_utf8_lossy(&output.stderr);
-    let said = text.lines().find_map(|l| l.split_once("error in backend: ").map(|(_, why)| why.to_owned()));
-    Ok(Err(said.unwrap_or_else(|| "LLVM's reader crashes on it".to_owned())))
-}
-
 fn unusable(why: std::io::Error) -> FrontendError {
     match why.kind() {
         std::io::ErrorKind::NotFound => FrontendError::NoClang,

@@ -65,12 +65,12 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
     let slurp = |p: &Path| std::fs::read(p).map_err(|why| FrontendError::Unreadable { path: p.to_path_buf(), why });
     let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind };
     match extension {
-        "ll" => foreign(input(slurp(path)?, Kind::Text)),
+        "ll" => Ok(input(slurp(path)?, Kind::Text)),
         "c" | "i" | "h" => compiled(path, index, options),
         _ => {
             let bytes = slurp(path)?;
             if bytes.starts_with(&MAGIC) || bytes.starts_with(&WRAPPER_MAGIC) {
-                foreign(input(bytes, Kind::Bitcode))
+                Ok(input(bytes, Kind::Bitcode))
             } else if extension == "bc" {
                 let why = "it does not start with the bitcode signature".to_owned();
                 Err(FrontendError::Malformed { path: path.to_path_buf(), why })
@@ -78,16 +78,6 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
                 compiled(path, index, options)
             }
         }
-    }
-}
-
-/// Accepts a file that we did not compile if reading it is safe.
-fn foreign(input: Input) -> Result<Input, FrontendError> {
-    let path = input.path.clone();
-    match (clang::survives_reading(&path)?, input.kind) {
-        (Ok(()), _) => Ok(input),
-        (Err(why), Kind::Bitcode) => Err(FrontendError::Malformed { path, why }),
-        (Err(why), Kind::Text) => Err(FrontendError::BadIr { path, why }),
     }
 }
 

@@ -5,9 +5,15 @@ use crate::input::{Input, Kind};
 use crate::llvm::{Context, Module};
 use std::path::Path;
 
-pub(crate) fn link<'c>(context: &'c Context, inputs: Vec<Input>) -> Result<Module<'c>, FrontendError> {
+/// `reading` is told the index of each input before LLVM sees it.
+pub(crate) fn link<'c>(
+    context: &'c Context,
+    inputs: Vec<Input>,
+    mut reading: impl FnMut(usize),
+) -> Result<Module<'c>, FrontendError> {
     let mut whole: Option<Module<'c>> = None;
-    for input in inputs {
+    for (i, input) in inputs.into_iter().enumerate() {
+        reading(i);
         let module = parse(context, &input)?;
         whole = Some(match whole {
             None => module,

@@ -2,16 +2,17 @@
 //! one slot per scalar leaf, phi nodes have become copies on the edges.
 
 use crate::ids::{BlockId, FuncId, Slot};
+use serde::{Deserialize, Serialize};
 
 /// A scalar type. Aggregates do not occur in registers: each leaf has its own slot.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Ty {
     Int(u16),
     Ptr,
     Float(FloatTy),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FloatTy {
     Half,
     Single,
@@ -33,7 +34,7 @@ impl FloatTy {
 }
 
 /// An operand: a slot of the current frame, or an index into the function's constants.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Opnd(u32);
 
 const CONST_BIT: u32 = 1 << 31;
@@ -76,7 +77,7 @@ impl std::fmt::Debug for Opnd {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
     Sub,
@@ -100,7 +101,7 @@ pub mod flags {
     pub const EXACT: u8 = 4;
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum CmpOp {
     Eq,
     Ne,
@@ -114,7 +115,7 @@ pub enum CmpOp {
     Sge,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum CastOp {
     Trunc,
     ZExt,
@@ -123,7 +124,7 @@ pub enum CastOp {
     IntToPtr,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FBinOp {
     Add,
     Sub,
@@ -133,7 +134,7 @@ pub enum FBinOp {
 }
 
 /// LLVM's floating-point predicates; `O` ordered, `U` unordered.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FCmpOp {
     False,
     Oeq,
@@ -153,7 +154,7 @@ pub enum FCmpOp {
     True,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FCastOp {
     /// float → float of another width
     Resize,
@@ -164,7 +165,7 @@ pub enum FCastOp {
 }
 
 /// Operations of LLVM intrinsics that work on scalars. Operands and results are listed per variant.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum ScalarFn {
     /// (a, b) → result, overflow bit
     SAddOverflow,
@@ -213,14 +214,14 @@ pub enum ScalarFn {
 }
 
 /// Whom a call names.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Callee {
     Direct(FuncId),
     Indirect(Opnd),
 }
 
 /// A range in one of the function's pools (`args`, `copies`, `dsts`, `cases`, `scaled`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Range {
     pub start: u32,
     pub len: u32,
@@ -234,7 +235,7 @@ impl Range {
 }
 
 /// A control-flow edge: copies (already ordered so that they may be done one after the other), then the target.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Edge {
     pub target: BlockId,
     /// into `Function::copies`
@@ -242,14 +243,14 @@ pub struct Edge {
 }
 
 /// One copy on an edge.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Copy {
     pub dst: Slot,
     pub src: Opnd,
 }
 
 /// One variable part of an address: `index` (sign-extended from `width` bits) times `scale`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Scaled {
     pub index: Opnd,
     pub width: u16,
@@ -257,14 +258,14 @@ pub struct Scaled {
 }
 
 /// One case of a switch; several cases may share a target.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Case {
     pub value: u64,
     pub edge: Edge,
 }
 
 /// One argument of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Arg {
     pub value: Opnd,
     pub ty: Ty,
@@ -272,7 +273,7 @@ pub struct Arg {
     pub byval: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Inst {
     /// `dst := a op b`
     Bin {

@@ -4,9 +4,10 @@ use crate::ids::{BlockId, FileId, FuncId, GlobalId, InstId, Slot, TypeId};
 use crate::inst::{Arg, Case, Copy, Edge, Inst, Scaled, Ty};
 use crate::types::DebugType;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Where in the source something comes from; `line` 0 means unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
     pub file: u32,
     pub line: u32,
@@ -22,13 +23,13 @@ impl Span {
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SourceFile {
     /// as the compiler recorded it, made absolute with its directory where it was relative
     pub path: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Target {
     pub triple: String,
     /// 4 or 8
@@ -57,7 +58,7 @@ impl Target {
 }
 
 /// What an address constant refers to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Symbol {
     Global(GlobalId),
     Function(FuncId),
@@ -65,7 +66,7 @@ pub enum Symbol {
 }
 
 /// A constant, evaluated as far as it can be before the run.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Const {
     /// integers (and float bit patterns, and null) of at most 64 bits, zero-extended
     Int {
@@ -88,14 +89,14 @@ pub enum Const {
 }
 
 /// A pointer inside an initialiser.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reloc {
     pub offset: u64,
     pub symbol: Symbol,
     pub addend: i64,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Init {
     /// declared elsewhere: contents unknown
     External,
@@ -110,7 +111,7 @@ pub enum Init {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Global {
     pub name: String,
     pub size: u64,
@@ -123,14 +124,14 @@ pub struct Global {
 }
 
 /// A variable of a frame that lives in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StackObject {
     pub name: String,
     pub align: u32,
     pub ty: Option<TypeId>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SlotInfo {
     pub ty: Ty,
     /// the source variable a promoted slot stands for, or the parameter's name
@@ -138,7 +139,7 @@ pub struct SlotInfo {
     pub debug_type: Option<TypeId>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Param {
     pub slot: Slot,
     pub ty: Ty,
@@ -149,13 +150,13 @@ pub struct Param {
 }
 
 /// A run of instructions ending with the only terminator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Block {
     pub first: InstId,
     pub len: u32,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Function {
     pub name: String,
     pub params: Vec<Param>,
@@ -202,7 +203,7 @@ impl Function {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub target: Target,
     pub functions: Vec<Function>,

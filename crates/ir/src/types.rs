@@ -1,8 +1,9 @@
 //! Source-level types from debug information: they give test inputs their C types and their fields.
 
 use crate::ids::TypeId;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Encoding {
     Signed,
     Unsigned,
@@ -12,7 +13,7 @@ pub enum Encoding {
     Float,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Member {
     pub name: String,
     /// in bytes from the start of the aggregate
@@ -22,7 +23,7 @@ pub struct Member {
     pub ty: TypeId,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DebugType {
     Base {
         name: String,

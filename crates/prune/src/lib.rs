@@ -6,6 +6,8 @@ mod linear;
 pub mod matching;
 mod point;
 mod pruner;
+mod ranges;
+mod slacken;
 pub mod table;
 mod tighten;
 

@@ -114,8 +114,12 @@ impl<'a> Matcher<'a> {
         if (p.write && o.readonly) || (p.heap && o.kind != ObjectKind::Heap) || o.kind == ObjectKind::Function {
             return Err(Miss::Binding);
         }
+        if p.size.is_some_and(|s| s != o.size) {
+            return Err(Miss::Binding);
+        }
         match (p.off, off) {
             (None, _) => Ok(()),
+            (Some(want), Some(have)) if p.size.is_some() && have >= 0 && want == have as u64 => Ok(()),
             (Some(want), Some(have)) if have >= 0 && want == have as u64 && want + p.bytes <= o.size => Ok(()),
             _ => Err(Miss::Binding),
         }

@@ -15,7 +15,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::{Callee, Inst, Program};
 use pleach_state::seams::{Logic, Look, Pruner};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, NodeId, State, Status, Trace, Tree};
-use pleach_wp::{Condition, GiveUp, Loc, Locs, Validity, Walked, Walker};
+use pleach_wp::{Condition, GiveUp, Loc, Locs, Pin, Validity, Walked, Walker};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -117,6 +117,7 @@ impl Interpolation {
 
     fn tighten(&mut self, logic: &mut dyn Logic, state: &State, mut condition: Condition) -> Walked<Condition> {
         let (locs, fixed) = (&self.locs, self.fixed);
+        crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut holds =
             |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
         tighten(&mut Context { logic, state, holds: &mut holds }, &mut condition);
@@ -158,7 +159,10 @@ impl Interpolation {
                 condition.require(l);
                 continue;
             }
-            let guarded = logic.terms().implies(e, l);
+            let mut guarded = logic.terms().implies(e, l);
+            if let Some(m) = crate::ranges::merge(logic.terms(), guarded) {
+                guarded = m;
+            }
             if guarded != Terms::TRUE && !logic.valid(guarded) {
                 condition.require(guarded);
             }
@@ -346,6 +350,42 @@ impl Pruner for Interpolation {
 }
 
 impl Interpolation {
+    /// The condition under which an access fails as it did: the same place in an object of the same size, or the same number.
+    fn certain(
+        &mut self,
+        logic: &mut dyn Logic,
+        state: &State,
+        f: &pleach_ir::Function,
+        inst: &Inst,
+        kind: ErrorKind,
+    ) -> Walked<Condition> {
+        let unknown = GiveUp("an error that depends on the state");
+        let ptr = match inst {
+            Inst::Load { ptr, .. } | Inst::Store { ptr, .. } => *ptr,
+            _ => return Err(unknown),
+        };
+        if !matches!(kind, ErrorKind::OobRead | ErrorKind::OobWrite | ErrorKind::Null) {
+            return Err(unknown);
+        }
+        let depth = state.call_depth();
+        let w = logic.terms().pointer_bits;
+        let (p, mut c) = self.walk(logic, Condition::default(), |walker| walker.operand(f, depth, ptr, w))?;
+        let value = Matcher::own(state, &self.locs, self.fixed).translate(logic, p).ok_or(unknown)?;
+        match pleach_memory::Value::from_term(logic.terms(), value) {
+            pleach_memory::Value::Ptr { obj, off } if off >= 0 && state.memory.get(obj).is_some() => {
+                let size = state.memory.get(obj).map(|o| o.size);
+                c.require_pin(Pin { ptr: p, obj, off: Some(off as u64), bytes: 0, write: false, heap: false, size });
+                Ok(c)
+            }
+            pleach_memory::Value::Int(_) => {
+                let same = logic.terms().eq(p, value);
+                c.require(same);
+                Ok(c)
+            }
+            _ => Err(unknown),
+        }
+    }
+
     /// The condition under which the path ends as it did.
     fn at_end(&mut self, logic: &mut dyn Logic, state: &State, end: &End, fresh: bool) -> Walked<Condition> {
         let program = logic.program();
@@ -381,7 +421,7 @@ impl Interpolation {
                 Ok(Condition::default())
             }
             (End::Error(_), _) if matches!(inst, Inst::Unreachable) => Ok(Condition::default()),
-            (End::Error(_), _) => Err(GiveUp("an error that depends on the state")),
+            (End::Error(e), _) => self.certain(logic, state, f, inst, e.kind),
             (End::Silent, _) => Err(GiveUp("a path that ended silently")),
             (End::Cut(_), _) => Err(GiveUp("a path below was lost")),
         }

@@ -19,6 +19,20 @@ pub struct Context<'a> {
     pub holds: &'a mut dyn FnMut(&mut dyn Logic, &State, TermId) -> bool,
 }
 
+/// `x = c` as a signed number.
+fn pinned(terms: &pleach_expr::Terms, l: TermId) -> Option<(TermId, i128)> {
+    let n = terms.node(l);
+    if n.op != pleach_expr::Op::Eq {
+        return None;
+    }
+    let (x, c) = match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
+        (Some(c), None) => (n.arg_b(), c),
+        (None, Some(c)) => (n.arg_a(), c),
+        _ => return None,
+    };
+    Some((x, i128::from(pleach_expr::sign_extend(c, terms.width(x)))))
+}
+
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
     let literals = std::mem::take(&mut condition.literals);
     let mut reading = Reading::default();
@@ -33,8 +47,18 @@ pub fn tighten(cx: &mut Context, condition: &mut Condition) {
     if comparisons.is_empty() {
         return;
     }
+    let equal: rustc_hash::FxHashMap<TermId, i128> =
+        condition.literals.iter().filter_map(|&l| pinned(cx.logic.terms(), l)).collect();
     let mut tight = Vec::new();
     for (form, bounds) in &reading.bounds {
+        // What an equation already says need not be said again.
+        if let [((t, true), 1)] = form[..]
+            && let Some(&v) = equal.get(&t)
+            && bounds.lo.is_none_or(|lo| lo <= v)
+            && bounds.hi.is_none_or(|hi| v <= hi)
+        {
+            continue;
+        }
         match write(cx.logic.terms(), form, *bounds) {
             Some(ls) => tight.extend(ls),
             None => {

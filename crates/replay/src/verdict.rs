@@ -80,6 +80,11 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
             Verdict::undetermined(format!("the program uses an intrinsic that has no native counterpart, {observed}"))
         }
         (Prediction::Error { kind: ErrorKind::LoopLimit, .. }, Ending::TimedOut) => Verdict::Agrees,
+        // An assumption that cannot hold is the user's error.
+        (Prediction::Error { kind: ErrorKind::User, .. }, Ending::AssumptionFailed) => Verdict::Agrees,
+        (Prediction::Error { kind: ErrorKind::User, .. }, Ending::Exit(_)) if !observed.notes.is_empty() => {
+            Verdict::undetermined(format!("the inputs do not fit the program ({})", observed.notes.join(", ")))
+        }
         (Prediction::Error { kind: ErrorKind::LoopLimit, .. }, Ending::Exit(_)) => {
             Verdict::undetermined("the bound on loops is the engine's own, natively the loop ended")
         }

@@ -83,6 +83,9 @@ pub struct Summary {
     pub instructions: u64,
     /// Forks.
     pub forks: u64,
+    /// Figures of pruning by name; empty when it is off.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pruning: BTreeMap<String, u64>,
     /// Most states alive at a time.
     pub states_peak: u64,
     /// Solver counters (no times).

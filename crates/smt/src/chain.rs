@@ -9,6 +9,7 @@ use crate::backend;
 use crate::config::{BackendKind, SolverConfig};
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
+use crate::link::difference::Difference;
 use crate::link::domain::{Domain, Truths};
 use crate::link::fallback::Fallback;
 use crate::link::independence::Independence;
@@ -33,6 +34,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     }
     if config.use_models {
         chain = Box::new(Models::new(chain));
+    }
+    if config.use_difference {
+        chain = Box::new(Difference::new(chain));
     }
     if config.use_cache {
         chain = Box::new(Cache::new(chain));

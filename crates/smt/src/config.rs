@@ -34,6 +34,8 @@ pub struct SolverConfig {
     pub use_domain: bool,
     /// Solve constraints without common unknowns apart. Default: yes.
     pub use_independence: bool,
+    /// Decide comparisons of unknowns with constants and each other as bounds on differences. Default: yes.
+    pub use_difference: bool,
     /// Remember answers by query. Default: yes.
     pub use_cache: bool,
     /// Try recent models and known cores first. Default: yes.
@@ -55,6 +57,7 @@ impl Default for SolverConfig {
             use_fallback: true,
             use_domain: true,
             use_independence: true,
+            use_difference: true,
             use_cache: true,
             use_models: true,
             use_rewrite: true,
@@ -70,6 +73,7 @@ impl SolverConfig {
             use_fallback: false,
             use_domain: false,
             use_independence: false,
+            use_difference: false,
             use_cache: false,
             use_models: false,
             use_rewrite: false,

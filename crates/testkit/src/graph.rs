@@ -6,21 +6,25 @@ use std::path::Path;
 /// Each crate and the crates of ours that it may use. A crate uses only crates above it in this list.
 pub const MAY_USE: &[(&str, &[&str])] = &[
     ("ir", &[]),
-    ("frontend", &["ir"]),
+    ("load", &["ir"]),
+    ("frontend", &["ir", "load"]),
     ("expr", &[]),
     ("smt", &["expr"]),
     ("memory", &["expr"]),
     ("state", &["ir", "expr", "smt", "memory"]),
     ("exec", &["ir", "expr", "smt", "memory", "state"]),
     ("explore", &["ir", "expr", "state"]),
+    ("wp", &["ir", "expr", "memory", "state", "exec"]),
+    ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("report", &[]),
     ("replay", &["report"]),
-    (
-        "cli",
-        &["ir", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "report", "replay"],
-    ),
+    ("cli", EVERYTHING),
     ("testkit", &["report"]),
 ];
+
+/// Only `cli` names concrete techniques together.
+const EVERYTHING: &[&str] =
+    &["ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "report", "replay"];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.
 pub fn uses(manifest: &str) -> BTreeSet<String> {

@@ -41,7 +41,9 @@ pub fn run(source: &Path, domain: &Domain, flags: &[&str]) -> Result<Outcomes, S
     succeed(&mut compile)?;
     let mut link = Command::new("clang-19");
     link.args(["-O1", "-g", "-w", "-no-pie", "-fsanitize=address,undefined"]).arg(&object);
-    succeed(link.arg("-x").arg("c").arg("-fno-sanitize=all").arg(&driver).arg("-fsanitize=address").arg("-o").arg(&program))?;
+    succeed(
+        link.arg("-x").arg("c").arg("-fno-sanitize=all").arg(&driver).arg("-fsanitize=address").arg("-o").arg(&program),
+    )?;
 
     let mut all = Command::new(&program);
     let options = "exitcode=246:symbolize=0:detect_leaks=0:redzone=128:detect_stack_use_after_return=1:\
@@ -152,7 +154,11 @@ fn address(log: &str) -> Option<ErrorKind> {
         _ if has("stack-overflow on") => StackOverflow,
         _ if has("FPE") => DivZero,
         _ if has("overflow") || has("underflow") => {
-            if write { OobWrite } else { OobRead }
+            if write {
+                OobWrite
+            } else {
+                OobRead
+            }
         }
         _ if text.contains("zero page") => Null,
         _ => return None,

@@ -146,7 +146,7 @@ impl Walker<'_> {
                 self.killed()?;
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 let ptr = self.pointer(f, depth, p.value)?;
-                self.condition.require_pin(Pin { ptr, obj, off: Some(0), bytes: 0, write: false, heap: true });
+                self.condition.require_pin(Pin { ptr, obj, off: Some(0), bytes: 0, write: false, heap: true, size: None });
                 self.live = None;
                 Ok(())
             }

@@ -27,6 +27,8 @@ pub struct Pin {
     pub write: bool,
     /// must be a live heap block
     pub heap: bool,
+    /// must have exactly this size (an access outside it was the error)
+    pub size: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

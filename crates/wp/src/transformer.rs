@@ -172,8 +172,15 @@ impl Walker<'_> {
                         let zero = self.terms.constant(*width, 0);
                         out.push(self.terms.ne(y, zero));
                     }
-                    if self.check_overflow && matches!(op, BinOp::SDiv | BinOp::SRem) {
-                        return Err(GiveUp("overflow check of a division"));
+                    if matches!(op, BinOp::SDiv | BinOp::SRem) && !self.never_minus_one(f, *b, *width) {
+                        let x = self.operand(f, depth, *a, *width)?;
+                        let y = self.operand(f, depth, *b, *width)?;
+                        let zero = self.terms.constant(*width, 0);
+                        let minus_one = self.terms.not(zero);
+                        let min = if *width <= 64 { self.terms.constant(*width, 1 << (width - 1)) } else { return Err(GiveUp("a wide division")) };
+                        let (at_min, by) = (self.terms.eq(x, min), self.terms.eq(y, minus_one));
+                        let both = self.terms.and(at_min, by);
+                        out.push(self.terms.not(both));
                     }
                 }
                 BinOp::Shl | BinOp::LShr | BinOp::AShr => {
@@ -196,6 +203,15 @@ impl Walker<'_> {
             }
         }
         Ok(out)
+    }
+
+    fn never_minus_one(&self, f: &Function, b: Opnd, width: u16) -> bool {
+        match b.kind() {
+            OpndKind::Const(c) => {
+                matches!(f.consts[c as usize], Const::Int { value, .. } if width <= 64 && value != mask(width))
+            }
+            OpndKind::Slot(_) => false,
+        }
     }
 
     /// Instructions that only compute.
@@ -368,6 +384,7 @@ impl Walker<'_> {
                 return Err(GiveUp("a pointer made of a new unknown"));
             }
         }
+        let (mut any, mut fresh) = (None, None);
         let literals = std::mem::take(&mut self.condition.literals);
         for l in literals {
             if !self.terms.support(l).iter().any(|k| k.symbol() == symbol) {
@@ -380,8 +397,20 @@ impl Walker<'_> {
             match self.without(l, symbol) {
                 // SOUND: the remaining disjuncts imply the literal whatever the variable is.
                 Some(rest) => self.condition.require(rest),
-                None => return Err(GiveUp("a condition on a new unknown")),
+                // The literal speaks of any value from here on: whoever checks it leaves the variable open.
+                None => {
+                    let w = self.terms.width(var);
+                    let any = match any {
+                        Some(a) => a,
+                        None => self.locs.unknown(self.terms, w),
+                    };
+                    fresh = Some(any);
+                    let map: FxHashMap<TermId, TermId> = [(var, any)].into_iter().collect();
+                    let l = self.terms.substitute(l, &map);
+                    self.condition.require(l);
+                }
             }
+            any = fresh;
         }
         self.live = None;
         Ok(())
@@ -415,7 +444,7 @@ impl Walker<'_> {
         if let Some(held) = self.pinned_already(ptr, obj, off) {
             return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
         }
-        self.condition.require_pin(Pin { ptr, obj, off, bytes, write, heap: false });
+        self.condition.require_pin(Pin { ptr, obj, off, bytes, write, heap: false, size: None });
         self.live = None;
         Ok(())
     }

@@ -13,7 +13,7 @@ use pleach_explore::{Halt, Progress, Run, Seams};
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunDir, RunInfo, SuiteMetadata, Summary, Timing, testcomp};
 use pleach_state::State;
-use pleach_state::seams::{CheckedSearcher, NoPruner, Searcher};
+use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
+    assemble::conflicts(&args)?;
     let search = assemble::search(&args)?;
     let config = assemble::run(&args)?;
     let directory = std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
@@ -57,12 +58,20 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         writer.warnings.push(remark.clone());
     }
 
+    let mut pruner: Box<dyn Pruner> = if args.prune {
+        let overflow = args.check.contains(&crate::args::Check::SignedOverflow);
+        let mut p = pleach_prune::Interpolation::new(&program, overflow);
+        p.explain = args.explain_pruning.then(Default::default);
+        Box::new(p)
+    } else {
+        Box::new(NoPruner)
+    };
     watch(&halt, config.limits.max_time)?;
     let started = SystemTime::now();
     let mut run = Run::new(config, halt);
     // A bug of ours must not lose what was found until then.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let seams = Seams { searcher: &mut *searcher, pruner: &mut NoPruner };
+        let seams = Seams { searcher: &mut *searcher, pruner: &mut *pruner };
         run.explore(initial, &mut guided, &mut writer, seams);
     }));
     let elapsed = run.elapsed();
@@ -92,6 +101,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         forks: c.forks,
         states_peak: c.states_peak,
         solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
+        pruning: pruner.figures().into_iter().chain(args.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64))).collect(),
         warnings: warnings(&writer),
     };
     dir.write_coverage(&report)?;

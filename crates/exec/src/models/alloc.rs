@@ -122,6 +122,15 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
             if let Some(&a) = st.decided_numbers.get(&t) {
                 return block_at(m, st, Value::Int(a));
             }
+            if let Some([c]) = pleach_memory::resolve::candidates(&mut m.terms, t).as_deref()
+                && let Some(obj) = c.obj
+            {
+                // One block, somewhere in it: only its start can be freed.
+                let zero = m.terms.constant(m.terms.width(c.offset), 0);
+                let start = m.terms.eq(c.offset, zero);
+                m.require(st, start, ErrorKind::BadFree, || "free of a pointer into the middle of a block".into())?;
+                return block_at(m, st, Value::ptr(obj, 0));
+            }
             m.decide_pointer(st, t)?;
             Err(Flow::cut(Cut::Unsupported("free of a pointer with unknown target".into())))
         }

@@ -34,17 +34,13 @@ fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Err(Flow::error(ErrorKind::Assert, message))
 }
 
-fn status(m: &Machine, st: &State, call: &Call) -> Option<i32> {
-    m.concrete_number(st, call.arg(0)).map(|v| v as i32)
-}
-
 fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let s = status(m, st, call);
+    let s = m.status(st, call.arg(0));
     Err(m.begin_exit(st, s))
 }
 
 fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let s = status(m, st, call);
+    let s = m.status(st, call.arg(0));
     Err(Flow::Stop(crate::flow::Step::End(pleach_state::End::Exit(s))))
 }
 

@@ -205,20 +205,11 @@ fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-/// One possible value; the path stays as it is.
+/// One possible value; the path goes on with it.
 fn get_value(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let v = match call.arg(0) {
-        Value::Term(t) => {
-            let plain = m.plain(st, t);
-            let relevant = st.path.relevant(&mut m.terms, plain);
-            match m.terms.try_eval(plain, &relevant.model) {
-                Some(n) => Value::Int(n),
-                None => return Err(Flow::cut(Cut::Unsupported("a value without a concrete example".into()))),
-            }
-        }
-        v => v,
-    };
-    call.give(st, v);
+    let w = call.width(m, 0);
+    let n = m.concretize(st, call.arg(0), w, "a value asked for with klee_get_value")?;
+    call.give(st, Value::Int(n));
     Ok(())
 }
 

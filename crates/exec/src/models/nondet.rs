@@ -75,6 +75,18 @@ fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         let ok = m.terms.ule(t, one);
         m.assume(st, ok)?;
     }
+    if call.results.len() > 1 {
+        // A wide result comes back in pieces, the low one first.
+        let mut at = 0;
+        for d in call.results {
+            let f = m.program.function(st.frame.func);
+            let w = m.width_of(f.slots[d.index()].ty);
+            let part = m.terms.extract(t, at, w);
+            st.frame.regs[d.index()] = Value::from_term(&m.terms, part);
+            at += w;
+        }
+        return Ok(());
+    }
     let t = m.terms.resize_unsigned(t, w);
     let v = Value::from_term(&m.terms, t);
     call.give(st, v);

@@ -5,7 +5,7 @@
 
 use super::div::fits_signed;
 use super::ite;
-use crate::term::{Node, Op, TermId, Terms};
+use crate::term::{Node, Op, TermId, Terms, mask};
 
 pub(crate) fn ult(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
     less(terms, false, a, b)
@@ -34,6 +34,42 @@ fn greatest(terms: &mut Terms, signed: bool, width: u16) -> TermId {
     terms.not(l)
 }
 
+/// Where a constant stands in the order of its width (at least two bits).
+enum Place {
+    Least,
+    SecondLeast,
+    Inside,
+    SecondGreatest,
+    Greatest,
+}
+
+fn place(terms: &mut Terms, signed: bool, c: TermId) -> Place {
+    let width = terms.width(c);
+    if let Some(v) = terms.as_const(c) {
+        // the signed order is the unsigned one with the sign bit turned
+        let v = if signed { v ^ 1 << (width - 1) } else { v };
+        return match v {
+            0 => Place::Least,
+            v if v == mask(width) => Place::Greatest,
+            1 => Place::SecondLeast,
+            v if v + 1 == mask(width) => Place::SecondGreatest,
+            _ => Place::Inside,
+        };
+    }
+    let (low, high, one) = (least(terms, signed, width), greatest(terms, signed, width), terms.one(width));
+    if c == low {
+        Place::Least
+    } else if c == high {
+        Place::Greatest
+    } else if terms.sub(c, one) == low {
+        Place::SecondLeast
+    } else if terms.add(c, one) == high {
+        Place::SecondGreatest
+    } else {
+        Place::Inside
+    }
+}
+
 fn less(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<TermId> {
     // rule ult-self: x < x → false
     // rule slt-self: x <s x → false
@@ -60,22 +96,20 @@ fn less(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<TermId>
 /// `x < c`.
 fn below_constant(terms: &mut Terms, signed: bool, x: TermId, c: TermId) -> Option<TermId> {
     let width = terms.width(x);
-    let (low, high) = (least(terms, signed, width), greatest(terms, signed, width));
-    // rule ult-least: x < 0 → false
-    // rule slt-least: x <s min → false
-    if c == low {
-        return Some(Terms::FALSE);
-    }
-    // rule ult-first: x < 1 → x == 0
-    // rule slt-first: x <s min + 1 → x == min
-    let one = terms.one(width);
-    if terms.add(low, one) == c {
-        return Some(terms.eq(x, low));
-    }
-    // rule ult-greatest: x < -1 → x != -1
-    // rule slt-greatest: x <s max → x != max
-    if c == high {
-        return Some(terms.ne(x, high));
+    match place(terms, signed, c) {
+        // rule ult-least: x < 0 → false
+        // rule slt-least: x <s min → false
+        Place::Least => return Some(Terms::FALSE),
+        // rule ult-first: x < 1 → x == 0
+        // rule slt-first: x <s min + 1 → x == min
+        Place::SecondLeast => {
+            let low = least(terms, signed, width);
+            return Some(terms.eq(x, low));
+        }
+        // rule ult-greatest: x < -1 → x != -1
+        // rule slt-greatest: x <s max → x != max
+        Place::Greatest => return Some(terms.ne(x, c)),
+        Place::SecondGreatest | Place::Inside => {}
     }
     // rule ult-ite: ite(d, k, x) < c → d | x < c where k < c, else !d & x < c
     // rule slt-ite: the same, signed
@@ -102,22 +136,20 @@ fn below_constant(terms: &mut Terms, signed: bool, x: TermId, c: TermId) -> Opti
 /// `c < x`.
 fn above_constant(terms: &mut Terms, signed: bool, c: TermId, x: TermId) -> Option<TermId> {
     let width = terms.width(x);
-    let (low, high) = (least(terms, signed, width), greatest(terms, signed, width));
-    // rule ult-above-greatest: -1 < x → false
-    // rule slt-above-greatest: max <s x → false
-    if c == high {
-        return Some(Terms::FALSE);
-    }
-    // rule ult-last: -2 < x → x == -1
-    // rule slt-last: max - 1 <s x → x == max
-    let one = terms.one(width);
-    if terms.sub(high, one) == c {
-        return Some(terms.eq(x, high));
-    }
-    // rule ult-above-least: 0 < x → x != 0
-    // rule slt-above-least: min <s x → x != min
-    if c == low {
-        return Some(terms.ne(x, low));
+    match place(terms, signed, c) {
+        // rule ult-above-greatest: -1 < x → false
+        // rule slt-above-greatest: max <s x → false
+        Place::Greatest => return Some(Terms::FALSE),
+        // rule ult-last: -2 < x → x == -1
+        // rule slt-last: max - 1 <s x → x == max
+        Place::SecondGreatest => {
+            let high = greatest(terms, signed, width);
+            return Some(terms.eq(x, high));
+        }
+        // rule ult-above-least: 0 < x → x != 0
+        // rule slt-above-least: min <s x → x != min
+        Place::Least => return Some(terms.ne(x, c)),
+        Place::SecondLeast | Place::Inside => {}
     }
     // rule ult-ite-right: c < ite(d, k, x) → d | c < x where c < k, else !d & c < x
     // rule slt-ite-right: the same, signed
@@ -282,22 +314,23 @@ fn less_equal(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<T
         let n = terms.not(p);
         return Some(terms.or(n, q));
     }
-    let one = terms.one(width);
     if terms.is_constant(b) {
         // rule ule-constant: x <= c → x < c + 1, or true where c is the greatest
         // rule sle-constant: x <=s c → x <s c + 1, or true where c is the greatest
-        if b == greatest(terms, signed, width) {
+        if matches!(place(terms, signed, b), Place::Greatest) {
             return Some(Terms::TRUE);
         }
+        let one = terms.one(width);
         let c = terms.add(b, one);
         return Some(lt(terms, signed, a, c));
     }
     if terms.is_constant(a) {
         // rule ule-constant-left: c <= x → c - 1 < x, or true where c is the least
         // rule sle-constant-left: c <=s x → c - 1 <s x, or true where c is the least
-        if a == least(terms, signed, width) {
+        if matches!(place(terms, signed, a), Place::Least) {
             return Some(Terms::TRUE);
         }
+        let one = terms.one(width);
         let c = terms.sub(a, one);
         return Some(lt(terms, signed, c, b));
     }

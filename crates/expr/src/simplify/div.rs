@@ -1,6 +1,6 @@
 //! Division and remainder.
 
-use crate::term::{Op, TermId, Terms};
+use crate::term::{Op, TermId, Terms, mask, sign_extend};
 
 pub(crate) fn udiv(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
     let width = terms.width(a);
@@ -81,6 +81,10 @@ pub(crate) fn urem(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
 /// `c` cut to `inner` bits if sign extension brings it back.
 pub(super) fn fits_signed(terms: &mut Terms, c: TermId, inner: u16) -> Option<TermId> {
     let width = terms.width(c);
+    if let Some(v) = terms.as_const(c) {
+        let kept = sign_extend(v & mask(inner), inner) as u64 & mask(width);
+        return if kept == v { Some(terms.constant(inner, v)) } else { None };
+    }
     let cut = terms.extract(c, 0, inner);
     if terms.sext(cut, width) == c { Some(cut) } else { None }
 }

@@ -28,8 +28,8 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
 extern "C" fn on_fatal(reason: *const std::ffi::c_char) {
     // SAFETY: LLVM passes a C string. It ends the process after us in any case; we only make that orderly.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
-    eprintln!("error: LLVM cannot go on with this input: {reason}");
-    std::process::exit(2);
+    eprintln!("LLVM cannot go on: {reason}");
+    std::process::exit(pleach_load::wire::GAVE_UP.into());
 }
 
 impl Context {

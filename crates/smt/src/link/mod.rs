@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod checking;
 mod columns;
+pub mod difference;
 pub mod domain;
 pub mod fallback;
 pub mod independence;

@@ -1,4 +1,4 @@
-//! Random programs against native execution: `differential --count 2000 --seed 1 [--jobs 2] [--keep-going]`.
+//! Random programs against native execution: `differential --count 2000 --seed 1 [--jobs 2] [--print]`.
 //!
 //! Programs have the seeds SEED, SEED + 1, …; a failing one is repeated with `--count 1 --seed ITS-SEED`.
 
@@ -72,6 +72,11 @@ fn main() -> ExitCode {
         }
     });
     let failed = failed.into_inner();
-    println!("{} programs with {} outcomes: {} passed, {failed} failed", options.count, outcomes.into_inner(), options.count - failed);
+    println!(
+        "{} programs with {} outcomes: {} passed, {failed} failed",
+        options.count,
+        outcomes.into_inner(),
+        options.count - failed
+    );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,0 +1,7 @@
+//! The front end as an executable of its own, beside `pleach`: the only one that contains LLVM.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    pleach_frontend::serve()
+}

@@ -1,0 +1,43 @@
+//! Says which parts of LLVM to link: only those that read, verify and link modules, and statically, because mapping the
+//! whole shared library takes longer and more memory than most programs. Without the archives the shared library serves.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+const COMPONENTS: [&str; 6] = ["core", "analysis", "target", "bitreader", "irreader", "linker"];
+const CONFIG: [&str; 2] = ["llvm-config-19", "llvm-config"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
+    let config = env::var_os("LLVM_SYS_191_PREFIX").map(|p| Path::new(&p).join("bin/llvm-config").into_os_string());
+    let candidates = config.into_iter().chain(CONFIG.map(Into::into));
+    let config = candidates.into_iter().find(|c| ask(c, &["--version"]).is_some_and(|v| v.starts_with("19.")));
+    let config = config.expect("llvm-config of LLVM 19 was not found; install it with: apt install llvm-19-dev");
+    let get = |args: &[&str]| ask(&config, args).unwrap_or_else(|| panic!("llvm-config fails on {args:?}"));
+
+    println!("cargo::rustc-link-search=native={}", get(&["--libdir"]));
+    // Each library stands before those it uses, as the linker wants it.
+    let archives = [&["--link-static", "--libs"][..], &COMPONENTS].concat();
+    match ask(&config, &archives) {
+        Some(libraries) => {
+            names(&libraries).for_each(|l| println!("cargo::rustc-link-lib=static:-bundle={l}"));
+            let system = get(&["--link-static", "--system-libs"]);
+            names(&system).for_each(|l| println!("cargo::rustc-link-lib=dylib={l}"));
+        }
+        None => names(&get(&["--link-shared", "--libs"])).for_each(|l| println!("cargo::rustc-link-lib=dylib={l}")),
+    }
+    println!("cargo::rustc-link-lib=dylib=stdc++");
+}
+
+/// What the program prints, if it succeeds.
+fn ask(program: &std::ffi::OsStr, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|o| o.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The `-lNAME` of a list of flags. A library given by its path is one that LLVM's other parts use.
+fn names(flags: &str) -> impl Iterator<Item = &str> {
+    flags.split_whitespace().filter_map(|f| f.strip_prefix("-l"))
+}

@@ -1,0 +1,14 @@
+//! C and bitcode to ir, in a process of its own: starts the front end and takes the program from it.
+//!
+//! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front end.
+//! This crate knows neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
+
+mod error;
+mod find;
+mod options;
+mod process;
+pub mod wire;
+
+pub use error::LoadError;
+pub use options::Options;
+pub use process::load;

@@ -1,0 +1,52 @@
+//! What the front end is asked for.
+
+use crate::wire::{path, path_list, path_option};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What to load and how to compile it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Options {
+    /// `.c`, `.bc` and `.ll` files, linked in this order. Anything that is not bitcode or textual IR is given to clang.
+    #[serde(with = "path_list")]
+    pub inputs: Vec<PathBuf>,
+    /// `-I`, searched before the directory of our own headers. Default: none.
+    #[serde(with = "path_list")]
+    pub include_dirs: Vec<PathBuf>,
+    /// `-D`, as `NAME` or `NAME=VALUE`. Default: none.
+    pub defines: Vec<String>,
+    /// Compile for the 32-bit variant of the target. Default: off.
+    pub m32: bool,
+    /// `-std=`. Default: clang's own.
+    pub std: Option<String>,
+    /// Further arguments for clang, after all others. Default: none.
+    pub cc_args: Vec<String>,
+    /// The directory that holds `klee/klee.h`. Default: none.
+    #[serde(with = "path_option")]
+    pub runtime_include: Option<PathBuf>,
+    /// Scalar locals whose address does not escape become slots. Default: on.
+    pub promote: bool,
+    /// Where compiled files go; created if missing. Default: the system's directory for temporary files.
+    #[serde(with = "path")]
+    pub work_dir: PathBuf,
+    /// The front end's executable. Default: `pleach-frontend` beside this process, then in `PATH`.
+    #[serde(skip)]
+    pub frontend: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            inputs: Vec::new(),
+            include_dirs: Vec::new(),
+            defines: Vec::new(),
+            m32: false,
+            std: None,
+            cc_args: Vec::new(),
+            runtime_include: None,
+            promote: true,
+            work_dir: std::env::temp_dir().join(format!("pleach-{}", std::process::id())),
+            frontend: None,
+        }
+    }
+}

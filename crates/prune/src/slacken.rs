@@ -1,0 +1,63 @@
+//! Literals that must hold for any value of a new unknown: made into conditions on the locations alone.
+//!
+//! *Paper*: HeapInterp §V-A (slackening). *Idea*: with every location fixed to its value on this path the literal holds for all values of the
+//! unknown; then each equation is weakened to `≥` or `≤` as long as it still does. *Invariant*: the result implies the
+//! literal for all values of the unknown, and the state at hand satisfies it. *Direction*: leaves the literal as it is where that fails.
+
+use crate::matching::Matcher;
+use pleach_expr::{TermId, Terms};
+use pleach_state::State;
+use pleach_state::seams::Logic;
+use pleach_wp::{Condition, Locs};
+
+const MAX_LOCATIONS: usize = 4;
+
+pub fn slacken(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
+    let literals = std::mem::take(&mut condition.literals);
+    for l in literals {
+        match without_unknowns(logic, state, locs, fixed, l) {
+            Some(parts) => parts.into_iter().for_each(|p| condition.require(p)),
+            None => condition.require(l),
+        }
+    }
+}
+
+fn without_unknowns(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, l: TermId) -> Option<Vec<TermId>> {
+    let support = logic.terms().support(l);
+    let (known, unknown) = support.iter().copied().partition::<Vec<pleach_expr::Key>, _>(|k| locs.get(k.symbol()).is_some());
+    if unknown.is_empty() || known.len() > MAX_LOCATIONS {
+        return None;
+    }
+    // (location, relation): first all fixed to their values
+    let mut parts: Vec<(TermId, TermId, TermId)> = Vec::new();
+    for k in known {
+        let x = logic.terms().var(k.symbol());
+        let v = Matcher::own(state, locs, fixed).translate(logic, x)?;
+        logic.terms().as_const(v)?;
+        let same = logic.terms().eq(x, v);
+        parts.push((x, v, same));
+    }
+    let implies = |logic: &mut dyn Logic, parts: &[(TermId, TermId, TermId)]| {
+        let mut all = Terms::TRUE;
+        for p in parts {
+            all = logic.terms().and(all, p.2);
+        }
+        let claim = logic.terms().implies(all, l);
+        logic.valid(claim)
+    };
+    if !implies(logic, &parts) {
+        return None;
+    }
+    for i in 0..parts.len() {
+        let (x, v, same) = parts[i];
+        let weaker = [Terms::TRUE, logic.terms().sle(v, x), logic.terms().sle(x, v)];
+        for w in weaker {
+            parts[i].2 = w;
+            if implies(logic, &parts) {
+                break;
+            }
+            parts[i].2 = same;
+        }
+    }
+    Some(parts.into_iter().map(|p| p.2).filter(|t| *t != Terms::TRUE).collect())
+}
