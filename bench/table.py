@@ -25,7 +25,7 @@ def errors(r):
 
 
 def seconds(value):
-    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
 def ratio(ours, theirs):

@@ -185,15 +185,16 @@ impl<'a> Writer<'a> {
             Status::Pruned => NodeStatus::Pruned,
             Status::Merged => NodeStatus::Merged,
         };
-        let file = if n.span.is_known() { relative(self.program.path(n.span), &self.config.directory) } else { "" };
+        let span = tree.span(node);
+        let file = if span.is_known() { relative(self.program.path(span), &self.config.directory) } else { "" };
         let written = self.tree.write(&TreeNode {
             id: node.0,
             parent: (node != NodeId::ROOT).then_some(n.parent.0),
             status,
             tainted: n.tainted,
             file,
-            line: n.span.line,
-            test: (n.test != 0).then_some(TestId(n.test)),
+            line: span.line,
+            test: (n.test() != 0).then_some(TestId(n.test())),
         });
         self.keep(written);
     }

@@ -58,26 +58,6 @@ fn truncated_bitcode() {
     }
 }
 
-/// LLVM's reader crashes on about one in twelve of these; we must not.
-#[test]
-fn damaged_bitcode() {
-    let scratch = Scratch::new();
-    let whole = bitcode(&scratch);
-    let mut seed = 0x2545_F491_4F6C_DD1Du64;
-    for _ in 0..32 {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        let mut bytes = whole.clone();
-        let at = 4 + (seed >> 8) as usize % (bytes.len() - 4);
-        bytes[at] ^= 1 << (seed % 8);
-        let file = scratch.file("damaged.bc", bytes);
-        if let Ok(program) = scratch.load(vec![file]) {
-            common::check(&program);
-        }
-    }
-}
-
 #[test]
 fn files_that_are_not_what_their_name_says() {
     let scratch = Scratch::new();

@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of merging or of what instructions do.
 
+mod explain;
 mod linear;
 pub mod matching;
 mod point;
@@ -11,4 +12,5 @@ mod slacken;
 pub mod table;
 mod tighten;
 
+pub use explain::Explained;
 pub use pruner::{Figures, Interpolation};

@@ -7,6 +7,7 @@
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
 //! *Checked by*: `--check-pruning`, the differential tests, the per-edge check.
 
+use crate::explain::Explained;
 use crate::matching::{Matcher, Miss};
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
@@ -60,7 +61,7 @@ pub struct Interpolation {
     check_overflow: bool,
     pub figures: Figures,
     /// interpolants by node, kept when asked for
-    pub explain: Option<BTreeMap<NodeId, Condition>>,
+    pub explain: Option<BTreeMap<NodeId, Explained>>,
 }
 
 struct ByLogic<'a>(&'a mut dyn FnMut(&mut Terms, TermId) -> bool);
@@ -82,6 +83,13 @@ impl Interpolation {
             figures: Figures::default(),
             explain: None,
         }
+    }
+
+    /// The interpolants kept for explanation, in words: node, place, literals.
+    pub fn explanations(&self, logic: &mut dyn Logic) -> Vec<(NodeId, pleach_ir::Span, Vec<String>)> {
+        let program = logic.program();
+        let kept = self.explain.iter().flatten();
+        kept.map(|(n, e)| (*n, e.span, e.words(logic.terms(), &program, &self.locs))).collect()
     }
 
     /// Runs a walk over the given condition.
@@ -321,7 +329,7 @@ impl Pruner for Interpolation {
             self.figures.literals += c.len() as u64;
             self.figures.largest = self.figures.largest.max(c.len() as u64);
             if let Some(e) = &mut self.explain {
-                e.insert(node, c.clone());
+                e.insert(node, Explained::new(&logic.program(), &info.state, c.clone()));
             }
             // A covered leaf adds nothing that its coverer does not have.
             if tree.node(node).status != Status::Pruned {

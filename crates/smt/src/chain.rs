@@ -1,17 +1,20 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → domain → independence → domain → cache → models → rewrite → (the same on what is left) → back end`
+//! `trivial → domain → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
+//! guess → back end`
 //!
-//! Byte-wise queries end at `domain`, repeated ones at `cache`, most of the others at `models`; only then is it worth
-//! building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
+//! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
+//! only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
 
 use crate::backend;
 use crate::config::{BackendKind, SolverConfig};
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
+use crate::link::cores::Cores;
 use crate::link::difference::Difference;
 use crate::link::domain::{Domain, Truths};
 use crate::link::fallback::Fallback;
+use crate::link::guess::Guess;
 use crate::link::independence::Independence;
 use crate::link::log::Log;
 use crate::link::models::Models;
@@ -26,6 +29,9 @@ use std::rc::Rc;
 pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let truths = Rc::default();
     let mut chain = core(&config);
+    if config.use_guess {
+        chain = Box::new(Guess::new(chain));
+    }
     if config.use_rewrite {
         if config.use_cache {
             chain = Box::new(Cache::new(chain));
@@ -37,6 +43,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     }
     if config.use_difference {
         chain = Box::new(Difference::new(chain));
+    }
+    if config.use_models {
+        chain = Box::new(Cores::new(chain));
     }
     if config.use_cache {
         chain = Box::new(Cache::new(chain));

@@ -40,6 +40,8 @@ pub struct SolverConfig {
     pub use_cache: bool,
     /// Try recent models and known cores first. Default: yes.
     pub use_models: bool,
+    /// Try values near the constants of the query before asking the back end. Default: yes.
+    pub use_guess: bool,
     /// Put `unknown = constant` into the other constraints. Default: yes.
     pub use_rewrite: bool,
 }
@@ -60,6 +62,7 @@ impl Default for SolverConfig {
             use_difference: true,
             use_cache: true,
             use_models: true,
+            use_guess: true,
             use_rewrite: true,
         }
     }
@@ -76,6 +79,7 @@ impl SolverConfig {
             use_difference: false,
             use_cache: false,
             use_models: false,
+            use_guess: false,
             use_rewrite: false,
             ..SolverConfig::default()
         }

@@ -6,6 +6,7 @@
 
 use pleach_expr::TermId;
 use pleach_ir::Span;
+use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
@@ -37,15 +38,15 @@ pub struct Node {
     pub parent: NodeId,
     /// the condition under which the parent's state became this one
     pub condition: TermId,
-    pub span: Span,
+    /// into `Tree::spans`
+    span: u32,
     /// children not complete yet
     pub open: u32,
     pub status: Status,
     /// a path below was lost: nothing may be concluded from this subtree
     pub tainted: bool,
-    /// number of the test that this leaf produced; 0 none
-    pub test: u32,
-    first_child: u32,
+    /// a leaf: the number of the test it produced, 0 none; an inner node: its first child
+    test_or_child: u32,
     last_child: u32,
     next_sibling: u32,
 }
@@ -54,7 +55,7 @@ pub struct Node {
 const NONE: u32 = 0;
 
 impl Node {
-    fn new(parent: NodeId, condition: TermId, span: Span) -> Node {
+    fn new(parent: NodeId, condition: TermId, span: u32) -> Node {
         Node {
             parent,
             condition,
@@ -62,11 +63,19 @@ impl Node {
             open: 0,
             status: Status::Open,
             tainted: false,
-            test: 0,
-            first_child: NONE,
+            test_or_child: 0,
             last_child: NONE,
             next_sibling: NONE,
         }
+    }
+
+    /// The number of the test that this leaf produced; 0 none.
+    pub fn test(&self) -> u32 {
+        if self.status == Status::Inner { 0 } else { self.test_or_child }
+    }
+
+    fn first_child(&self) -> u32 {
+        if self.status == Status::Inner { self.test_or_child } else { NONE }
     }
 
     /// Something below (or the leaf itself) is still to be explored.
@@ -75,39 +84,71 @@ impl Node {
     }
 }
 
+/// Nodes are kept in blocks: a tree of millions of nodes is never copied, and never twice in memory.
+const BLOCK: usize = 4096;
+
 pub struct Tree {
-    nodes: Vec<Node>,
+    blocks: Vec<Vec<Node>>,
+    len: usize,
+    spans: Vec<Span>,
+    span_ids: FxHashMap<Span, u32>,
 }
 
 impl Tree {
     pub fn new() -> Tree {
-        Tree { nodes: vec![Node::new(NodeId::ROOT, pleach_expr::Terms::TRUE, Span::default())] }
+        let mut t = Tree { blocks: Vec::new(), len: 0, spans: Vec::new(), span_ids: FxHashMap::default() };
+        let span = t.span_id(Span::default());
+        t.push(Node::new(NodeId::ROOT, pleach_expr::Terms::TRUE, span));
+        t
     }
 
     pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.index()]
+        &self.blocks[id.index() / BLOCK][id.index() % BLOCK]
+    }
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.blocks[id.index() / BLOCK][id.index() % BLOCK]
+    }
+    fn push(&mut self, n: Node) {
+        if self.len % BLOCK == 0 {
+            // The first block grows as needed: most trees are small.
+            self.blocks.push(if self.len == 0 { Vec::new() } else { Vec::with_capacity(BLOCK) });
+        }
+        self.blocks[self.len / BLOCK].push(n);
+        self.len += 1;
+    }
+    fn span_id(&mut self, s: Span) -> u32 {
+        let spans = &mut self.spans;
+        *self.span_ids.entry(s).or_insert_with(|| {
+            spans.push(s);
+            spans.len() as u32 - 1
+        })
+    }
+    /// Where in the source the node was made.
+    pub fn span(&self, id: NodeId) -> Span {
+        self.spans[self.node(id).span as usize]
     }
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.len
     }
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len == 0
     }
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
-        self.nodes.iter().enumerate().map(|(i, n)| (NodeId(i as u32), n))
+        self.blocks.iter().flatten().enumerate().map(|(i, n)| (NodeId(i as u32), n))
     }
 
     /// A new open leaf below `parent`.
     pub fn grow(&mut self, parent: NodeId, condition: TermId, span: Span) -> NodeId {
-        let id = NodeId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes"));
-        self.nodes.push(Node::new(parent, condition, span));
-        let p = &mut self.nodes[parent.index()];
+        let id = NodeId(u32::try_from(self.len).expect("fewer than 2^32 nodes"));
+        let span = self.span_id(span);
+        self.push(Node::new(parent, condition, span));
+        let p = self.node_mut(parent);
         p.status = Status::Inner;
         p.open += 1;
         let before = std::mem::replace(&mut p.last_child, id.0);
         match before {
-            NONE => p.first_child = id.0,
-            last => self.nodes[last as usize].next_sibling = id.0,
+            NONE => p.test_or_child = id.0,
+            last => self.node_mut(NodeId(last)).next_sibling = id.0,
         }
         id
     }
@@ -115,25 +156,24 @@ impl Tree {
     /// The children in the order in which they grew.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let known = |n: u32| Some(NodeId(n)).filter(|_| n != NONE);
-        std::iter::successors(known(self.node(id).first_child), move |c| known(self.node(*c).next_sibling))
+        std::iter::successors(known(self.node(id).first_child()), move |c| known(self.node(*c).next_sibling))
     }
 
     /// The leaf's path has ended. Returns the nodes whose subtrees are complete by that, innermost first (the leaf itself
     /// included).
     pub fn end(&mut self, leaf: NodeId, status: Status, test: u32) -> Vec<NodeId> {
-        let n = &mut self.nodes[leaf.index()];
+        let n = self.node_mut(leaf);
         debug_assert_eq!(n.status, Status::Open, "only open leaves end");
         n.status = status;
-        n.test = test;
+        n.test_or_child = test;
         if status == Status::Cut {
             n.tainted = true;
         }
         let mut closed = vec![leaf];
         let mut at = leaf;
         while at != NodeId::ROOT {
-            let tainted = self.nodes[at.index()].tainted;
-            let parent = self.nodes[at.index()].parent;
-            let p = &mut self.nodes[parent.index()];
+            let Node { tainted, parent, .. } = *self.node(at);
+            let p = self.node_mut(parent);
             p.tainted |= tainted;
             p.open -= 1;
             if p.open > 0 {
@@ -152,8 +192,8 @@ impl Tree {
     fn taint_above(&mut self, from: NodeId) {
         let mut at = from;
         while at != NodeId::ROOT {
-            at = self.nodes[at.index()].parent;
-            if std::mem::replace(&mut self.nodes[at.index()].tainted, true) {
+            at = self.node(at).parent;
+            if std::mem::replace(&mut self.node_mut(at).tainted, true) {
                 break;
             }
         }

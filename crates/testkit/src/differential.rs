@@ -8,7 +8,7 @@ use std::time::Duration;
 use pleach_report::RunDir;
 
 use crate::oracle::{self, Domain, Outcomes};
-use crate::outcome::{self, Outcome};
+use crate::outcome::{self, Outcome, Predicted};
 use crate::random::Program;
 use crate::scratch::Scratch;
 use crate::{engine, random};
@@ -73,7 +73,7 @@ fn distinct(real: &Outcomes) -> BTreeSet<Outcome> {
 }
 
 /// In words; empty when there are none.
-fn differences(real: &Outcomes, tests: &[(Vec<u8>, Option<Outcome>)]) -> String {
+fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
     let mut out = String::new();
     // Each test by itself: its input must do what was predicted.
     for (input, predicted) in tests {

@@ -37,8 +37,11 @@ pub fn predicted(test: &TestCase) -> Option<Outcome> {
     }
 }
 
-/// The tests of a run: all inputs of a test as one byte string, and its outcome.
-pub fn of_run(run: &RunDir) -> Result<Vec<(Vec<u8>, Option<Outcome>)>, String> {
+/// All inputs of a test as one byte string, and what the engine says about it.
+pub type Predicted = (Vec<u8>, Option<Outcome>);
+
+/// The tests of a run.
+pub fn of_run(run: &RunDir) -> Result<Vec<Predicted>, String> {
     let tests = run.tests().map_err(|e| e.to_string())?;
     Ok(tests.iter().map(|t| (t.inputs.iter().flat_map(|i| i.bytes.clone()).collect(), predicted(t))).collect())
 }

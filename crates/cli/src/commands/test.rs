@@ -58,14 +58,10 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         writer.warnings.push(remark.clone());
     }
 
-    let mut pruner: Box<dyn Pruner> = if args.prune {
-        let overflow = args.check.contains(&crate::args::Check::SignedOverflow);
-        let mut p = pleach_prune::Interpolation::new(&program, overflow);
-        p.explain = args.explain_pruning.then(Default::default);
-        Box::new(p)
-    } else {
-        Box::new(NoPruner)
-    };
+    let overflow = args.check.contains(&crate::args::Check::SignedOverflow);
+    let mut interpolation = pleach_prune::Interpolation::new(&program, overflow);
+    interpolation.explain = args.explain_pruning.then(Default::default);
+    let pruner: &mut dyn Pruner = if args.prune { &mut interpolation } else { &mut NoPruner };
     watch(&halt, config.limits.max_time)?;
     let started = SystemTime::now();
     let mut run = Run::new(config, halt);
@@ -104,6 +100,10 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         pruning: pruner.figures().into_iter().chain(args.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64))).collect(),
         warnings: warnings(&writer),
     };
+    if args.explain_pruning {
+        let text = explanations(&interpolation, &mut guided.machine, &program);
+        dir.write("interpolants.txt", text.as_bytes())?;
+    }
     dir.write_coverage(&report)?;
     dir.write_summary(&result)?;
     dir.write_timing(&timing(started, elapsed, &solver))?;
@@ -120,6 +120,19 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         return Ok(Code::Bug);
     }
     Ok(if result.errors.is_empty() { Code::Fine } else { Code::Found })
+}
+
+/// Every interpolant: node, place, one line per literal.
+fn explanations(interpolation: &pleach_prune::Interpolation, machine: &mut Machine, program: &Program) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    for (node, span, literals) in interpolation.explanations(machine) {
+        let _ = writeln!(out, "node {} at {}:{}", node.0, program.path(span), span.line);
+        for l in literals {
+            let _ = writeln!(out, "    {l}");
+        }
+    }
+    out
 }
 
 /// A boxed searcher as a searcher.

@@ -67,19 +67,23 @@ pub struct Incremental<E: Engine> {
     instance: Option<Encoder<E>>,
     /// size of the instance after its first query
     first: usize,
+    /// queries put to the instance
+    checks: u64,
     figures: Figures,
 }
 
 impl<E: Engine> Incremental<E> {
     pub fn new(limits: Limits, names: &'static Names) -> Incremental<E> {
-        Incremental { limits, names, instance: None, first: 0, figures: Figures::default() }
+        Incremental { limits, names, instance: None, first: 0, checks: 0, figures: Figures::default() }
     }
 
     fn solve(&mut self, terms: &mut Terms, query: &Query) -> Result<Answer, SmtError> {
-        if self.instance.as_ref().is_some_and(|i| i.size() > FLOOR.max(GROWTH * self.first)) {
+        if self.instance.as_ref().is_some_and(|i| i.size() > FLOOR.max(GROWTH * self.first) || self.checks >= std::env::var("CHECKS").ok().and_then(|v| v.parse().ok()).unwrap_or(u64::MAX)) {
             self.figures.rebuilt += 1;
             self.instance = None;
+            self.checks = 0;
         }
+        self.checks += 1;
         let new = self.instance.is_none();
         let instance = match &mut self.instance {
             Some(i) => i,

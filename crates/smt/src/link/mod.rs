@@ -3,9 +3,11 @@
 pub mod cache;
 pub mod checking;
 mod columns;
+pub mod cores;
 pub mod difference;
 pub mod domain;
 pub mod fallback;
+pub mod guess;
 pub mod independence;
 pub mod log;
 pub mod models;

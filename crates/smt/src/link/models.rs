@@ -1,11 +1,10 @@
-//! Recent models and known cores.
+//! Recent models.
 //!
 //! *Idea* (KLEE's counterexample cache): a model of one path often satisfies the next query too, which evaluation tells in
-//! less than a microsecond; and a query that contains a known unsatisfiable core is unsatisfiable.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it; a core only if it is a subset
-//! of the query.
+//! less than a microsecond.
+//! *Invariant*: a model is returned only after every constraint evaluated to true under it.
 
-use crate::answer::{Answer, Core};
+use crate::answer::Answer;
 use crate::evidence;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
@@ -16,59 +15,42 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Models tried regardless of what they mention.
-const RECENT: usize = 32;
+const RECENT: usize = 16;
+/// Models tried for one query.
+const TRIES: usize = 16;
 /// Models kept for each unknown, and unknowns of the newest constraint that are looked up.
 const PER_KEY: usize = 8;
 const KEYS: usize = 4;
 /// Unknowns with models of their own; beyond that the index starts anew.
 const MAX_KEYS: usize = 4_096;
-/// Cores kept for each largest constraint, and in all.
-const PER_TERM: usize = 32;
-const MAX_CORES: usize = 50_000;
 
 pub struct Models<S> {
     next: S,
     recent: VecDeque<Rc<Model>>,
     by_key: FxHashMap<Key, VecDeque<Rc<Model>>>,
-    /// by their largest constraint
-    cores: FxHashMap<TermId, Vec<Core>>,
-    core_count: usize,
     figures: Figures,
 }
 
 #[derive(Default)]
 struct Figures {
     queries: u64,
-    model_hits: u64,
-    core_hits: u64,
+    hits: u64,
     tried: u64,
 }
 
 impl<S: Solver> Models<S> {
     pub fn new(next: S) -> Models<S> {
-        Models {
-            next,
-            recent: VecDeque::new(),
-            by_key: FxHashMap::default(),
-            cores: FxHashMap::default(),
-            core_count: 0,
-            figures: Figures::default(),
-        }
-    }
-
-    fn known_core(&self, constraints: &[TermId]) -> Option<Core> {
-        if self.cores.is_empty() {
-            return None;
-        }
-        let with = constraints.iter().rev().filter_map(|c| self.cores.get(c));
-        with.flatten().find(|core| evidence::is_subset(&core.0, constraints)).cloned()
+        Models { next, recent: VecDeque::new(), by_key: FxHashMap::default(), figures: Figures::default() }
     }
 
     fn known_model(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Rc<Model>> {
         let newest = terms.support(*constraints.last()?);
-        let mut tried: SmallVec<[*const Model; 64]> = SmallVec::new();
+        let mut tried: SmallVec<[*const Model; TRIES]> = SmallVec::new();
         let listed = newest.iter().take(KEYS).filter_map(|k| self.by_key.get(k)).flatten();
         for model in listed.chain(&self.recent) {
+            if tried.len() == TRIES {
+                break;
+            }
             if tried.contains(&Rc::as_ptr(model)) {
                 continue;
             }
@@ -96,24 +78,6 @@ impl<S: Solver> Models<S> {
             list.truncate(PER_KEY);
         }
     }
-
-    fn remember_core(&mut self, core: &Core) {
-        let Some(&largest) = core.0.last() else { return };
-        if self.core_count > MAX_CORES {
-            self.cores.clear();
-            self.core_count = 0;
-        }
-        let list = self.cores.entry(largest).or_default();
-        if list.contains(core) {
-            return;
-        }
-        self.core_count += 1;
-        if list.len() == PER_TERM {
-            list.remove(0);
-            self.core_count -= 1;
-        }
-        list.push(core.clone());
-    }
 }
 
 /// `model` in the normal form of the query.
@@ -127,26 +91,19 @@ impl<S: Solver> Solver for Models<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         self.figures.queries += 1;
         if let Some(model) = self.known_model(terms, query.constraints) {
-            self.figures.model_hits += 1;
+            self.figures.hits += 1;
             return Answer::Sat(fitted(terms, query.constraints, model));
         }
-        if let Some(core) = self.known_core(query.constraints) {
-            self.figures.core_hits += 1;
-            return Answer::Unsat(core);
-        }
         let answer = self.next.check(terms, query);
-        match &answer {
-            Answer::Sat(model) => self.remember(model),
-            Answer::Unsat(core) => self.remember_core(core),
-            Answer::Unknown(_) => {}
+        if let Answer::Sat(model) = &answer {
+            self.remember(model);
         }
         answer
     }
 
     fn stats(&self, out: &mut Stats) {
         out.add("models.queries", self.figures.queries);
-        out.add("models.sat", self.figures.model_hits);
-        out.add("models.unsat", self.figures.core_hits);
+        out.add("models.sat", self.figures.hits);
         out.add("models.tried", self.figures.tried);
         self.next.stats(out);
     }

@@ -5,11 +5,11 @@ pub struct Rng(u64);
 impl Rng {
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng(seed ^ 0x5851_f42d_4c95_7f2d);
-        rng.next();
+        rng.step();
         rng
     }
 
-    pub fn next(&mut self) -> u64 {
+    fn step(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,7 +19,7 @@ impl Rng {
 
     /// In [0, n).
     pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        self.step() % n
     }
 
     pub fn one_in(&mut self, n: u64) -> bool {

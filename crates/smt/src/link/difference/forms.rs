@@ -174,36 +174,54 @@ impl Forms {
                 let (a, b) = (n.arg_a(), n.arg_b());
                 self.cases(terms, [(a, true, b, positive), (a, false, b, !positive)], depth)
             }
-            Op::Eq => {
-                let signed = self.reading(terms, n.arg_a(), n.arg_b());
-                let Some((a, b, c)) = self.difference(terms, n.arg_a(), n.arg_b(), signed) else { return Form::Open };
-                match (a == b, positive) {
-                    (true, _) => Form::Truth((c == 0) == positive),
-                    (false, true) => Form::Same(a, b, -c),
-                    (false, false) => Form::Apart(a, b, -c),
-                }
-            }
-            Op::Ult | Op::Ule | Op::Slt | Op::Sle => {
-                let signed = matches!(n.op, Op::Slt | Op::Sle);
-                let strict = matches!(n.op, Op::Ult | Op::Slt);
-                // ¬(x < y) is y ≤ x
-                let (x, y, strict) =
-                    if positive { (n.arg_a(), n.arg_b(), strict) } else { (n.arg_b(), n.arg_a(), !strict) };
-                let Some((a, b, c)) = self.difference(terms, x, y, signed) else { return Form::Open };
-                let bound = -c - i128::from(strict);
-                if a == b { Form::Truth(bound >= 0) } else { Form::AtMost(a, b, bound) }
-            }
+            Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle => self.comparison(terms, n.op, (n.arg_a(), n.arg_b()), positive, depth),
             _ => Form::Same(self.make_atom(terms, t, false, None), ZERO, i128::from(positive)),
         }
+    }
+
+    /// `x op y`, or its negation. Of a choice between terms there is a case for each.
+    fn comparison(&mut self, terms: &Terms, op: Op, (x, y): (TermId, TermId), positive: bool, depth: u32) -> Form {
+        if depth > MAX_DEPTH || self.work == 0 {
+            return Form::Open;
+        }
+        self.work -= 1;
+        for (choice, left) in [(x, true), (y, false)] {
+            let n = terms.node(choice);
+            if n.op != Op::Ite {
+                continue;
+            }
+            let parts = [(n.arg_b(), true), (n.arg_c(), false)].map(|(arm, condition)| {
+                let sides = if left { (arm, y) } else { (x, arm) };
+                let condition = self.form(terms, n.arg_a(), condition, depth + 4);
+                both(condition, self.comparison(terms, op, sides, positive, depth + 4))
+            });
+            return either(parts);
+        }
+        if op == Op::Eq {
+            let signed = self.reading(terms, x, y);
+            let Some((a, b, c)) = self.difference(terms, x, y, signed) else { return Form::Open };
+            return match (a == b, positive) {
+                (true, _) => Form::Truth((c == 0) == positive),
+                (false, true) => Form::Same(a, b, -c),
+                (false, false) => Form::Apart(a, b, -c),
+            };
+        }
+        let signed = matches!(op, Op::Slt | Op::Sle);
+        let strict = matches!(op, Op::Ult | Op::Slt);
+        // ¬(x < y) is y ≤ x
+        let (x, y, strict) = if positive { (x, y, strict) } else { (y, x, !strict) };
+        let Some((a, b, c)) = self.difference(terms, x, y, signed) else { return Form::Open };
+        let bound = -c - i128::from(strict);
+        if a == b { Form::Truth(bound >= 0) } else { Form::AtMost(a, b, bound) }
     }
 
     /// `a` as said and `b` as said, in one of two ways.
     fn cases(&mut self, terms: &Terms, ways: [(TermId, bool, TermId, bool); 2], depth: u32) -> Form {
         let parts = ways.map(|(a, p, b, q)| {
-            let both = [self.form(terms, a, p, depth + 8), self.form(terms, b, q, depth + 8)];
-            Form::All(Rc::new(both))
+            let first = self.form(terms, a, p, depth + 8);
+            both(first, self.form(terms, b, q, depth + 8))
         });
-        Form::Any(Rc::new(parts))
+        either(parts)
     }
 
     fn junction(&mut self, terms: &Terms, t: TermId, positive: bool, depth: u32) -> Form {
@@ -309,6 +327,31 @@ impl Forms {
         self.atoms.push(Atom { term: t, width, low, high, key: leaf(terms, t), base, twin });
         self.index.insert((t, signed), id);
         id
+    }
+}
+
+fn both(a: Form, b: Form) -> Form {
+    match (a, b) {
+        (Form::Truth(false), _) | (_, Form::Truth(false)) => Form::Truth(false),
+        (Form::Truth(true), x) | (x, Form::Truth(true)) => x,
+        (a, b) => Form::All(Rc::new([a, b])),
+    }
+}
+
+/// One of two; alternatives of alternatives become alternatives.
+fn either(parts: [Form; 2]) -> Form {
+    let mut all = Vec::new();
+    for part in parts {
+        match part {
+            Form::Truth(false) => {}
+            Form::Any(more) => all.extend(more.iter().cloned()),
+            other => all.push(other),
+        }
+    }
+    match all.len() {
+        0 => Form::Truth(false),
+        1 => all.remove(0),
+        _ => Form::Any(all.into()),
     }
 }
 

@@ -46,7 +46,7 @@ struct Figures {
 
 impl<S: Solver> Difference<S> {
     pub fn new(next: S) -> Difference<S> {
-        Difference { next, forms: Forms::default(), search: Search::default(), figures: Figures::default() }
+        Difference { next, forms: Forms::default(), search: Search::new(), figures: Figures::default() }
     }
 
     fn solve(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
@@ -63,6 +63,7 @@ impl<S: Solver> Difference<S> {
         }
         let outcome = self.search.run(&self.forms, &all);
         self.figures.splits += u64::from(self.search.splits);
+        self.search.learn(!matches!(outcome, Outcome::GivenUp));
         match outcome {
             Outcome::GivenUp => {
                 self.figures.given_up += 1;

@@ -9,8 +9,9 @@ use super::graph::Graph;
 use super::reasons::{ALWAYS, DEPTH, Reasons, decision};
 use rustc_hash::FxHashMap;
 
-/// Case distinctions for one query.
+/// Case distinctions for one query: at most, and where they lead nowhere again and again.
 const MAX_SPLITS: u32 = 96;
+const MIN_SPLITS: u32 = 12;
 /// Atoms of one query.
 const MAX_ATOMS: usize = 160;
 
@@ -20,7 +21,6 @@ pub(super) enum Outcome {
     GivenUp,
 }
 
-#[derive(Default)]
 pub(super) struct Search {
     graph: Graph,
     /// atoms of the query, in the order of their nodes
@@ -28,9 +28,31 @@ pub(super) struct Search {
     nodes: FxHashMap<AtomId, u16>,
     waiting: Vec<(Form, u8)>,
     pub splits: u32,
+    /// case distinctions that are allowed now
+    patience: u32,
 }
 
 impl Search {
+    pub fn new() -> Search {
+        Search {
+            graph: Graph::default(),
+            atoms: Vec::new(),
+            nodes: FxHashMap::default(),
+            waiting: Vec::new(),
+            splits: 0,
+            patience: MAX_SPLITS,
+        }
+    }
+
+    /// A search of a query came to an end: was it worth it?
+    pub fn learn(&mut self, answered: bool) {
+        if !answered {
+            self.patience = (self.patience / 2).max(MIN_SPLITS);
+        } else if self.splits > 0 {
+            self.patience = (self.patience + 4).min(MAX_SPLITS);
+        }
+    }
+
     /// Can the forms hold together? Each has its reason.
     pub fn run(&mut self, forms: &Forms, all: &[(Form, u8)]) -> Outcome {
         self.graph.clear();
@@ -128,7 +150,7 @@ impl Search {
     fn decide(&mut self, depth: usize) -> Outcome {
         let violated = self.waiting.iter().find(|(form, _)| !self.holds(form)).cloned();
         let Some((form, reason)) = violated else { return Outcome::Sat };
-        if depth == DEPTH || self.splits >= MAX_SPLITS {
+        if depth == DEPTH || self.splits >= self.patience {
             return Outcome::GivenUp;
         }
         let mut core = Reasons::one(reason);
