@@ -273,7 +273,7 @@ pub struct Arg {
     pub byval: u32,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Inst {
     /// `dst := a op b`
     Bin {

@@ -111,7 +111,7 @@ pub enum Init {
     },
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Global {
     pub name: String,
     pub size: u64,
@@ -124,14 +124,14 @@ pub struct Global {
 }
 
 /// A variable of a frame that lives in memory.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StackObject {
     pub name: String,
     pub align: u32,
     pub ty: Option<TypeId>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlotInfo {
     pub ty: Ty,
     /// the source variable a promoted slot stands for, or the parameter's name
@@ -139,7 +139,7 @@ pub struct SlotInfo {
     pub debug_type: Option<TypeId>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Param {
     pub slot: Slot,
     pub ty: Ty,
@@ -156,7 +156,7 @@ pub struct Block {
     pub len: u32,
 }
 
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Function {
     pub name: String,
     pub params: Vec<Param>,
@@ -203,7 +203,7 @@ impl Function {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub target: Target,
     pub functions: Vec<Function>,

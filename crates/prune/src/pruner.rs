@@ -128,7 +128,7 @@ impl Interpolation {
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut holds =
             |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
-        tighten(&mut Context { logic, state, holds: &mut holds }, &mut condition);
+        tighten(&mut Context { logic, state, fixed, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
     }
 

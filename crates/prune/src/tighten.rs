@@ -4,7 +4,9 @@
 //! bound that replaces literals; where it does not, the literals stay as they were.
 
 use crate::linear::{Reading, write};
-use pleach_expr::TermId;
+use pleach_expr::{Op, TermId, Terms};
+use pleach_memory::{ObjId, Value};
+use rustc_hash::FxHashMap;
 use pleach_state::State;
 use pleach_state::seams::Logic;
 use pleach_wp::Condition;
@@ -15,6 +17,8 @@ pub const MAX_LITERALS: usize = 256;
 pub struct Context<'a> {
     pub logic: &'a mut dyn Logic,
     pub state: &'a State,
+    /// objects with ids below this are the same in every state
+    pub fixed: u32,
     /// a literal over locations holds in `state`
     pub holds: &'a mut dyn FnMut(&mut dyn Logic, &State, TermId) -> bool,
 }
@@ -33,7 +37,55 @@ fn pinned(terms: &pleach_expr::Terms, l: TermId) -> Option<(TermId, i128)> {
     Some((x, i128::from(pleach_expr::sign_extend(c, terms.width(x)))))
 }
 
+/// Replaces locations that an equation fixes by their constants in everything else the condition says.
+///
+/// SOUND: under the equation both forms mean the same, and the equation stays.
+fn propagate(terms: &mut Terms, fixed: u32, condition: &mut Condition) {
+    for _ in 0..3 {
+        let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for &l in &condition.literals {
+            if let Some((x, _)) = pinned(terms, l)
+                && terms.op(x) == Op::Var
+            {
+                let n = terms.node(l);
+                known.insert(x, if n.arg_a() == x { n.arg_b() } else { n.arg_a() });
+            }
+        }
+        if known.is_empty() {
+            return;
+        }
+        let (equations, mut rest): (Vec<TermId>, Vec<TermId>) = std::mem::take(&mut condition.literals)
+            .into_iter()
+            .partition(|&l| pinned(terms, l).is_some_and(|(x, _)| known.contains_key(&x)));
+        let mut changed = false;
+        for l in &mut rest {
+            let new = terms.substitute(*l, &known);
+            changed |= new != *l;
+            *l = new;
+        }
+        for p in &mut condition.pins {
+            p.ptr = terms.substitute(p.ptr, &known);
+        }
+        for v in &mut condition.valids {
+            v.ptr = terms.substitute(v.ptr, &known);
+        }
+        equations.into_iter().chain(rest).for_each(|l| condition.require(l));
+        if !changed {
+            break;
+        }
+    }
+    // What points to a constant place in a global says nothing about the state: the access there succeeded.
+    let evident = |ptr: TermId, obj: ObjId, off: Option<u64>| match Value::from_term(terms, ptr) {
+        Value::Ptr { obj: o, off: k } => o == obj && o.0 < fixed && off.is_none_or(|w| k >= 0 && w == k as u64),
+        _ => false,
+    };
+    condition.pins.retain(|p| p.size.is_some() || !evident(p.ptr, p.obj, p.off));
+    condition.valids.retain(|v| !evident(v.ptr, v.obj, v.off));
+    condition.pins.dedup();
+}
+
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
+    propagate(cx.logic.terms(), cx.fixed, condition);
     let literals = std::mem::take(&mut condition.literals);
     let mut reading = Reading::default();
     let mut comparisons = Vec::new();

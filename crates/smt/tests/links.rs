@@ -252,7 +252,8 @@ fn checking_catches_wrong_evidence() {
     let x = var(&mut terms, "x", 8);
     let c = byte_is(&mut terms, x, 1);
     let oracle = || assemble(SolverConfig::bare(BackendKind::Z3));
-    let liars = [Answer::Sat(Rc::new(Model::new())), Answer::Unsat(Core::new(vec![c])), Answer::Unsat(Core::new(vec![x]))];
+    let liars =
+        [Answer::Sat(Rc::new(Model::new())), Answer::Unsat(Core::new(vec![c])), Answer::Unsat(Core::new(vec![x]))];
     for lie in liars {
         let mut s = Checking::new(Always(lie), oracle());
         assert!(check(&mut s, &mut terms, &[c]).is_unknown());

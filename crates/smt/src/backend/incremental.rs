@@ -48,6 +48,11 @@ pub static Z3: Names = names!("z3");
 /// An instance may grow to this many terms, or to [`GROWTH`] times its first query.
 const FLOOR: usize = 4_000;
 const GROWTH: usize = 8;
+/// After so many checks it is given up if it has grown beyond twice its first query, or is small enough to make anew:
+/// every check also tidies up what the earlier ones left behind. Measured: 1,000 queries on one variable each take 0.2 s of
+/// processor time with 10 to 50 checks, 0.5 s with 200, 2.6 s without a limit; queries that share their terms do not mind.
+const CHECKS: u32 = 32;
+const CHEAP: usize = 1_000;
 
 #[derive(Default)]
 struct Figures {
@@ -68,7 +73,7 @@ pub struct Incremental<E: Engine> {
     /// size of the instance after its first query
     first: usize,
     /// queries put to the instance
-    checks: u64,
+    checks: u32,
     figures: Figures,
 }
 
@@ -77,8 +82,14 @@ impl<E: Engine> Incremental<E> {
         Incremental { limits, names, instance: None, first: 0, checks: 0, figures: Figures::default() }
     }
 
+    /// Has an instance of this size become dearer than a fresh one?
+    fn worn(&self, size: usize) -> bool {
+        let strayed = size > 2 * self.first || size <= CHEAP;
+        size > FLOOR.max(GROWTH * self.first) || self.checks >= CHECKS && strayed
+    }
+
     fn solve(&mut self, terms: &mut Terms, query: &Query) -> Result<Answer, SmtError> {
-        if self.instance.as_ref().is_some_and(|i| i.size() > FLOOR.max(GROWTH * self.first) || self.checks >= std::env::var("CHECKS").ok().and_then(|v| v.parse().ok()).unwrap_or(u64::MAX)) {
+        if self.instance.as_ref().is_some_and(|i| self.worn(i.size())) {
             self.figures.rebuilt += 1;
             self.instance = None;
             self.checks = 0;

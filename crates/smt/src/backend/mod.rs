@@ -114,9 +114,25 @@ impl Fun {
         use Fun::*;
         matches!(
             self,
-            Select | Store | FpFromBits(_) | FpAdd(_) | FpSub(_) | FpMul(_) | FpDiv(_) | FpFma(_) | FpSqrt(_)
-                | FpToIntegral(_) | FpEq | FpLt | FpLe | FpIsNan | FpFromFp(..) | FpFromSigned(..)
-                | FpFromUnsigned(..) | FpToSigned(..) | FpToUnsigned(..)
+            Select
+                | Store
+                | FpFromBits(_)
+                | FpAdd(_)
+                | FpSub(_)
+                | FpMul(_)
+                | FpDiv(_)
+                | FpFma(_)
+                | FpSqrt(_)
+                | FpToIntegral(_)
+                | FpEq
+                | FpLt
+                | FpLe
+                | FpIsNan
+                | FpFromFp(..)
+                | FpFromSigned(..)
+                | FpFromUnsigned(..)
+                | FpToSigned(..)
+                | FpToUnsigned(..)
         )
     }
 }

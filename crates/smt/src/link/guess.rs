@@ -18,8 +18,9 @@ use std::rc::Rc;
 const MAX_KEYS: usize = 6;
 const MAX_CONSTRAINTS: usize = 64;
 const MAX_OPERATORS: usize = 400;
-/// Evaluations of single constraints for one query.
+/// Evaluations of single constraints for one query: at most, and where guesses fail again and again.
 const BUDGET: u32 = 300;
+const LEAST_BUDGET: u32 = 40;
 /// Constants of one constraint that are taken up.
 const MAX_CONSTANTS: usize = 16;
 /// Models to start from.
@@ -38,6 +39,8 @@ pub struct Guess<S> {
     next: S,
     traits: FxHashMap<TermId, Traits>,
     recent: VecDeque<Rc<Model>>,
+    /// evaluations that are allowed now
+    budget: u32,
     figures: Figures,
 }
 
@@ -51,7 +54,13 @@ struct Figures {
 
 impl<S: Solver> Guess<S> {
     pub fn new(next: S) -> Guess<S> {
-        Guess { next, traits: FxHashMap::default(), recent: VecDeque::new(), figures: Figures::default() }
+        Guess {
+            next,
+            traits: FxHashMap::default(),
+            recent: VecDeque::new(),
+            budget: BUDGET,
+            figures: Figures::default(),
+        }
     }
 
     fn traits(&mut self, terms: &Terms, c: TermId) -> Traits {
@@ -89,7 +98,7 @@ impl<S: Solver> Guess<S> {
         // constants of the constraints first, those of the newest in front
         values.reverse();
         self.figures.tried += 1;
-        let mut budget = BUDGET;
+        let mut budget = self.budget;
         let mut found = None;
         let starts = self.recent.iter().filter(|m| keys.iter().any(|&k| m.contains(k))).take(STARTS).cloned();
         for start in starts.chain([Rc::default()]).collect::<Vec<_>>() {
@@ -99,7 +108,9 @@ impl<S: Solver> Guess<S> {
                 break;
             }
         }
-        self.figures.evaluations += u64::from(BUDGET - budget);
+        self.figures.evaluations += u64::from(self.budget - budget);
+        let next = if found.is_some() { 2 * self.budget } else { 3 * self.budget / 4 };
+        self.budget = next.clamp(LEAST_BUDGET, BUDGET);
         found
     }
 }
@@ -157,7 +168,13 @@ fn violated(terms: &Terms, constraints: &[TermId], model: &Model, limit: usize, 
     count
 }
 
-fn climb(terms: &mut Terms, constraints: &[TermId], mut model: Model, values: &[u64], budget: &mut u32) -> Option<Model> {
+fn climb(
+    terms: &mut Terms,
+    constraints: &[TermId],
+    mut model: Model,
+    values: &[u64],
+    budget: &mut u32,
+) -> Option<Model> {
     let mut left = violated(terms, constraints, &model, constraints.len() + 1, budget);
     while left > 0 && *budget > 0 {
         let &wrong = constraints.iter().rev().find(|&&c| terms.try_eval(c, &model) != Some(1))?;

@@ -174,7 +174,9 @@ impl Forms {
                 let (a, b) = (n.arg_a(), n.arg_b());
                 self.cases(terms, [(a, true, b, positive), (a, false, b, !positive)], depth)
             }
-            Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle => self.comparison(terms, n.op, (n.arg_a(), n.arg_b()), positive, depth),
+            Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle => {
+                self.comparison(terms, n.op, (n.arg_a(), n.arg_b()), positive, depth)
+            }
             _ => Form::Same(self.make_atom(terms, t, false, None), ZERO, i128::from(positive)),
         }
     }
