@@ -86,6 +86,10 @@ pub enum Link {
     Models,
     /// Substitute equalities
     Rewrite,
+    /// Decide differences and bounds by shortest paths
+    Difference,
+    /// Try values that the constraints suggest
+    Guess,
     /// Ask the other solver when the first has no answer
     Fallback,
     /// The solver alone

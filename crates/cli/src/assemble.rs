@@ -150,6 +150,8 @@ pub fn solver(args: &TestArgs, halt: &Halt) -> SolverConfig {
         use_cache: on(Link::Cache),
         use_models: on(Link::Models),
         use_rewrite: on(Link::Rewrite),
+        use_difference: on(Link::Difference),
+        use_guess: on(Link::Guess),
         ..SolverConfig::default()
     }
 }
@@ -172,7 +174,7 @@ pub fn run(args: &TestArgs) -> Result<RunConfig, CliError> {
         exit_on_error: args.exit_on_error,
         exit_on_error_type: kinds,
     };
-    Ok(RunConfig { limits, seed: args.seed, ..RunConfig::default() })
+    Ok(RunConfig { limits, seed: args.seed, memory: crate::huge_pages::resident_bytes, ..RunConfig::default() })
 }
 
 const KINDS: [ErrorKind; 18] = [

@@ -8,6 +8,7 @@ mod coverage;
 mod duration;
 mod error;
 mod guided;
+mod huge_pages;
 mod inputs;
 mod progress;
 mod summary;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    huge_pages::avoid();
     let cli = Cli::parse_from(argv::normalize(std::env::args_os()));
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),

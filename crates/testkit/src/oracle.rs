@@ -37,6 +37,8 @@ pub fn run(source: &Path, domain: &Domain, flags: &[&str]) -> Result<Outcomes, S
     let mut compile = Command::new("clang-19");
     compile.args(["-O0", "-g", "-w", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all", "-c"]);
     compile.arg(format!("-fsanitize={CHECKS}")).args(["-Dmain=program_main", "-Dabort=program_abort"]);
+    // Otherwise accesses to globals at constant offsets are not looked at.
+    compile.args(["-mllvm", "-asan-opt=0"]);
     compile.args(flags).arg("-I").arg(scratch.path()).arg(source).arg("-o").arg(&object);
     succeed(&mut compile)?;
     let mut link = Command::new("clang-19");

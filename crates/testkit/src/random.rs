@@ -1,8 +1,9 @@
 //! Random small C programs over a few symbolic bytes, with the errors that a sanitizer can see reliably.
 //!
-//! *Kept out*: reads of uninitialised memory, comparisons of pointers into different objects, shift counts wider than
-//! the shifted value, and accesses that could jump over a red zone. Both compilers are clang without optimisation, so
-//! the order of evaluation is the same. Every statement has a line of its own, so that an error has one place.
+//! *Kept out*: reads of uninitialised memory, undefined behaviour of constants (clang folds it away), comparisons of
+//! pointers into different objects, shift counts wider than the shifted value, and accesses that could jump over a red
+//! zone. Both compilers are clang without optimisation, so the order of evaluation is the same. Every statement has a
+//! line of its own, so that an error has one place.
 
 mod expr;
 mod rng;

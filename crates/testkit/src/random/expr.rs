@@ -55,17 +55,30 @@ impl Generator {
         format!("{} {op} {}", self.expr(depth), self.expr(depth))
     }
 
+    /// The value of a variable: clang folds what is constant, and undefined behaviour with it.
+    fn variable(&mut self) -> String {
+        let scalars: Vec<String> = self.scope.vars().filter(|v| v.len.is_none()).map(|v| v.name.clone()).collect();
+        let at = self.rng.below(scalars.len() as u64) as usize;
+        scalars[at].clone()
+    }
+
     fn division(&mut self, depth: u32) -> String {
         let op = self.rng.pick(&["/", "%"]);
         let (a, b) = (self.expr(depth - 1), self.expr(depth - 1));
-        if self.rng.one_in(4) { format!("({a} {op} ({b}))") } else { format!("({a} {op} (({b}) | 1))") }
+        if self.rng.one_in(4) {
+            return format!("({a} {op} ({} - ({b})))", self.variable());
+        }
+        format!("({a} {op} (({b}) | 1))")
     }
 
     /// Counts are bytes, never wider than the shifted value: clang cuts a wider count down before shifting.
     fn shift(&mut self, depth: u32) -> String {
         let op = self.rng.pick(&["<<", ">>"]);
-        let mask = if self.rng.one_in(4) { 63 } else { 7 };
-        format!("({} {op} (unsigned char)(({}) & {mask}))", self.expr(depth - 1), self.expr(depth - 1))
+        let (value, count) = (self.expr(depth - 1), self.expr(depth - 1));
+        if self.rng.one_in(4) {
+            return format!("({value} {op} (unsigned char)(({count} + {}) & 63))", self.variable());
+        }
+        format!("({value} {op} (unsigned char)(({count}) & 7))")
     }
 
     /// An element, mostly within bounds; at most two elements beyond.
