@@ -1,6 +1,7 @@
 """How each engine is started, and how its account of a run is read."""
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -53,7 +54,7 @@ class Pleach:
     def run(self, bitcode, work, timeout):
         run = work / "run"
         command = [self.binary, "test", "--search", "dfs", "--output-dir", run, *self.args, bitcode]
-        cost = measure.run([str(c) for c in command], work / "log", timeout)
+        cost = measure.run(command, work / "log", timeout)
         result = Result(cpu=cost.cpu, rss_mb=cost.rss_mb)
         if cost.timed_out:
             result.trouble = f"no end after {timeout} s"
@@ -83,7 +84,7 @@ class Klee:
     def run(self, bitcode, work, timeout):
         run = work / "run"
         command = [self.binary, "--search=dfs", f"--output-dir={run}", *self.args, bitcode]
-        cost = measure.run([str(c) for c in command], work / "log", timeout)
+        cost = measure.run(command, work / "log", timeout)
         result = Result(cpu=cost.cpu, rss_mb=cost.rss_mb)
         if cost.timed_out:
             result.trouble = f"no end after {timeout} s"
@@ -93,7 +94,7 @@ class Klee:
         result.partial = _number(log, r"done: partially completed paths = (\d+)")
         result.instructions = _number(log, r"done: total instructions = (\d+)")
         result.queries = self._queries(run / "run.stats")
-        result.errors = dict(Counter(p.name.split(".")[1] for p in run.glob("*.err")))
+        result.errors = dict(Counter(f.name.split(".")[1] for f in os.scandir(run) if f.name.endswith(".err")))
         if cost.exit != 0:
             result.trouble = f"exit {cost.exit}: {_tail(work / 'log')}"
         return result

@@ -49,7 +49,7 @@ ensure_tools() {
 # The sources are compared with a stamp, not with the program, which cargo leaves alone when nothing in it changed.
 built() {
   local stamp=$root/target/release/.pleach-built
-  [ -x "$root/target/release/pleach" ] && [ -e "$stamp" ] &&
+  [ -x "$root/target/release/pleach" ] && [ -x "$root/target/release/pleach-frontend" ] && [ -e "$stamp" ] &&
     [ -z "$(find "$root/crates" "$root/runtime" "$root/solvers" "$root/Cargo.toml" "$root/Cargo.lock" \
       -newer "$stamp" -print -quit)" ]
 }

@@ -73,7 +73,8 @@ fn a_cut_reply_is_no_program() {
     let mut bytes = Vec::new();
     wire::write(&Message::Reading(3), &mut bytes).expect("a vector takes everything");
     let before = bytes.len();
-    wire::write_program(&common::lower("int main(void) { return 0; }\n"), &mut bytes).expect("a vector takes everything");
+    wire::write_program(&common::lower("int main(void) { return 0; }\n"), &mut bytes)
+        .expect("a vector takes everything");
     for end in [0, before, before + 1, bytes.len() / 2, bytes.len() - 1] {
         let reply = wire::decode_reply(&bytes[..end]);
         assert!(matches!(reply.outcome, Outcome::Cut), "{end}");

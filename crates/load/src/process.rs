@@ -34,11 +34,8 @@ pub fn load(options: &Options) -> Result<Program, LoadError> {
 }
 
 fn run(frontend: &Path, request: &[u8]) -> std::io::Result<Output> {
-    let mut child = Command::new(frontend)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        Command::new(frontend).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // The front end reads all of it before it writes anything. One that ended early shows in its status.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request));
     child.wait_with_output()

@@ -50,7 +50,10 @@ impl Explained {
         }
         for v in &c.valids {
             let what = if v.write { "writable" } else { "readable" };
-            out.push(format!("{} points to {} {what} bytes", show(v.ptr), v.bytes));
+            out.push(match v.bounded {
+                true => format!("{} points to {} {what} bytes", show(v.ptr), v.bytes),
+                false => format!("{} points into a live {what} object", show(v.ptr)),
+            });
         }
         out
     }

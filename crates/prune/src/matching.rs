@@ -145,7 +145,13 @@ impl<'a> Matcher<'a> {
         let t = self.translate(logic, v.ptr).ok_or(Miss::Binding)?;
         let (obj, off) = self.target(logic, t).ok_or(Miss::Binding)?;
         let Some(Entry::Live(o)) = self.state.memory.entry(obj) else { return Err(Miss::Binding) };
-        if o.kind == ObjectKind::Function || (v.write && o.readonly) || v.bytes > o.size {
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) {
+            return Err(Miss::Binding);
+        }
+        if !v.bounded {
+            return Ok(());
+        }
+        if v.bytes > o.size {
             return Err(Miss::Binding);
         }
         match off {

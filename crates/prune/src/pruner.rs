@@ -5,7 +5,7 @@
 //! *Invariant*: for an entry (p, Ψ): every state at p with Ψ reaches no error location and no block that the explored
 //! subtree did not reach. *Deviations*: conditions are kept over locations (registers, cells of objects) and not over the first path's
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
-//! *Checked by*: `--check-pruning`, the differential tests, the per-edge check.
+//! *Checked by*: the tests that compare runs with and without `--prune`.
 
 use crate::explain::Explained;
 use crate::matching::{Matcher, Miss};
@@ -150,8 +150,22 @@ impl Interpolation {
                 let inst = &f.insts[origin.inst as usize];
                 let depth = origin.call_depth();
                 let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
-                condition.literals.retain(|l| !checks.literals.contains(l));
-                condition.valids.retain(|v| !checks.valids.iter().any(|c| c.ptr == v.ptr && c.bytes == v.bytes));
+                // A check that may fail here has its failing side explored as well; one that cannot stays an obligation.
+                let mut open = Vec::new();
+                for l in checks.literals {
+                    if !Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
+                        open.push(l);
+                    }
+                }
+                condition.literals.retain(|l| !open.contains(l));
+                if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork {
+                    // Inside or outside, but of a live object.
+                    for v in &mut condition.valids {
+                        if checks.valids.iter().any(|c| c.ptr == v.ptr && c.bytes == v.bytes) {
+                            v.bounded = false;
+                        }
+                    }
+                }
                 Ok(condition)
             }
             ForkKind::Other => Err(GiveUp("a fork over the targets of a pointer")),
@@ -251,6 +265,9 @@ impl Pruner for Interpolation {
             return Look::Go;
         }
         state.at_join = false;
+        if !Point::is_comparable(state) {
+            return Look::Go;
+        }
         self.figures.looked += 1;
         let point = Point::of(state);
         for entry in self.table.candidates(&point, state) {
@@ -332,7 +349,7 @@ impl Pruner for Interpolation {
                 e.insert(node, Explained::new(&logic.program(), &info.state, c.clone()));
             }
             // A covered leaf adds nothing that its coverer does not have.
-            if tree.node(node).status != Status::Pruned {
+            if tree.node(node).status != Status::Pruned && Point::is_comparable(&info.state) {
                 let depth = info.state.call_depth();
                 let entry = Entry { node, condition: c.clone() };
                 self.table.insert(logic.terms(), &self.locs, info.point.clone(), depth, entry);

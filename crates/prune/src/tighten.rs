@@ -9,7 +9,7 @@ use pleach_memory::{ObjId, Value};
 use rustc_hash::FxHashMap;
 use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::Condition;
+use pleach_wp::{Condition, Pin};
 
 /// Beyond so many literals an interpolant is not worth its cost.
 pub const MAX_LITERALS: usize = 256;
@@ -81,7 +81,43 @@ fn propagate(terms: &mut Terms, fixed: u32, condition: &mut Condition) {
     };
     condition.pins.retain(|p| p.size.is_some() || !evident(p.ptr, p.obj, p.off));
     condition.valids.retain(|v| !evident(v.ptr, v.obj, v.off));
-    condition.pins.dedup();
+    normalise_pins(terms, condition);
+}
+
+/// `x + 8 points to o + 24` is `x points to o + 16`; pins of one pointer to one place become one, with room for all.
+fn normalise_pins(terms: &Terms, condition: &mut Condition) {
+    let mut out: Vec<Pin> = Vec::new();
+    for mut p in std::mem::take(&mut condition.pins) {
+        let n = terms.node(p.ptr);
+        if n.op == Op::Add
+            && let (Some(k), Some(off)) = (terms.as_const(n.arg_b()), p.off)
+            && p.size.is_none()
+            && k <= off
+        {
+            p.ptr = n.arg_a();
+            p.off = Some(off - k);
+            p.bytes += k;
+        }
+        match out.iter_mut().find(|q| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size) {
+            Some(q) => {
+                q.bytes = q.bytes.max(p.bytes);
+                q.write |= p.write;
+                q.heap |= p.heap;
+            }
+            None => out.push(p),
+        }
+    }
+    condition.pins = out;
+    // A pinned pointer has room and is live: obligations that follow from pins are dropped.
+    let pins = &condition.pins;
+    condition.valids.retain(|v| {
+        let n = terms.node(v.ptr);
+        let (base, k) = match (n.op, terms.as_const(n.arg_b())) {
+            (Op::Add, Some(k)) => (n.arg_a(), k),
+            _ => (v.ptr, 0),
+        };
+        !pins.iter().any(|p| p.ptr == base && p.off.is_some() && k + v.bytes <= p.bytes && (p.write || !v.write))
+    });
 }
 
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {

@@ -14,6 +14,8 @@ pub struct Valid {
     pub off: Option<u64>,
     pub bytes: u64,
     pub write: bool,
+    /// false: only that the object is live; inside and outside its bounds are both known
+    pub bounded: bool,
 }
 
 /// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
@@ -57,7 +59,7 @@ impl Condition {
     }
 
     pub fn require_valid(&mut self, v: Valid) {
-        if !self.valids.iter().any(|o| o.ptr == v.ptr && o.bytes >= v.bytes && (o.write || !v.write)) {
+        if !self.valids.iter().any(|o| o.ptr == v.ptr && o.bytes >= v.bytes && (o.write || !v.write) && (o.bounded || !v.bounded)) {
             self.valids.push(v);
         }
     }

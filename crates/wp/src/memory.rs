@@ -249,6 +249,9 @@ impl Walker<'_> {
                 continue;
             }
             let off = self.terms.sub(v.ptr, base);
+            if !v.bounded && !self.terms.has(off, facts::HAS_BASE) {
+                continue;
+            }
             if self.terms.has(off, facts::HAS_BASE) || v.bytes > size {
                 return Err(GiveUp("an access that the allocation does not meet"));
             }
@@ -293,7 +296,7 @@ impl Walker<'_> {
         for v in std::mem::take(&mut self.condition.valids) {
             match Value::from_term(self.terms, v.ptr) {
                 Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => self.condition.valids.push(v),
-                _ => match v.off {
+                _ => match v.off.filter(|_| v.bounded) {
                     Some(off) => self.pin(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
                     None => {
                         self.pin(v.ptr, v.obj, None, 0, v.write)?;

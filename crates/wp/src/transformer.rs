@@ -6,7 +6,7 @@
 //! instructions takes the same way without an error and ends in a state that satisfies the condition given.
 //! *Deviations*: memory is matched by object variables (pins) instead of array terms; reads at symbolic offsets of memory that is
 //! not constant are given up. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
-//! precondition, never weaker. *Checked by*: the pruning differential tests and `--check-pruning`.
+//! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Pin, Valid};
 use crate::loc::{Loc, Locs};
@@ -458,7 +458,7 @@ impl Walker<'_> {
     }
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_valid(Valid { ptr, obj, off, bytes, write });
+        self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true });
         self.live = None;
     }
 }
@@ -490,7 +490,7 @@ impl<'a> Walker<'a> {
         if let Some((ptr, ty, write)) = access {
             let ptr = self.pointer(f, depth, ptr)?;
             let bytes = u64::from(self.program.target.store_bytes(ty));
-            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write });
+            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true });
         }
         Ok(c)
     }

@@ -6,6 +6,7 @@ use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::Terms;
 use pleach_memory::Value;
+use pleach_state::seams::Logic;
 use pleach_state::{Access, Cut, ErrorKind, InputType, Origin, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -97,10 +98,13 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let c = m.truth(st, call);
     match m.possible(st, c) {
         Ok(Some(side)) => {
+            // An assumption that cannot hold is an error: walking back, one that was implied must stay implied; of another nothing
+            // is known.
+            let implied = m.entails(st, c);
             if side.plain != Terms::TRUE {
                 m.add(st, side);
             }
-            note(st, || Access::Assume);
+            note(st, || if implied { Access::Assert } else { Access::Opaque });
             Ok(())
         }
         Ok(None) => Err(Flow::error(ErrorKind::User, "klee_assume is given a condition that cannot hold here")),
