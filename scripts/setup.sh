@@ -5,7 +5,7 @@
 
 # Compiler and libraries of LLVM 19; what Bitwuzla is built from; Z3; SQLite; the sanitizers of replay.
 packages=(
-  clang-19 llvm-19 llvm-19-dev llvm-19-tools libpolly-19-dev libclang-rt-19-dev libzstd-dev zlib1g-dev libxml2-dev
+  clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libzstd-dev zlib1g-dev libxml2-dev
   g++ binutils make pkg-config python3-venv libgmp-dev libmpfr-dev libsymfpu-dev
   libz3-dev libsqlite3-dev ca-certificates
 )

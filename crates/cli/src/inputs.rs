@@ -63,7 +63,9 @@ impl Types {
                 InputType::Pointer { to, bits: self.pointer_bits }
             }
             DebugType::Array { element, count } => InputType::array(self.debug(p, *element, deep - 1), *count),
-            DebugType::Struct { size, members, .. } if members.iter().any(|m| m.bits.is_some()) => InputType::Bytes(*size),
+            DebugType::Struct { size, members, .. } if members.iter().any(|m| m.bits.is_some()) => {
+                InputType::Bytes(*size)
+            }
             DebugType::Struct { name, size, members } => {
                 InputType::Struct { name: tagged("struct", name), size: *size, fields: fields(members) }
             }

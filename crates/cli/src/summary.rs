@@ -121,8 +121,14 @@ mod tests {
         let c = Counters { cuts: [(Cut::Time, 1), (Cut::External("f".into()), 3)].into(), ..c };
         let s = Summary { complete: false, ..s };
         let text = words(&s, &c, Duration::from_secs(4), "out");
-        assert!(text.contains("  call of a function without a body: f; 3 paths were not followed to the end\n"), "{text}");
-        assert!(text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end\n"), "{text}");
+        assert!(
+            text.contains("  call of a function without a body: f; 3 paths were not followed to the end\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end\n"),
+            "{text}"
+        );
         assert_eq!((verdict(true, 0), verdict(false, 0), verdict(false, 2)), ("safe", "unknown", "unsafe"));
     }
 }

@@ -251,7 +251,8 @@ impl Sink<Guided> for Writer<'_> {
                 self.put(&test, None, false)
             }
             End::Cut(why) => {
-                let test = self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).words() });
+                let test =
+                    self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).words() });
                 self.put(&test, None, false)
             }
             End::Error(error) => {
@@ -338,7 +339,8 @@ mod tests {
 
     #[test]
     fn both_crates_spell_error_kinds_alike() {
-        for k in [ErrorKind::Assert, ErrorKind::OobRead, ErrorKind::UseAfterFree, ErrorKind::LoopLimit, ErrorKind::User] {
+        for k in [ErrorKind::Assert, ErrorKind::OobRead, ErrorKind::UseAfterFree, ErrorKind::LoopLimit, ErrorKind::User]
+        {
             assert_eq!(kind(k).as_str(), k.as_str());
         }
     }

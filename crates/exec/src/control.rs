@@ -1,5 +1,6 @@
 //! Branches, switches and calls: where execution goes next.
 
+use crate::access::note;
 use crate::feasible::{Decision, Side};
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::{Code, Machine};
@@ -9,7 +10,6 @@ use pleach_ir::{Edge, FuncId, Function, Inst, Opnd, Range, Ty};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_smt::Why;
-use crate::access::note;
 use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, Phase, ProgramError, State};
 use std::rc::Rc;
 
@@ -337,6 +337,7 @@ impl Machine {
         self.enter_block(st, target, pleach_ir::BlockId(0));
     }
 
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn call_through(
         &mut self,
         code: &Code,

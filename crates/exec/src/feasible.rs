@@ -228,7 +228,9 @@ impl Machine {
     pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, why: &Why) -> Flow {
         let lost = st.clone();
         let lost_condition = self.terms.not(side.condition);
-        let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else { return Flow::Next };
+        let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else {
+            return Flow::Next;
+        };
         let cut = End::Cut(Cut::Solver(why.to_string()));
         children.push(Child { state: lost, condition: lost_condition, end: Some(cut) });
         Flow::Stop(Step::Fork(children))

@@ -21,6 +21,7 @@ mod leak;
 mod logic;
 mod machine;
 mod models;
+mod resolution;
 mod scalar;
 mod step;
 mod tests_of_paths;

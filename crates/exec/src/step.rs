@@ -28,8 +28,8 @@ impl Machine {
             loop {
                 let inst = &f.insts[pc];
                 let regs = &mut st.frame.regs;
-                match inst {
-                    &Inst::Bin { op, flags: fl, width, dst, a, b } => {
+                match *inst {
+                    Inst::Bin { op, flags: fl, width, dst, a, b } => {
                         if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b))
                             && !(check_overflow && fl & flags::NSW != 0)
                             && let Some(r) = arith::concrete(op, width, x, y)
@@ -39,14 +39,14 @@ impl Machine {
                             continue;
                         }
                     }
-                    &Inst::Cmp { op, width, dst, a, b } => {
+                    Inst::Cmp { op, width, dst, a, b } => {
                         if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b)) {
                             regs[dst.index()] = Value::Int(u64::from(arith::compare(op, width, x, y)));
                             pc += 1;
                             continue;
                         }
                     }
-                    &Inst::Cast { op, from, to, dst, a } => {
+                    Inst::Cast { op, from, to, dst, a } => {
                         let v = get(regs, consts, a);
                         let r = match (op, v) {
                             (CastOp::SExt, Value::Int(x)) if to <= 64 => {
@@ -62,17 +62,17 @@ impl Machine {
                             continue;
                         }
                     }
-                    &Inst::Mov { dst, a } => {
+                    Inst::Mov { dst, a } => {
                         regs[dst.index()] = get(regs, consts, a);
                         pc += 1;
                         continue;
                     }
-                    &Inst::Undef { dst } => {
+                    Inst::Undef { dst } => {
                         regs[dst.index()] = Value::Undef;
                         pc += 1;
                         continue;
                     }
-                    &Inst::Load { ty, dst, ptr, .. } => {
+                    Inst::Load { ty, dst, ptr, .. } => {
                         if let Value::Ptr { obj, off } = get(regs, consts, ptr) {
                             let n = u64::from(code.program.target.store_bytes(ty));
                             if let Some(o) = st.memory.get(obj)
@@ -100,7 +100,7 @@ impl Machine {
                             }
                         }
                     }
-                    &Inst::Store { ty, ptr, value, .. } => {
+                    Inst::Store { ty, ptr, value, .. } => {
                         if let Value::Ptr { obj, off } = get(regs, consts, ptr)
                             && let Value::Int(v) = get(regs, consts, value)
                         {
@@ -119,7 +119,7 @@ impl Machine {
                             }
                         }
                     }
-                    &Inst::Gep { dst, base, offset, parts } => {
+                    Inst::Gep { dst, base, offset, parts } => {
                         if let Value::Ptr { obj, off } = get(regs, consts, base) {
                             let mut sum = off.wrapping_add(offset);
                             let mut concrete = true;
@@ -141,14 +141,14 @@ impl Machine {
                             }
                         }
                     }
-                    &Inst::Select { dst, cond, a, b, .. } => {
+                    Inst::Select { dst, cond, a, b, .. } => {
                         if let Value::Int(c) = get(regs, consts, cond) {
                             regs[dst.index()] = get(regs, consts, if c & 1 != 0 { a } else { b });
                             pc += 1;
                             continue;
                         }
                     }
-                    &Inst::Jump { edge } => {
+                    Inst::Jump { edge } => {
                         let left = pc as u32 + 1;
                         pc = self.take_edge(f, consts, st, edge);
                         if RECORD && self.record_exit(code, st, left, Exit::Side(0)) {
@@ -167,7 +167,7 @@ impl Machine {
                         }
                         continue;
                     }
-                    &Inst::Branch { cond, edges } => {
+                    Inst::Branch { cond, edges } => {
                         if let Value::Int(c) = get(regs, consts, cond) {
                             let e = edges as usize + usize::from(c & 1 == 0);
                             self.coverage.edges[st.frame.func.index()][e] += 1;

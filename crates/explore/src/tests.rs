@@ -381,7 +381,12 @@ fn a_pruner_hears_of_every_node_in_order() {
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
         let mut searcher = CheckedSearcher::new(Boxed(search(names, 0).build().unwrap()));
         let mut pruner = Diarist::default();
-        run.explore(vec![machine.initial()], &mut machine, &mut sink, Seams { searcher: &mut searcher, pruner: &mut pruner });
+        run.explore(
+            vec![machine.initial()],
+            &mut machine,
+            &mut sink,
+            Seams { searcher: &mut searcher, pruner: &mut pruner },
+        );
         assert_eq!((run.counters.pruned, run.counters.completed), (1, machine.leaves() / 2), "{names}");
         assert_eq!(pruner.open.len(), run.tree.len());
         assert_eq!(pruner.closed, sink.closed);

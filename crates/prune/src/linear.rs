@@ -187,7 +187,9 @@ impl Reading {
                 r
             }
             Op::Mul if terms.as_const(n.arg_b()).is_some() && w <= 64 => {
-                let k = terms.as_const(n.arg_b()).map(|v| if signed { i128::from(sign_extend(v, w)) } else { i128::from(v) })?;
+                let k = terms
+                    .as_const(n.arg_b())
+                    .map(|v| if signed { i128::from(sign_extend(v, w)) } else { i128::from(v) })?;
                 let a = self.sum(terms, n.arg_a(), signed, provisos)?;
                 let mut r = Sum::default();
                 r.add(&a, k);

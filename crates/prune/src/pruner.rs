@@ -109,7 +109,8 @@ impl Interpolation {
             v
         };
         let mut validity = ByLogic(&mut ask);
-        let mut walker = Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.check_overflow, condition);
+        let mut walker =
+            Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.check_overflow, condition);
         let result = go(&mut walker);
         let condition = walker.into_condition();
         *logic.terms() = terms;
@@ -224,7 +225,13 @@ impl Interpolation {
     }
 
     /// The coverer's condition with its object variables replaced by the covered state's objects.
-    fn rename(&mut self, logic: &mut dyn Logic, matcher_binding: &FxHashMap<pleach_memory::ObjId, pleach_memory::ObjId>, state: &State, c: &Condition) -> Condition {
+    fn rename(
+        &mut self,
+        logic: &mut dyn Logic,
+        matcher_binding: &FxHashMap<pleach_memory::ObjId, pleach_memory::ObjId>,
+        state: &State,
+        c: &Condition,
+    ) -> Condition {
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         for s in c.support(logic.terms()) {
             if let Some(Loc::Cell { obj, off, bytes }) = self.locs.get(s)
@@ -432,7 +439,9 @@ impl Interpolation {
         };
         match (end, callee) {
             (End::Exit(_), _) => Ok(Condition::default()),
-            (End::Silent | End::Error(_), Some(("__VERIFIER_assume" | "klee_assume", args))) => assume_fails(self, logic, args),
+            (End::Silent | End::Error(_), Some(("__VERIFIER_assume" | "klee_assume", args))) => {
+                assume_fails(self, logic, args)
+            }
             (End::Silent, Some(("klee_silent_exit", _))) => Ok(Condition::default()),
             // The failing side of a check: its condition is the edge's.
             (End::Error(e), _) if fresh && state.fork == ForkKind::Check(e.kind) => Ok(Condition::default()),
@@ -440,7 +449,12 @@ impl Interpolation {
                 if matches!(e.kind, ErrorKind::Assert | ErrorKind::Abort | ErrorKind::User)
                     && matches!(
                         name,
-                        "__assert_fail" | "abort" | "reach_error" | "__VERIFIER_error" | "klee_abort" | "klee_report_error"
+                        "__assert_fail"
+                            | "abort"
+                            | "reach_error"
+                            | "__VERIFIER_error"
+                            | "klee_abort"
+                            | "klee_report_error"
                     ) =>
             {
                 Ok(Condition::default())

@@ -78,7 +78,8 @@ fn range(terms: &Terms, t: TermId) -> Option<(TermId, Range)> {
         Op::Not => {
             let (v, r) = range(terms, x)?;
             let m = mask(w(v));
-            (r.more < m).then(|| (v, Range { first: r.first.wrapping_add(r.more).wrapping_add(1) & m, more: m - r.more - 1 }))
+            (r.more < m)
+                .then(|| (v, Range { first: r.first.wrapping_add(r.more).wrapping_add(1) & m, more: m - r.more - 1 }))
         }
         Op::Ult | Op::Ule | Op::Slt | Op::Sle => {
             let width = w(x);

@@ -24,7 +24,8 @@ pub fn slacken(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, co
 
 fn without_unknowns(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, l: TermId) -> Option<Vec<TermId>> {
     let support = logic.terms().support(l);
-    let (known, unknown) = support.iter().copied().partition::<Vec<pleach_expr::Key>, _>(|k| locs.get(k.symbol()).is_some());
+    let (known, unknown) =
+        support.iter().copied().partition::<Vec<pleach_expr::Key>, _>(|k| locs.get(k.symbol()).is_some());
     if unknown.is_empty() || known.len() > MAX_LOCATIONS {
         return None;
     }

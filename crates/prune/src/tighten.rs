@@ -6,10 +6,10 @@
 use crate::linear::{Reading, write};
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::{ObjId, Value};
-use rustc_hash::FxHashMap;
 use pleach_state::State;
 use pleach_state::seams::Logic;
 use pleach_wp::{Condition, Pin};
+use rustc_hash::FxHashMap;
 
 /// Beyond so many literals an interpolant is not worth its cost.
 pub const MAX_LITERALS: usize = 256;

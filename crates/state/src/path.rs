@@ -225,7 +225,9 @@ impl PathConstraint {
 
     /// The value this path's model gives to one unknown.
     pub fn model_value(&self, key: Key) -> u64 {
-        let g = self.group_of.get(&key).or_else(|| self.group_of.get(&Key::new(key.symbol(), Key::WHOLE)));
+        // A whole array answers for its cells, the first limb of a wide variable for the others.
+        let near = [key, Key::new(key.symbol(), Key::WHOLE), Key::new(key.symbol(), 0)];
+        let g = near.iter().find_map(|k| self.group_of.get(k));
         g.and_then(|g| self.groups.get(g)).map_or(0, |g| g.model.get(key))
     }
 }

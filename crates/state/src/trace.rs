@@ -37,16 +37,31 @@ pub enum Exit {
 
 #[derive(Clone, Debug)]
 pub enum Access {
-    At { obj: ObjId, off: u64 },
+    At {
+        obj: ObjId,
+        off: u64,
+    },
     /// within the object, at an offset that was not constant
-    Within { obj: ObjId },
+    Within {
+        obj: ObjId,
+    },
     /// a fresh object of so many bytes; `zeroed` or never written
-    Alloc { obj: ObjId, size: u64, zeroed: bool },
-    Free { obj: ObjId },
+    Alloc {
+        obj: ObjId,
+        size: u64,
+        zeroed: bool,
+    },
+    Free {
+        obj: ObjId,
+    },
     /// the result is a new unknown
     Fresh,
     /// so many bytes became new unknowns
-    FreshMemory { obj: ObjId, off: u64, len: u64 },
+    FreshMemory {
+        obj: ObjId,
+        off: u64,
+        len: u64,
+    },
     /// the first argument is not zero from here on
     Assume,
     /// the first argument was found not to be zero; otherwise it would have been an error
@@ -57,10 +72,24 @@ pub enum Access {
     FreeNull,
     /// no effect but this result
     Result(Value),
-    Copy { to: ObjId, to_off: u64, from: ObjId, from_off: u64, len: u64 },
-    Fill { obj: ObjId, off: u64, len: u64 },
+    Copy {
+        to: ObjId,
+        to_off: u64,
+        from: ObjId,
+        from_off: u64,
+        len: u64,
+    },
+    Fill {
+        obj: ObjId,
+        off: u64,
+        len: u64,
+    },
     /// back to a caller: where its results go, and the locals that ceased to exist
-    Returned { caller: FuncId, dsts: Range, dropped: Rc<[ObjId]> },
+    Returned {
+        caller: FuncId,
+        dsts: Range,
+        dropped: Rc<[ObjId]>,
+    },
     /// something this record does not describe
     Opaque,
 }

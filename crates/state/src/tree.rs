@@ -109,7 +109,7 @@ impl Tree {
         &mut self.blocks[id.index() / BLOCK][id.index() % BLOCK]
     }
     fn push(&mut self, n: Node) {
-        if self.len % BLOCK == 0 {
+        if self.len.is_multiple_of(BLOCK) {
             // The first block grows as needed: most trees are small.
             self.blocks.push(if self.len == 0 { Vec::new() } else { Vec::with_capacity(BLOCK) });
         }

@@ -64,7 +64,11 @@ impl Walker<'_> {
         if !dropped.is_empty() && about_memory {
             self.killed()?;
             // The locals are found through the registers that hold their addresses.
-            let slots: Vec<_> = f.insts.iter().filter_map(|i| if let Inst::Alloca { dst, .. } = i { Some(*dst) } else { None }).collect();
+            let slots: Vec<_> = f
+                .insts
+                .iter()
+                .filter_map(|i| if let Inst::Alloca { dst, .. } = i { Some(*dst) } else { None })
+                .collect();
             if slots.len() != dropped.len() {
                 return Err(GiveUp("locals made in a loop"));
             }
@@ -77,7 +81,14 @@ impl Walker<'_> {
     }
 
     /// A call that a model answered.
-    pub(crate) fn modelled(&mut self, f: &Function, depth: u32, args: Range, dsts: Range, access: &Access) -> Walked<()> {
+    pub(crate) fn modelled(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        args: Range,
+        dsts: Range,
+        access: &Access,
+    ) -> Walked<()> {
         let list = &f.args[args.as_range()];
         let dst = f.dsts[dsts.as_range()].first().copied();
         let needed = dst.is_some_and(|d| self.needs(f, depth, d));
@@ -106,9 +117,8 @@ impl Walker<'_> {
                 }
                 let ptr = self.pointer(f, depth, p.value)?;
                 self.pin(ptr, obj, Some(off), len, true)?;
-                for a in &list[1..] {
-                    self.same_as_recorded(f, depth, a.value, a.ty, len)?;
-                    break;
+                if let Some(n) = list.get(1) {
+                    self.same_as_recorded(f, depth, n.value, n.ty, len)?;
                 }
                 Ok(())
             }
@@ -146,7 +156,15 @@ impl Walker<'_> {
                 self.killed()?;
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 let ptr = self.pointer(f, depth, p.value)?;
-                self.condition.require_pin(Pin { ptr, obj, off: Some(0), bytes: 0, write: false, heap: true, size: None });
+                self.condition.require_pin(Pin {
+                    ptr,
+                    obj,
+                    off: Some(0),
+                    bytes: 0,
+                    write: false,
+                    heap: true,
+                    size: None,
+                });
                 self.live = None;
                 Ok(())
             }
@@ -190,7 +208,14 @@ impl Walker<'_> {
         a.iter().any(|k| b.binary_search(k).is_ok())
     }
 
-    fn same_as_recorded(&mut self, f: &Function, depth: u32, o: pleach_ir::Opnd, ty: pleach_ir::Ty, n: u64) -> Walked<()> {
+    fn same_as_recorded(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        o: pleach_ir::Opnd,
+        ty: pleach_ir::Ty,
+        n: u64,
+    ) -> Walked<()> {
         if let OpndKind::Slot(_) = o.kind() {
             let w = self.width(ty);
             let t = self.operand(f, depth, o, w)?;

@@ -59,7 +59,11 @@ impl Condition {
     }
 
     pub fn require_valid(&mut self, v: Valid) {
-        if !self.valids.iter().any(|o| o.ptr == v.ptr && o.bytes >= v.bytes && (o.write || !v.write) && (o.bounded || !v.bounded)) {
+        if !self
+            .valids
+            .iter()
+            .any(|o| o.ptr == v.ptr && o.bytes >= v.bytes && (o.write || !v.write) && (o.bounded || !v.bounded))
+        {
             self.valids.push(v);
         }
     }

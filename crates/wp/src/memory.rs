@@ -68,7 +68,9 @@ impl Walker<'_> {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
-                    self.overwrite(obj, off, bytes, |walker, at, n| walker.terms.extract(v, (at * 8) as u16, (n * 8) as u16));
+                    self.overwrite(obj, off, bytes, |walker, at, n| {
+                        walker.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
+                    });
                     self.pin(p, obj, Some(off), bytes, true)?;
                 } else {
                     self.valid_unless_evident(p, obj, Some(off), bytes, true);
@@ -295,7 +297,9 @@ impl Walker<'_> {
     pub(crate) fn killed(&mut self) -> Walked<()> {
         for v in std::mem::take(&mut self.condition.valids) {
             match Value::from_term(self.terms, v.ptr) {
-                Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => self.condition.valids.push(v),
+                Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => {
+                    self.condition.valids.push(v)
+                }
                 _ => match v.off.filter(|_| v.bounded) {
                     Some(off) => self.pin(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
                     None => {

@@ -177,7 +177,11 @@ impl Walker<'_> {
                         let y = self.operand(f, depth, *b, *width)?;
                         let zero = self.terms.constant(*width, 0);
                         let minus_one = self.terms.not(zero);
-                        let min = if *width <= 64 { self.terms.constant(*width, 1 << (width - 1)) } else { return Err(GiveUp("a wide division")) };
+                        let min = if *width <= 64 {
+                            self.terms.constant(*width, 1 << (width - 1))
+                        } else {
+                            return Err(GiveUp("a wide division"));
+                        };
                         let (at_min, by) = (self.terms.eq(x, min), self.terms.eq(y, minus_one));
                         let both = self.terms.and(at_min, by);
                         out.push(self.terms.not(both));
@@ -293,7 +297,11 @@ impl Walker<'_> {
                 pleach_ir::defs::for_each_result(f, other, |s| needed |= self.needs(f, depth, s));
                 let harmless = matches!(
                     other,
-                    Inst::Scalar { .. } | Inst::FBin { .. } | Inst::FNeg { .. } | Inst::FCmp { .. } | Inst::FCast { .. }
+                    Inst::Scalar { .. }
+                        | Inst::FBin { .. }
+                        | Inst::FNeg { .. }
+                        | Inst::FCmp { .. }
+                        | Inst::FCast { .. }
                 );
                 if needed || !harmless { Err(GiveUp("an instruction that is not walked back over")) } else { Ok(()) }
             }
@@ -377,8 +385,13 @@ impl Walker<'_> {
     /// The variable may have any value: what mentions it must hold for all of them.
     pub(crate) fn forall(&mut self, var: TermId) -> Walked<()> {
         let symbol = SymbolId(self.terms.node(var).a);
-        let on_pointers =
-            self.condition.valids.iter().map(|v| v.ptr).chain(self.condition.pins.iter().map(|p| p.ptr)).collect::<Vec<_>>();
+        let on_pointers = self
+            .condition
+            .valids
+            .iter()
+            .map(|v| v.ptr)
+            .chain(self.condition.pins.iter().map(|p| p.ptr))
+            .collect::<Vec<_>>();
         for t in on_pointers {
             if self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
                 return Err(GiveUp("a pointer made of a new unknown"));

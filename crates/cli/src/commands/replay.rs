@@ -20,7 +20,9 @@ pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
     };
     if args.path.is_dir() && !args.all {
         let path = args.path.display();
-        return Err(CliError::Usage(format!("{path} is a directory; replay one of its .ktest files or all of them with --all")));
+        return Err(CliError::Usage(format!(
+            "{path} is a directory; replay one of its .ktest files or all of them with --all"
+        )));
     }
     if args.all { all(&args, options) } else { one(&args, options) }
 }

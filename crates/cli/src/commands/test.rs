@@ -24,7 +24,8 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
     assemble::conflicts(&args)?;
     let search = assemble::search(&args)?;
     let config = assemble::run(&args)?;
-    let directory = std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
+    let directory =
+        std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
     let halt = Halt::new();
     let program = Rc::new(assemble::load(&args.files, &args.compile)?);
     let entry = assemble::entry(&args, &program)?;
@@ -97,7 +98,11 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         forks: c.forks,
         states_peak: c.states_peak,
         solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
-        pruning: pruner.figures().into_iter().chain(args.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64))).collect(),
+        pruning: pruner
+            .figures()
+            .into_iter()
+            .chain(args.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+            .collect(),
         warnings: warnings(&writer),
     };
     if args.explain_pruning {
@@ -195,13 +200,20 @@ fn warnings(writer: &Writer) -> Vec<String> {
     all
 }
 
-fn run_info(args: &TestArgs, directory: &std::path::Path, program: &Program, entry: &Entry, first: Option<&State>) -> RunInfo {
+fn run_info(
+    args: &TestArgs,
+    directory: &std::path::Path,
+    program: &Program,
+    entry: &Entry,
+    first: Option<&State>,
+) -> RunInfo {
     let entry_kind = match entry {
         Entry::Main { .. } => EntryKind::Main,
         Entry::Fuzz { .. } => EntryKind::Fuzz,
-        Entry::Function(_) => {
-            EntryKind::Function { parameters: parameters(program, first), returns: first.and_then(|s| returns(program, s)) }
-        }
+        Entry::Function(_) => EntryKind::Function {
+            parameters: parameters(program, first),
+            returns: first.and_then(|s| returns(program, s)),
+        },
     };
     let sources: Vec<PathBuf> = args.files.clone();
     let argv = std::iter::once(assemble::program_name(&args.files)).chain(args.args.iter().cloned()).collect();

@@ -1,8 +1,8 @@
 //! SV-COMP's inputs and assumptions.
 
 use super::{Call, ModelFn};
-use crate::flow::{Attempt, Flow, Step};
 use crate::access::note;
+use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
 use pleach_memory::Value;
 use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};

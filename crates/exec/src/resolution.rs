@@ -1,0 +1,298 @@
+//! Which objects a pointer may mean: read off the term where it is a choice between bases, found by the solver where it is not.
+//!
+//! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
+
+use crate::access::{NULL_PAGE, Place, Purpose, null};
+use crate::feasible::Side;
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms};
+use pleach_memory::resolve::{Candidate, candidates};
+use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_smt::Why;
+use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
+
+/// One way a pointer can go: under a side of the path, an error, or a place in an object.
+type Target = (Side, Option<End>, Option<(ObjId, TermId)>);
+
+impl Machine {
+    pub(crate) fn symbolic_place(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        if let Some(&(obj, off)) = st.decided.get(&t) {
+            return self.place_in(st, obj, off, n, purpose);
+        }
+        let Some(found) = candidates(&mut self.terms, t) else {
+            return self.place_by_solver(st, t, n, purpose);
+        };
+        if let [Candidate { obj: Some(obj), offset, .. }] = found[..] {
+            return self.place_in(st, obj, offset, n, purpose);
+        }
+        if let [Candidate { obj: None, offset, .. }] = found[..] {
+            return match self.terms.as_const(offset) {
+                Some(a) => self.numeric_place(st, a, n, purpose),
+                None => self.place_by_solver(st, t, n, purpose),
+            };
+        }
+        self.fork_resolution(st, t, found, n, purpose)
+    }
+
+    /// An offset into one object: within bounds, or the path splits.
+    fn place_in(&mut self, st: &mut State, obj: ObjId, off: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        if let Value::Int(k) = Value::from_term(&self.terms, off) {
+            let k = pleach_expr::sign_extend(k, self.terms.width(off));
+            return self.place(st, Value::ptr(obj, k), n, purpose);
+        }
+        let size = self.live_size(st, obj, purpose)?;
+        let ok = self.within(size, off, n);
+        let what = self.describe(st, obj, size);
+        self.require(st, ok, purpose.oob(), || {
+            format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
+        })?;
+        let plain = self.plain(st, off);
+        Ok(match self.terms.as_const(plain) {
+            Some(k) => Place::At { obj, off: k },
+            None => Place::Symbolic { obj, off: plain },
+        })
+    }
+
+    /// `off + n ≤ size`, no wrap-around.
+    fn within(&mut self, size: u64, off: TermId, n: u64) -> TermId {
+        if n > size {
+            return Terms::FALSE;
+        }
+        let last = self.terms.constant(self.terms.width(off), size - n);
+        self.terms.ule(off, last)
+    }
+
+    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
+    fn fork_resolution(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        found: Vec<Candidate>,
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<Place> {
+        let mut good: Vec<(TermId, ObjId, TermId)> = Vec::new();
+        let mut bad: std::collections::BTreeMap<ErrorKind, (TermId, String)> = Default::default();
+        for c in found {
+            let (guard, flow) = match c.obj {
+                None => {
+                    let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
+                    let is_null = self.terms.ult(c.offset, null_page);
+                    if is_null != Terms::TRUE {
+                        return self.place_by_solver(st, t, n, purpose);
+                    }
+                    (c.guard, Some(null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose)))
+                }
+                Some(obj) => match self.live_size(st, obj, purpose) {
+                    Err(flow) => (c.guard, Some(flow)),
+                    Ok(size) => {
+                        let inside = self.within(size, c.offset, n);
+                        let ok = self.terms.and(c.guard, inside);
+                        if ok != Terms::FALSE {
+                            good.push((ok, obj, c.offset));
+                        }
+                        let outside = self.terms.not(inside);
+                        let oob = self.terms.and(c.guard, outside);
+                        (oob, Some(self.out_of_bounds(st, obj, None, n, purpose)))
+                    }
+                },
+            };
+            if let Some(Flow::Stop(crate::flow::Step::End(End::Error(e)))) = flow
+                && guard != Terms::FALSE
+            {
+                let entry = bad.entry(e.kind).or_insert((Terms::FALSE, e.message));
+                entry.0 = self.terms.or(entry.0, guard);
+            }
+        }
+        let mut sides: Vec<Target> = Vec::new();
+        let mut lost: Option<Why> = None;
+        for (kind, (guard, message)) in bad {
+            match self.possible(st, guard) {
+                Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        for (guard, obj, offset) in good {
+            match self.possible(st, guard) {
+                Ok(Some(side)) => sides.push((side, None, Some((obj, offset)))),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        self.children_of_resolution(st, t, sides, lost)
+    }
+
+    fn children_of_resolution(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        sides: Vec<Target>,
+        lost: Option<Why>,
+    ) -> Attempt<Place> {
+        if let Some(why) = &lost
+            && sides.is_empty()
+        {
+            return Err(Flow::cut(Cut::Solver(why.to_string())));
+        }
+        let targets: Vec<_> = sides.iter().map(|s| s.2).collect();
+        let before = lost.as_ref().map(|_| st.clone());
+        let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
+        let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
+        for (child, target) in children.iter_mut().zip(targets) {
+            if let Some((obj, offset)) = target {
+                child.state.decided.insert(t, (obj, offset));
+            }
+        }
+        if let (Some(state), Some(why)) = (before, lost) {
+            let end = Some(End::Cut(Cut::Solver(why.to_string())));
+            children.push(crate::flow::Child { state, condition: Terms::TRUE, end });
+        }
+        Err(Flow::Stop(crate::flow::Step::Fork(children)))
+    }
+
+    /// A pointer that is not a choice between bases: the solver gives addresses, one object after the other.
+    fn place_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        const MOST: usize = 256;
+        let plain = self.plain(st, t);
+        let w = self.pointer_bits();
+        let mut rest = Terms::TRUE;
+        let mut sides: Vec<Target> = Vec::new();
+        let mut lost = None;
+        loop {
+            let side = match self.possible(st, rest) {
+                Ok(Some(s)) => s,
+                Ok(None) => break,
+                Err(why) => {
+                    lost = Some(why);
+                    break;
+                }
+            };
+            let model = self.model_for(st, &side, plain);
+            let Some(addr) = self.terms.try_eval(plain, &model) else {
+                return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
+            };
+            let object = st.memory.find(addr).and_then(|o| st.memory.get(o).map(|x| (o, x.addr, x.size)));
+            let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
+            let Some((obj, base, size)) = inside else {
+                // Everything that lies in no object is one error; the objects found so far are excluded from it.
+                let kind = if addr < NULL_PAGE { ErrorKind::Null } else { purpose.oob() };
+                let range = if addr < NULL_PAGE {
+                    let k = self.terms.constant(w, NULL_PAGE);
+                    self.terms.ult(plain, k)
+                } else {
+                    self.outside_everything(st, plain, n)
+                };
+                let here = self.terms.and(rest, range);
+                let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}", purpose.verb());
+                match self.possible(st, here) {
+                    Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                    Ok(None) => {}
+                    Err(why) => lost = Some(why),
+                }
+                let not = self.terms.not(range);
+                rest = self.terms.and(rest, not);
+                if sides.len() > MOST || lost.is_some() {
+                    break;
+                }
+                continue;
+            };
+            let b = self.terms.constant(w, base);
+            let off = self.terms.sub(plain, b);
+            let here = self.within(size, off, n);
+            match self.possible(st, here) {
+                Ok(Some(side)) => {
+                    // Writing to a constant and the like is an error of that object.
+                    match self.live_size(st, obj, purpose) {
+                        Ok(_) => sides.push((side, None, Some((obj, off)))),
+                        Err(Flow::Stop(crate::flow::Step::End(end))) => sides.push((side, Some(end), None)),
+                        Err(flow) => return Err(flow),
+                    }
+                }
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+            let not = self.terms.not(here);
+            rest = self.terms.and(rest, not);
+            if sides.len() > MOST {
+                lost = Some(Why::Unsupported(format!("a pointer with more than {MOST} targets")));
+                break;
+            }
+        }
+        if let [(_, None, Some((obj, off)))] = sides[..]
+            && lost.is_none()
+        {
+            st.decided.insert(t, (obj, off));
+            return self.place_in(st, obj, off, n, purpose);
+        }
+        self.children_of_resolution(st, t, sides, lost)
+    }
+
+    /// Decides which object (and offset) a pointer means without touching it: one child per possibility.
+    pub(crate) fn decide_pointer(&mut self, st: &mut State, t: TermId) -> Attempt<()> {
+        let Some(found) = candidates(&mut self.terms, t) else { return Ok(()) };
+        let mut sides = Vec::new();
+        let mut lost = None;
+        for c in found {
+            match self.possible(st, c.guard) {
+                Ok(Some(side)) => sides.push((side, c.obj.map(|o| (o, c.offset)), c.offset)),
+                Ok(None) => {}
+                Err(why) => lost = Some(why),
+            }
+        }
+        if let [(_, Some((obj, off)), _)] = sides[..]
+            && lost.is_none()
+        {
+            return match self.terms.as_const(off) {
+                Some(_) => {
+                    st.decided.insert(t, (obj, off));
+                    Err(Flow::Jump)
+                }
+                None => Ok(()),
+            };
+        }
+        let numbers: Vec<_> = sides.iter().map(|s| s.1.is_none().then_some(s.2)).collect();
+        let sides = sides.into_iter().map(|(s, target, _)| (s, None, target)).collect();
+        match self.children_of_resolution(st, t, sides, lost) {
+            Err(Flow::Stop(crate::flow::Step::Fork(mut children))) => {
+                for (c, number) in children.iter_mut().zip(numbers) {
+                    if let Some(a) = number.and_then(|n| self.terms.as_const(n)) {
+                        c.state.decided_numbers.insert(t, a);
+                    }
+                }
+                Err(Flow::Stop(crate::flow::Step::Fork(children)))
+            }
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// A model that also speaks about the unknowns of `t`.
+    fn model_for(&mut self, st: &State, side: &Side, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
+        if side.plain == Terms::TRUE {
+            return st.path.relevant(&mut self.terms, t).model;
+        }
+        side.model.clone()
+    }
+
+    /// The address lies in no live object (for an access of `n` bytes).
+    fn outside_everything(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
+        let w = self.pointer_bits();
+        let ranges: Vec<(u64, u64)> = st
+            .memory
+            .live()
+            .filter(|(_, o)| o.size >= n && o.kind != ObjectKind::Function)
+            .map(|(_, o)| (o.addr, o.size))
+            .collect();
+        let null_page = self.terms.constant(w, NULL_PAGE);
+        let mut all = self.terms.ule(null_page, plain);
+        for (addr, size) in ranges {
+            let b = self.terms.constant(w, addr);
+            let off = self.terms.sub(plain, b);
+            let inside = self.within(size, off, n);
+            let outside = self.terms.not(inside);
+            all = self.terms.and(all, outside);
+        }
+        all
+    }
+}
