@@ -17,6 +17,8 @@ pub struct Counters {
     /// ended on purpose without a test
     pub silent: u64,
     pub tests: u64,
+    /// times a state was set aside because memory was short
+    pub parked: u64,
     pub states_peak: u64,
     pub deepest: u32,
     /// every reason for which paths were not followed to their end, with how many

@@ -4,8 +4,9 @@
 
 pub mod counters;
 pub mod limits;
+pub mod park;
 pub mod rng;
-pub mod run;
+mod run;
 pub mod search;
 pub mod sink;
 pub mod step;

@@ -56,6 +56,10 @@ pub struct Run {
     pub tree: Tree,
     pub counters: Counters,
     pub(crate) halt: Halt,
+    /// where paths begin, to make parked states again
+    pub(crate) initial: Vec<State>,
+    /// nodes of states that were set aside, and whether they had covered something new
+    pub(crate) parked: Vec<(NodeId, bool)>,
     /// why the loop ends before the states do
     pub(crate) stop: Option<Cut>,
     /// by node: its share of the whole tree
@@ -101,6 +105,8 @@ impl Run {
             tree: Tree::new(),
             counters: Counters::default(),
             halt,
+            initial: Vec::new(),
+            parked: Vec::new(),
             stop: None,
             shares: vec![1.0],
             next_id: 0,
@@ -120,6 +126,7 @@ impl Run {
         let Seams { searcher, pruner } = seams;
         let hands = &mut Hands { machine, sink, pruner, change: Change::default() };
         self.started = Instant::now();
+        self.initial = initial.clone();
         self.plant(initial, hands);
         searcher.update(None, &hands.change.added, &[], self.view(hands));
         loop {
@@ -132,13 +139,20 @@ impl Run {
                 searcher.update(None, &[], &hands.change.removed, self.view(hands));
                 hands.change.removed.clear();
             }
-            let Some(id) = searcher.select(self.view(hands)) else { break };
+            let Some(id) = searcher.select(self.view(hands)) else {
+                if !self.restore(hands) {
+                    break;
+                }
+                searcher.update(None, &hands.change.added, &[], self.view(hands));
+                continue;
+            };
             self.advance(id, hands);
             searcher.update(Some(id), &hands.change.added, &hands.change.removed, self.view(hands));
         }
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
         self.abandon(&why, hands);
+        self.abandon_parked(&why, hands);
         self.report(hands, Instant::now());
     }
 
@@ -188,7 +202,7 @@ impl Run {
         }
     }
 
-    fn admit(&mut self, mut state: State) -> StateId {
+    pub(crate) fn admit(&mut self, mut state: State) -> StateId {
         let id = StateId(self.next_id);
         self.next_id += 1;
         state.id = id;
@@ -289,7 +303,7 @@ impl Run {
         self.close(state.node, status, test, hands);
     }
 
-    fn count(&mut self, end: &End) -> Status {
+    pub(crate) fn count(&mut self, end: &End) -> Status {
         let c = &mut self.counters;
         match end {
             End::Exit(_) => {
@@ -312,7 +326,7 @@ impl Run {
         }
     }
 
-    fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
+    pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
         self.counters.share_done += self.shares[leaf.index()];
         for node in self.tree.end(leaf, status, test) {
             hands.pruner.close(node, &self.tree, hands.machine.logic());

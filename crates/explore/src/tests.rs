@@ -336,6 +336,27 @@ fn short_memory_drops_states_and_counts_them() {
     assert!(run.states.is_empty());
 }
 
+/// Memory that is short the first two times it is looked at.
+fn short_at_first() -> Option<u64> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static LOOKS: AtomicU32 = AtomicU32::new(0);
+    Some(if LOOKS.fetch_add(1, Ordering::Relaxed) < 2 { 200_000_000 } else { 1 })
+}
+
+#[test]
+fn parked_states_are_made_again_and_no_path_is_lost() {
+    let plain = |memory: fn() -> Option<u64>, limits: Limits| {
+        let config = RunConfig { memory, limits, ..RunConfig::default() };
+        let mut machine = Synthetic { pause: 200_000, ..Synthetic::new(2, 8) };
+        explore(&mut machine, &search("bfs", 0), config, Halt::new()).0
+    };
+    let all = plain(|| Some(1), Limits::default());
+    let run = plain(short_at_first, Limits { max_memory: Some(100), ..Limits::default() });
+    assert!(run.counters.parked > 0, "memory was short, so states were set aside");
+    assert!(run.counters.is_complete());
+    assert_eq!((run.counters.completed, run.counters.errored), (all.counters.completed, all.counters.errored));
+}
+
 /// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.
 #[derive(Default)]
 struct Diarist {

@@ -89,7 +89,6 @@ impl Run {
         }
     }
 
-    // INCOMPLETE: the dropped paths are lost; each is counted as cut by memory and still gets its test.
     fn drop_states<M: Stepper>(&mut self, count: usize, hands: &mut Hands<M>) {
         if count == 0 {
             return;
@@ -101,9 +100,7 @@ impl Run {
         }
         ids.sort_by_key(|(new, _)| *new);
         for (_, id) in ids.into_iter().take(count) {
-            let Some(mut state) = self.states.remove(&id) else { continue };
-            hands.change.removed.push(id);
-            self.finish(&mut state, End::Cut(Cut::Memory), hands);
+            self.park(id, hands);
         }
         hands.sink.on_memory_pressure();
     }

@@ -86,6 +86,9 @@ pub struct Summary {
     /// Figures of pruning by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
+    /// Times a state was set aside because memory was short, to be made again later.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parked: u64,
     /// Most states alive at a time.
     pub states_peak: u64,
     /// Solver counters (no times).
@@ -107,4 +110,8 @@ pub struct Timing {
     pub memory_peak_bytes: u64,
     /// Time per component, for instance the solver's.
     pub components_us: BTreeMap<String, u64>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }

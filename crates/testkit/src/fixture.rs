@@ -5,6 +5,7 @@
 
 mod check;
 mod parse;
+pub mod pruning;
 
 pub use check::{brute_force, check, equal_bytes};
 pub use parse::{Expected, Fixture};

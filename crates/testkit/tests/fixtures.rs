@@ -16,9 +16,10 @@ fn main() {
                 continue;
             }
         };
-        let extra: [(&str, bool, Check); 2] = [
+        let extra: [(&str, bool, Check); 3] = [
             ("twice", fixture.repeat, fixture::equal_bytes),
             ("brute-force", fixture.brute.is_some(), fixture::brute_force),
+            ("pruned", fixture::pruning::applies(&fixture), fixture::pruning::same_findings),
         ];
         for (what, wanted, check) in extra {
             if wanted {

@@ -96,6 +96,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         tests: u64::from(writer.tests),
         instructions: c.instructions,
         forks: c.forks,
+        parked: c.parked,
         states_peak: c.states_peak,
         solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
         pruning: pruner

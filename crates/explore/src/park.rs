@@ -1,0 +1,93 @@
+//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else waits it is
+//! made again by executing its path from the start, choosing at each fork the side the tree says.
+//!
+//! *Invariant*: the engine is deterministic, so the same choices lead to the same state; where they do not, the path is cut
+//! and counted. *Direction*: loses no path silently.
+
+use crate::run::{Hands, Run};
+use crate::step::{Child, Step, Stepper};
+use pleach_state::{Cut, End, NodeId, State, StateId, Status};
+
+impl Run {
+    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found by forks alone.
+    pub(crate) fn park<M: Stepper>(&mut self, id: StateId, hands: &mut Hands<M>) {
+        let Some(mut state) = self.states.remove(&id) else { return };
+        hands.change.removed.push(id);
+        if state.recording || self.states.is_empty() {
+            // INCOMPLETE: the path is lost; it is counted as cut by memory and still gets its test.
+            self.finish(&mut state, End::Cut(Cut::Memory), hands);
+        } else {
+            self.parked.push((state.node, state.covered_new));
+            self.counters.parked += 1;
+        }
+    }
+
+    /// Makes the state that was parked last again; false when there is none.
+    pub(crate) fn restore<M: Stepper>(&mut self, hands: &mut Hands<M>) -> bool {
+        let Some((node, covered_new)) = self.parked.pop() else { return false };
+        let choices = self.choices(node);
+        match self.follow(&choices, hands) {
+            Ok(state) => {
+                let depth = choices.len() as u32;
+                let id = self.admit(State { node, depth, covered_new, ..state });
+                hands.change.added.push(id);
+            }
+            Err(mut state) => {
+                state.node = node;
+                self.finish(&mut state, End::Cut(Cut::Memory), hands);
+            }
+        }
+        true
+    }
+
+    /// Which child to take at each fork from the root to the node.
+    fn choices(&self, node: NodeId) -> Vec<usize> {
+        let mut out = Vec::new();
+        let mut at = node;
+        while at != NodeId::ROOT {
+            let parent = self.tree.node(at).parent;
+            out.push(self.tree.children(parent).position(|c| c == at).unwrap_or(usize::MAX));
+            at = parent;
+        }
+        out.reverse();
+        out
+    }
+
+    /// The state after these choices, or the one where the path could not be followed.
+    fn follow<M: Stepper>(&self, choices: &[usize], hands: &mut Hands<M>) -> Result<State, State> {
+        let mut left = choices.iter();
+        let first = if self.initial.len() > 1 { left.next().copied().unwrap_or(0) } else { 0 };
+        let Some(mut state) = self.initial.get(first).cloned() else { return Err(State::hollow()) };
+        let mut left = left.as_slice();
+        while let [choice, rest @ ..] = left {
+            match hands.machine.step(&mut state, self.config.step_blocks) {
+                Step::Next => {}
+                Step::Fork(mut children) => {
+                    if let [Child { end: None, .. }] = children[..] {
+                        state = children.remove(0).state;
+                        continue;
+                    }
+                    if *choice >= children.len() {
+                        return Err(children.pop().map_or_else(State::hollow, |c| c.state));
+                    }
+                    let child = children.swap_remove(*choice);
+                    if child.end.is_some() {
+                        return Err(child.state);
+                    }
+                    state = State { depth: (choices.len() - rest.len()) as u32, ..child.state };
+                    left = rest;
+                }
+                Step::End(_) => return Err(state),
+            }
+        }
+        Ok(state)
+    }
+
+    /// The run ends: what is still parked is cut for that reason.
+    pub(crate) fn abandon_parked<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
+        for (node, _) in std::mem::take(&mut self.parked) {
+            self.count(&End::Cut(why.clone()));
+            self.close(node, Status::Cut, 0, hands);
+        }
+    }
+}
