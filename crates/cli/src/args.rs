@@ -158,7 +158,7 @@ pub struct TestArgs {
     /// Longest exploration, for instance 30s or 5min
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
     pub max_time: Option<Duration>,
-    /// Memory in MB; above it states are dropped, and counted
+    /// Memory in MB; above it states are set aside and made again later
     #[arg(long, value_name = "MB", help_heading = "Limits", default_value_t = 2000)]
     pub max_memory: u64,
     /// Instructions over all paths

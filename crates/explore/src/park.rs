@@ -54,10 +54,10 @@ impl Run {
     }
 
     /// The state after these choices, or the one where the path could not be followed.
-    fn follow<M: Stepper>(&self, choices: &[usize], hands: &mut Hands<M>) -> Result<State, State> {
+    fn follow<M: Stepper>(&self, choices: &[usize], hands: &mut Hands<M>) -> Result<State, Box<State>> {
         let mut left = choices.iter();
         let first = if self.initial.len() > 1 { left.next().copied().unwrap_or(0) } else { 0 };
-        let Some(mut state) = self.initial.get(first).cloned() else { return Err(State::hollow()) };
+        let Some(mut state) = self.initial.get(first).cloned() else { return Err(Box::new(State::hollow())) };
         let mut left = left.as_slice();
         while let [choice, rest @ ..] = left {
             match hands.machine.step(&mut state, self.config.step_blocks) {
@@ -68,16 +68,16 @@ impl Run {
                         continue;
                     }
                     if *choice >= children.len() {
-                        return Err(children.pop().map_or_else(State::hollow, |c| c.state));
+                        return Err(Box::new(children.pop().map_or_else(State::hollow, |c| c.state)));
                     }
                     let child = children.swap_remove(*choice);
                     if child.end.is_some() {
-                        return Err(child.state);
+                        return Err(Box::new(child.state));
                     }
                     state = State { depth: (choices.len() - rest.len()) as u32, ..child.state };
                     left = rest;
                 }
-                Step::End(_) => return Err(state),
+                Step::End(_) => return Err(Box::new(state)),
             }
         }
         Ok(state)

@@ -108,6 +108,9 @@ pub struct Timing {
     pub cpu_us: u64,
     /// Largest resident set.
     pub memory_peak_bytes: u64,
+    /// What the exploration added to the resident set, per state when most were alive.
+    #[serde(default)]
+    pub memory_per_state_bytes: u64,
     /// Time per component, for instance the solver's.
     pub components_us: BTreeMap<String, u64>,
 }

@@ -64,7 +64,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
     interpolation.explain = args.explain_pruning.then(Default::default);
     let pruner: &mut dyn Pruner = if args.prune { &mut interpolation } else { &mut NoPruner };
     watch(&halt, config.limits.max_time)?;
-    let started = SystemTime::now();
+    let start = Start { at: SystemTime::now(), memory: memory_peak_bytes() };
     let mut run = Run::new(config, halt);
     // A bug of ours must not lose what was found until then.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -112,7 +112,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
     }
     dir.write_coverage(&report)?;
     dir.write_summary(&result)?;
-    dir.write_timing(&timing(started, elapsed, &solver))?;
+    dir.write_timing(&timing(start, elapsed, &solver, c.states_peak))?;
     if let Some(why) = writer.failure() {
         eprintln!("pleach: results are incomplete: {why}");
     }
@@ -288,14 +288,23 @@ fn suite(args: &TestArgs, program: &Program, entry: &str) -> SuiteMetadata {
     }
 }
 
-fn timing(started: SystemTime, elapsed: Duration, solver: &pleach_smt::Stats) -> Timing {
+fn timing(start: Start, elapsed: Duration, solver: &pleach_smt::Stats, states_peak: u64) -> Timing {
+    let Start { at: started, memory } = start;
+    let added = memory_peak_bytes().saturating_sub(memory);
     Timing {
         started: started.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
         elapsed_us: elapsed.as_micros() as u64,
         cpu_us: cpu_us(),
         memory_peak_bytes: memory_peak_bytes(),
+        memory_per_state_bytes: added / states_peak.max(1),
         components_us: solver.times().map(|(name, t)| (name.to_owned(), t.as_micros() as u64)).collect(),
     }
+}
+
+/// How things stood before the exploration.
+struct Start {
+    at: SystemTime,
+    memory: u64,
 }
 
 /// Processor time of this process so far.
