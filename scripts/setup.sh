@@ -3,11 +3,11 @@
 #   ensure_tools   apt packages and cargo; says what to run when it may not install
 #   build_pleach   target/release/pleach, unless it is newer than everything it is made of
 
-# Compiler and libraries of LLVM 19; what Bitwuzla is built from; Z3; SQLite; the sanitizers of replay.
+# Compiler and libraries of LLVM 19; what Bitwuzla is built from; Z3; SQLite; the sanitizers of replay; 32-bit programs (-m32).
 packages=(
   clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libzstd-dev zlib1g-dev libxml2-dev
   g++ binutils make pkg-config python3-venv libgmp-dev libmpfr-dev libsymfpu-dev
-  libz3-dev libsqlite3-dev ca-certificates
+  libz3-dev libsqlite3-dev ca-certificates libc6-dev-i386 lib32gcc-12-dev
 )
 
 say() { echo "pleach: $*" >&2; }
