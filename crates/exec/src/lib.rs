@@ -9,9 +9,11 @@ pub mod semantics {
     pub use crate::arith::{bin_term, cmp_term, overflow_term};
 }
 mod bulk;
+mod call;
 pub mod config;
 mod control;
 pub mod coverage;
+mod ending;
 mod entry;
 mod feasible;
 mod float;

@@ -1,0 +1,233 @@
+//! Calls: into functions with a body, into models, through pointers.
+
+use crate::flow::{Attempt, Flow, Step};
+use crate::machine::{Code, Machine};
+use crate::models::Call;
+use pleach_expr::{TermId, Terms};
+use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
+use pleach_memory::resolve::candidates;
+use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
+use std::rc::Rc;
+
+impl Machine {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn call(
+        &mut self,
+        code: &Code,
+        f: &Function,
+        consts: &[Value],
+        st: &mut State,
+        callee: FuncId,
+        dsts: Range,
+        args: Range,
+    ) -> Flow {
+        let target = code.program.function(callee);
+        let model = code.models[callee.index()];
+        if model.is_none() && target.is_declaration() {
+            return Flow::cut(Cut::External(target.name.clone()));
+        }
+        let list = &f.args[args.as_range()];
+        if let Some(model) = model {
+            let mut values: smallvec::SmallVec<[(Value, Ty); 6]> = smallvec::SmallVec::new();
+            for a in list {
+                let w = self.width_of(a.ty);
+                values.push((self.value(st, consts, a.value, w), a.ty));
+            }
+            let call = Call { name: &target.name, args: &values, results: &f.dsts[dsts.as_range()] };
+            let mark = st.trace.accesses.len();
+            return match model(self, st, &call) {
+                Ok(()) => {
+                    // A model describes itself by exactly one entry; otherwise nothing may be concluded across it.
+                    if st.recording && st.trace.accesses.len() != mark + 1 {
+                        st.trace.accesses.truncate(mark);
+                        st.trace.access(Access::Opaque);
+                    }
+                    Flow::Next
+                }
+                Err(flow) => {
+                    st.trace.accesses.truncate(mark);
+                    flow
+                }
+            };
+        }
+        let fixed = target.params.len();
+        if list.len() < fixed {
+            return Flow::error(
+                ErrorKind::BadCall,
+                format!("`{}` takes {fixed} arguments but is called with {}", target.name, list.len()),
+            );
+        }
+        if st.call_depth() + 1 >= self.config.max_stack_depth {
+            return Flow::error(
+                ErrorKind::StackOverflow,
+                format!("more than {} calls are active", self.config.max_stack_depth),
+            );
+        }
+        let mut values: smallvec::SmallVec<[Value; 8]> = smallvec::SmallVec::new();
+        let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
+        let mark = st.trace.accesses.len();
+        for (i, a) in list[..fixed].iter().enumerate() {
+            let mut v = self.raw(st, consts, a.value);
+            let p = &target.params[i];
+            if let Some((size, align)) = p.byval {
+                let id = match self.allocate(st, u64::from(size), u64::from(align), ObjectKind::Stack) {
+                    Ok(id) => id,
+                    Err(flow) => return flow,
+                };
+                let to = Value::ptr(id, 0);
+                if let Err(flow) = self.copy_bytes(st, to, v, Value::Int(u64::from(size)), 64) {
+                    st.memory.drop_local(id);
+                    return flow;
+                }
+                copies.push(id);
+                v = to;
+            }
+            v = self.fit_argument(v, self.width_of(a.ty), self.width_of(p.ty));
+            values.push(v);
+        }
+        let mut rest: Rc<[(Value, Ty)]> = Rc::new([]);
+        if target.variadic && list.len() > fixed {
+            let mut extra = Vec::new();
+            for a in &list[fixed..] {
+                let w = self.width_of(a.ty);
+                extra.push((self.value(st, consts, a.value, w), a.ty));
+            }
+            rest = extra.into();
+        }
+        // Copies made for the callee are part of the call, which walkers recognise by the callee's parameters.
+        st.trace.accesses.truncate(mark);
+        self.enter_function(st, callee, &values, rest, dsts);
+        st.frame.locals.extend(copies);
+        Flow::Frame
+    }
+
+    /// A call whose argument has another width than the parameter (old-style declarations).
+    fn fit_argument(&mut self, v: Value, from: u16, to: u16) -> Value {
+        if from == to || v == Value::Undef {
+            return v;
+        }
+        match v.to_term(&mut self.terms, from) {
+            Some(t) => {
+                let t = self.terms.resize_unsigned(t, to);
+                Value::from_term(&self.terms, t)
+            }
+            None => v,
+        }
+    }
+
+    /// Suspends the top frame after the current instruction and puts a new one on top.
+    pub(crate) fn enter_function(
+        &mut self,
+        st: &mut State,
+        callee: FuncId,
+        args: &[Value],
+        varargs: Rc<[(Value, Ty)]>,
+        dsts: Range,
+    ) {
+        let program = self.program.clone();
+        let target = program.function(callee);
+        let mut frame = Frame::new(callee, target.slots.len());
+        for (p, v) in target.params.iter().zip(args) {
+            frame.regs[p.slot.index()] = *v;
+        }
+        frame.varargs = varargs;
+        if st.recording {
+            let first = target.blocks[0].first.0;
+            st.trace.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
+        }
+        let mut below = std::mem::replace(&mut st.frame, frame);
+        below.block = st.block;
+        below.inst = st.inst + 1;
+        below.dsts = dsts;
+        let depth = st.call_depth() + 1;
+        st.callers = Some(Rc::new(Callers { frame: below, below: st.callers.take(), depth }));
+        self.enter_block(st, target, pleach_ir::BlockId(0));
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn call_through(
+        &mut self,
+        code: &Code,
+        f: &Function,
+        consts: &[Value],
+        st: &mut State,
+        pointer: Opnd,
+        dsts: Range,
+        args: Range,
+    ) -> Flow {
+        let v = self.value(st, consts, pointer, self.pointer_bits());
+        match v {
+            Value::Ptr { obj, off } => match self.function_at(obj) {
+                Some(g) if off == 0 => self.call(code, f, consts, st, g, dsts, args),
+                _ => Flow::error(ErrorKind::BadCall, "call through a pointer that is not a function's address"),
+            },
+            Value::Int(a) if a < 4096 => Flow::error(ErrorKind::BadCall, "call through a null function pointer"),
+            Value::Int(a) => {
+                match st.memory.find(a).filter(|o| st.memory.address(*o) == a).and_then(|o| self.function_at(o)) {
+                    Some(g) => self.call(code, f, consts, st, g, dsts, args),
+                    None => Flow::error(ErrorKind::BadCall, format!("call to address {a:#x}, where no function is")),
+                }
+            }
+            Value::Term(t) => {
+                if let Some(&(obj, _)) = st.decided.get(&t)
+                    && let Some(g) = self.function_at(obj)
+                {
+                    return self.call(code, f, consts, st, g, dsts, args);
+                }
+                match self.resolve_call(st, t) {
+                    Ok(g) => self.call(code, f, consts, st, g, dsts, args),
+                    Err(flow) => flow,
+                }
+            }
+            Value::Undef => {
+                Flow::error(ErrorKind::BadCall, "call through a function pointer that was never initialised")
+            }
+        }
+    }
+
+    /// A function pointer with several targets: one state per function, one for everything else.
+    fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
+        let Some(found) = candidates(&mut self.terms, t) else {
+            return Err(Flow::cut(Cut::Unsupported("a call through a computed function pointer".into())));
+        };
+        let mut conditions = Vec::new();
+        let mut targets = Vec::new();
+        let mut bad = Terms::FALSE;
+        for c in found {
+            let zero = self.terms.constant(self.pointer_bits(), 0);
+            let exact = self.terms.eq(c.offset, zero);
+            match c.obj.and_then(|o| self.function_at(o)) {
+                Some(g) if exact == Terms::TRUE => {
+                    conditions.push(c.guard);
+                    targets.push((c.obj, Some(g), c.offset));
+                }
+                _ => bad = self.terms.or(bad, c.guard),
+            }
+        }
+        conditions.push(bad);
+        targets.push((None, None, t));
+        let (sides, taken, lost) = self.possible_ways(st, &conditions);
+        if let ([way], None) = (&taken[..], &lost)
+            && let Some(g) = targets[*way].1
+        {
+            return Ok(g);
+        }
+        let flow = self.split_with_loss(st, sides, lost, ForkKind::Other);
+        let Flow::Stop(Step::Fork(mut children)) = flow else { return Err(flow) };
+        for (c, &way) in children.iter_mut().zip(&taken) {
+            match targets[way] {
+                (Some(obj), Some(_), off) => {
+                    c.state.decided.insert(t, (obj, off));
+                }
+                _ => {
+                    c.end = Some(End::Error(ProgramError {
+                        kind: ErrorKind::BadCall,
+                        message: "call through a pointer that may not be a function's address".into(),
+                    }));
+                }
+            }
+        }
+        Err(Flow::Stop(Step::Fork(children)))
+    }
+}
