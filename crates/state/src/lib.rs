@@ -2,7 +2,6 @@
 //!
 //! This crate knows no concrete technique.
 
-pub mod event;
 pub mod frame;
 pub mod inputs;
 pub mod map;
@@ -14,7 +13,6 @@ pub mod step;
 pub mod trace;
 pub mod tree;
 
-pub use event::Event;
 pub use frame::{Callers, Frame};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};

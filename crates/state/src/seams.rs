@@ -1,6 +1,5 @@
 //! The seams: small traits that techniques implement, and their no-op forms. The run loop knows only these.
 
-use crate::event::{Event, Wanted};
 use crate::state::{State, StateId};
 use crate::tree::{NodeId, Tree};
 use std::collections::BTreeMap;
@@ -31,12 +30,6 @@ pub trait Searcher {
     /// `current` has been stepped (it may be among the removed); these came, these left.
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View);
     fn name(&self) -> String;
-}
-
-/// Sees what steps do. `wanted` is asked once per run.
-pub trait StepObserver {
-    fn wanted(&self) -> Wanted;
-    fn observe(&mut self, state: &State, event: &Event);
 }
 
 /// Questions about a state that techniques may ask.
@@ -76,19 +69,6 @@ pub trait Pruner {
     fn figures(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
-}
-
-/// Runs a state now or parks it for merging.
-pub trait MergePolicy {
-    fn park(&mut self, state: &State) -> bool;
-}
-
-pub struct NoObserver;
-impl StepObserver for NoObserver {
-    fn wanted(&self) -> Wanted {
-        0
-    }
-    fn observe(&mut self, _: &State, _: &Event) {}
 }
 
 /// Learns nothing.
