@@ -50,14 +50,16 @@ impl Machine {
         self.terms.substitute(t, &memo)
     }
 
-    pub(crate) fn ask(&mut self, st: &mut State, relevant: &[TermId], extra: TermId) -> Answer {
-        let mut constraints: Vec<TermId> = Vec::with_capacity(relevant.len() + 1);
-        constraints.extend_from_slice(relevant);
+    pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, agnostic: bool) -> Answer {
+        let mut constraints: Vec<TermId> = Vec::with_capacity(relevant.constraints.len() + 1);
+        constraints.extend_from_slice(&relevant.constraints);
         if let Err(i) = constraints.binary_search(&extra) {
             constraints.insert(i, extra);
         }
+        // Conservative: an address anywhere makes the whole query depend on addresses.
+        let query = Query { agnostic: agnostic && relevant.agnostic, ..Query::new(&constraints) };
         let start = std::time::Instant::now();
-        let answer = self.solver.check(&mut self.terms, &Query::new(&constraints));
+        let answer = self.solver.check(&mut self.terms, &query);
         let spent = start.elapsed();
         st.query_cost += spent.as_micros() as u64;
         self.solver_time += spent;
@@ -89,7 +91,7 @@ impl Machine {
         }
         let other = if holds { negated } else { plain };
         let not_condition = self.terms.not(condition);
-        let answer = self.ask(st, &relevant.constraints, other);
+        let answer = self.ask(st, &relevant, other, condition == plain);
         let known = relevant.model.clone();
         let side = |holds: bool, model: Rc<Model>, relevant: Relevant| {
             if holds {
@@ -124,8 +126,8 @@ impl Machine {
         negated: TermId,
         relevant: Relevant,
     ) -> Decision {
-        let yes = self.ask(st, &relevant.constraints, plain);
-        let no = self.ask(st, &relevant.constraints, negated);
+        let yes = self.ask(st, &relevant, plain, condition == plain);
+        let no = self.ask(st, &relevant, negated, condition == plain);
         let not_condition = self.terms.not(condition);
         let side = |c, p, m| Side { condition: c, plain: p, relevant: relevant.clone(), model: m };
         match (yes, no) {

@@ -19,6 +19,8 @@ pub struct Group {
     pub constraints: Rc<[TermId]>,
     pub keys: Rc<[Key]>,
     pub model: Rc<Model>,
+    /// no constraint had an address substituted into it
+    pub agnostic: bool,
 }
 
 /// One link of the list of all constraints, newest first, as the program made them (with bases).
@@ -61,6 +63,8 @@ pub struct Relevant {
     pub constraints: Rc<[TermId]>,
     /// satisfies `constraints`
     pub model: Rc<Model>,
+    /// the constraints do not depend on which addresses objects have
+    pub agnostic: bool,
 }
 
 impl Default for PathConstraint {
@@ -132,22 +136,24 @@ impl PathConstraint {
         let keys = terms.support(condition);
         let groups = self.groups_of(&keys);
         match groups.as_slice() {
-            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone() },
+            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone(), agnostic: true },
             [g] => {
                 let g = &self.groups[g];
-                Relevant { constraints: g.constraints.clone(), model: g.model.clone(), groups }
+                Relevant { constraints: g.constraints.clone(), model: g.model.clone(), agnostic: g.agnostic, groups }
             }
             many => {
                 let mut constraints: Vec<TermId> = Vec::new();
                 let mut model = Model::new();
+                let mut agnostic = true;
                 for g in many {
                     let g = &self.groups[g];
                     constraints.extend(g.constraints.iter());
                     merge_model(&mut model, g);
+                    agnostic &= g.agnostic;
                 }
                 constraints.sort_unstable();
                 constraints.dedup();
-                Relevant { groups, constraints: constraints.into(), model: Rc::new(model) }
+                Relevant { groups, constraints: constraints.into(), model: Rc::new(model), agnostic }
             }
         }
     }
@@ -181,12 +187,13 @@ impl PathConstraint {
         constraints.extend(conjuncts);
         constraints.sort_unstable();
         constraints.dedup();
+        let agnostic = relevant.agnostic && condition == plain;
         let id = self.next;
         self.next += 1;
         for &k in &keys {
             self.group_of.insert(k, id);
         }
-        self.groups.insert(id, Rc::new(Group { constraints: constraints.into(), keys: keys.into(), model }));
+        self.groups.insert(id, Rc::new(Group { constraints: constraints.into(), keys: keys.into(), model, agnostic }));
     }
 
     fn pin(&mut self, terms: &Terms, c: TermId) {
