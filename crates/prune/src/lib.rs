@@ -2,12 +2,15 @@
 //!
 //! This crate knows nothing of merging or of what instructions do.
 
+mod ends;
 mod explain;
 mod linear;
 pub mod matching;
 mod point;
+mod propagate;
 mod pruner;
 mod ranges;
+mod rename;
 mod slacken;
 pub mod table;
 mod tighten;

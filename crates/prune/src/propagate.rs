@@ -1,0 +1,172 @@
+//! From what the children of a node need to what the node needs: edges, forks, tightening.
+//!
+//! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its children behaves below as the
+//! explored subtree did. *Direction*: may give up, never too weak.
+
+use crate::matching::Matcher;
+use crate::pruner::{Interpolation, Open};
+use crate::tighten::{Context, MAX_LITERALS, tighten};
+use pleach_expr::{TermId, Terms};
+use pleach_state::seams::Logic;
+use pleach_state::{ErrorKind, ForkKind, State, Trace};
+use pleach_wp::{Condition, GiveUp, Validity, Walked, Walker};
+
+/// A trace longer than this is not walked back over.
+const MAX_TRACE: usize = 4_000_000;
+
+struct ByLogic<'a>(&'a mut dyn FnMut(&mut Terms, TermId) -> bool);
+impl Validity for ByLogic<'_> {
+    fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
+        (self.0)(terms, t)
+    }
+}
+
+impl Interpolation {
+    /// Runs a walk over the given condition.
+    pub(crate) fn walk<T>(
+        &mut self,
+        logic: &mut dyn Logic,
+        condition: Condition,
+        go: impl FnOnce(&mut Walker) -> Walked<T>,
+    ) -> Walked<(T, Condition)> {
+        let program = logic.program();
+        // The walker owns the table while it works; validity questions go back to the solver through a detour.
+        let mut terms = std::mem::replace(logic.terms(), Terms::new(64));
+        let mut ask = |terms: &mut Terms, t: TermId| {
+            std::mem::swap(terms, logic.terms());
+            let v = logic.valid(t);
+            std::mem::swap(terms, logic.terms());
+            v
+        };
+        let mut validity = ByLogic(&mut ask);
+        let mut walker =
+            Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.check_overflow, condition);
+        let result = go(&mut walker);
+        let condition = walker.into_condition();
+        *logic.terms() = terms;
+        result.map(|t| (t, condition))
+    }
+
+    pub(crate) fn walk_trace(
+        &mut self,
+        logic: &mut dyn Logic,
+        condition: Condition,
+        trace: &Trace,
+    ) -> Walked<Condition> {
+        if trace.len() > MAX_TRACE {
+            return Err(GiveUp("a path too long to walk back over"));
+        }
+        self.walk(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
+    }
+
+    pub(crate) fn tighten(
+        &mut self,
+        logic: &mut dyn Logic,
+        state: &State,
+        mut condition: Condition,
+    ) -> Walked<Condition> {
+        let (locs, fixed) = (&self.locs, self.fixed);
+        crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
+        let mut holds =
+            |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
+        tighten(&mut Context { logic, state, fixed, holds: &mut holds }, &mut condition);
+        if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
+    }
+
+    /// What a child needs, as a condition at its parent's fork.
+    pub(crate) fn contribution(&mut self, logic: &mut dyn Logic, child: &Open, psi: Condition) -> Walked<Condition> {
+        let Some(origin) = &child.origin else { return self.walk_trace(logic, psi, &child.entry) };
+        match child.fork {
+            ForkKind::Branch => {
+                let [run] = child.entry.runs[..] else { return Err(GiveUp("a fork that is not a branch")) };
+                let program = logic.program();
+                let f = &program.functions[run.func as usize];
+                let inst = &f.insts[run.to as usize - 1];
+                let (e, condition) = self.walk(logic, psi, |w| w.cross_edge(f, run, inst))?;
+                Ok(self.under(logic, origin, e, condition))
+            }
+            ForkKind::Check(_) => {
+                let program = logic.program();
+                let f = program.function(origin.frame.func);
+                let inst = &f.insts[origin.inst as usize];
+                let depth = origin.call_depth();
+                let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
+                // A check that may fail here has its failing side explored as well; one that cannot stays an obligation.
+                let mut open = Vec::new();
+                for l in checks.literals {
+                    if !Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
+                        open.push(l);
+                    }
+                }
+                condition.literals.retain(|l| !open.contains(l));
+                if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork {
+                    // Inside or outside, but of a live object.
+                    for v in &mut condition.valids {
+                        if checks.valids.iter().any(|c| c.ptr == v.ptr && c.bytes == v.bytes) {
+                            v.bounded = false;
+                        }
+                    }
+                }
+                Ok(condition)
+            }
+            ForkKind::Other => Err(GiveUp("a fork over the targets of a pointer")),
+        }
+    }
+
+    /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is dropped, the others
+    /// are guarded.
+    pub(crate) fn under(
+        &mut self,
+        logic: &mut dyn Logic,
+        origin: &State,
+        e: TermId,
+        mut condition: Condition,
+    ) -> Condition {
+        let literals = std::mem::take(&mut condition.literals);
+        for l in literals {
+            if Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
+                condition.require(l);
+                continue;
+            }
+            let mut guarded = logic.terms().implies(e, l);
+            if let Some(m) = crate::ranges::merge(logic.terms(), guarded) {
+                guarded = m;
+            }
+            if guarded != Terms::TRUE && !logic.valid(guarded) {
+                condition.require(guarded);
+            }
+        }
+        condition
+    }
+
+    pub(crate) fn pass_to_parent(&mut self, logic: &mut dyn Logic, child: Open, psi: Walked<Condition>) {
+        if !self.open.contains_key(&child.parent) {
+            return;
+        }
+        let part = match psi {
+            Ok(psi) => self.contribution(logic, &child, psi),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = part {
+            *self.figures.gave_up.entry(why.0).or_default() += 1;
+        }
+        let Some(parent) = self.open.get_mut(&child.parent) else { return };
+        parent.forked = child.origin.clone();
+        match (&mut parent.needs, part) {
+            (Ok(needs), Ok(part)) => needs.and(part),
+            (needs @ Ok(_), Err(why)) => *needs = Err(why),
+            (Err(_), _) => {}
+        }
+    }
+
+    /// The interpolant of a node at its own point, from what was gathered at its fork.
+    pub(crate) fn interpolant(&mut self, logic: &mut dyn Logic, node: &mut Open) -> Walked<Condition> {
+        let mut condition = std::mem::replace(&mut node.needs, Err(GiveUp("")))?;
+        if let Some(fork) = node.forked.take() {
+            condition = self.tighten(logic, &fork, condition)?;
+            condition = self.walk_trace(logic, condition, &fork.trace)?;
+        }
+        let state = node.state.clone();
+        self.tighten(logic, &state, condition)
+    }
+}

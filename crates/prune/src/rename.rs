@@ -1,0 +1,52 @@
+//! A coverer's condition in the words of the state it covers.
+
+use crate::matching::Matcher;
+use crate::pruner::Interpolation;
+use pleach_expr::TermId;
+use pleach_state::State;
+use pleach_state::seams::Logic;
+use pleach_wp::{Condition, Loc};
+use rustc_hash::FxHashMap;
+
+impl Interpolation {
+    /// The coverer's condition with its object variables replaced by the covered state's objects.
+    pub(crate) fn rename(
+        &mut self,
+        logic: &mut dyn Logic,
+        matcher_binding: &FxHashMap<pleach_memory::ObjId, pleach_memory::ObjId>,
+        state: &State,
+        c: &Condition,
+    ) -> Condition {
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for s in c.support(logic.terms()) {
+            if let Some(Loc::Cell { obj, off, bytes }) = self.locs.get(s)
+                && let Some(&to) = matcher_binding.get(&obj)
+            {
+                let var = logic.terms().var(s);
+                let width = logic.terms().width(var);
+                let new = self.locs.term(logic.terms(), Loc::Cell { obj: to, off, bytes }, width);
+                map.insert(var, new);
+            }
+        }
+        for (&from, &to) in matcher_binding {
+            let (a, b) = (logic.terms().base(from), logic.terms().base(to));
+            map.insert(a, b);
+        }
+        let mut out = c.clone();
+        for p in &mut out.pins {
+            p.obj = matcher_binding.get(&p.obj).copied().unwrap_or(p.obj);
+        }
+        out.substitute(logic.terms(), &map);
+        // Where a valid pointer points is a fact about the covered state.
+        for v in &mut out.valids {
+            let mut own = Matcher::own(state, &self.locs, self.fixed);
+            if let Some(t) = own.translate(logic, v.ptr)
+                && let Some((obj, off)) = own.target(logic, t)
+            {
+                v.obj = obj;
+                v.off = off.and_then(|o| u64::try_from(o).ok());
+            }
+        }
+        out
+    }
+}
