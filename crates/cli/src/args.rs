@@ -55,6 +55,13 @@ pub struct CompileArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Interpolants {
+    Wp,
+    Abduction,
+    Deletion,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Check {
     SignedOverflow,
     Leak,
@@ -186,6 +193,9 @@ pub struct TestArgs {
     /// Leave out paths that cannot reach an error or a block which explored ones did not (interpolation)
     #[arg(long, help_heading = "Search")]
     pub prune: bool,
+    /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
+    #[arg(long, value_enum, requires = "prune", help_heading = "Search", default_value_t = Interpolants::Wp)]
+    pub interpolation: Interpolants,
     /// Keep the interpolant of every node, in words, in the run directory
     #[arg(long, requires = "prune", help_heading = "Search")]
     pub explain_pruning: bool,

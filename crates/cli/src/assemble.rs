@@ -1,10 +1,11 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{Check, CompileArgs, Link, Solver, TestArgs, Uninit};
+use crate::args::{Check, CompileArgs, Interpolants, Link, Solver, TestArgs, Uninit};
 use crate::error::CliError;
 use pleach_exec::{Entry, ExecConfig};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
+use pleach_prune::{Interpolation, Method};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -209,4 +210,15 @@ fn kind(name: &str) -> Result<ErrorKind, CliError> {
 pub fn relative<'a>(path: &'a str, directory: &Path) -> &'a str {
     let rest = Path::new(path).strip_prefix(directory).ok().and_then(Path::to_str);
     rest.filter(|r| !r.is_empty()).unwrap_or(path)
+}
+
+pub fn interpolation(args: &TestArgs, program: &Program) -> Interpolation {
+    let method = match args.interpolation {
+        Interpolants::Wp => Method::Wp,
+        Interpolants::Abduction => Method::Abduction,
+        Interpolants::Deletion => Method::Deletion,
+    };
+    let mut made = Interpolation::new(program, args.check.contains(&Check::SignedOverflow), method);
+    made.explain = args.explain_pruning.then(Default::default);
+    made
 }

@@ -8,17 +8,30 @@ use pleach_state::State;
 use pleach_state::seams::Logic;
 use std::rc::Rc;
 
+/// Beyond so many constraints a core is not made smaller one by one.
+const MINIMISED: usize = 16;
+
 impl Machine {
     fn refuted(&mut self, constraints: &[TermId], negated: TermId) -> bool {
+        self.contradiction(constraints, &[negated]).is_some()
+    }
+
+    /// Constraints among these that cannot all be true, if the solver finds some.
+    fn contradiction(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Rc<[TermId]>> {
         let mut all: Vec<TermId> = constraints.to_vec();
-        if let Err(i) = all.binary_search(&negated) {
-            all.insert(i, negated);
+        for &t in further {
+            if let Err(i) = all.binary_search(&t) {
+                all.insert(i, t);
+            }
         }
         let start = std::time::Instant::now();
         let answer = self.solver.check(&mut self.terms, &Query::new(&all));
         self.solver_time += start.elapsed();
         self.queries += 1;
-        matches!(answer, Answer::Unsat(_))
+        match answer {
+            Answer::Unsat(core) => Some(core.0),
+            _ => None,
+        }
     }
 }
 
@@ -65,5 +78,29 @@ impl Logic for Machine {
         }
         let negated = self.terms.not(condition);
         self.refuted(&[], negated)
+    }
+
+    fn core(&mut self, state: &State, given: TermId, goal: TermId) -> Option<Vec<TermId>> {
+        let both = self.terms.and(given, goal);
+        if self.terms.has(both, pleach_expr::facts::HAS_BASE) {
+            return None;
+        }
+        let relevant = state.path.relevant(&mut self.terms, both);
+        if !relevant.agnostic {
+            return None;
+        }
+        let negated = self.terms.not(goal);
+        let used = self.contradiction(&relevant.constraints, &[given, negated])?;
+        let mut core: Vec<TermId> =
+            used.iter().copied().filter(|c| relevant.constraints.binary_search(c).is_ok()).collect();
+        let mut i = 0;
+        while core.len() <= MINIMISED && i < core.len() {
+            let one = core.remove(i);
+            if self.contradiction(&core, &[given, negated]).is_none() {
+                core.insert(i, one);
+                i += 1;
+            }
+        }
+        Some(core)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! This crate knows nothing of merging or of what instructions do.
 
+mod abduction;
 mod ends;
 mod explain;
 mod linear;
@@ -16,4 +17,4 @@ pub mod table;
 mod tighten;
 
 pub use explain::Explained;
-pub use pruner::{Figures, Interpolation};
+pub use pruner::{Figures, Interpolation, Method};

@@ -3,8 +3,9 @@
 //! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its children behaves below as the
 //! explored subtree did. *Direction*: may give up, never too weak.
 
+use crate::abduction::Abduction;
 use crate::matching::Matcher;
-use crate::pruner::{Interpolation, Open};
+use crate::pruner::{Interpolation, Method, Open};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
 use pleach_expr::{TermId, Terms};
 use pleach_state::seams::Logic;
@@ -122,6 +123,13 @@ impl Interpolation {
         e: TermId,
         mut condition: Condition,
     ) -> Condition {
+        if self.method == Method::Abduction
+            && let Some(abducted) = self.from_context(logic, origin).abduct(e, &condition.literals)
+        {
+            condition.literals.clear();
+            condition.and(abducted);
+            return condition;
+        }
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
             if Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
@@ -167,6 +175,17 @@ impl Interpolation {
             condition = self.walk_trace(logic, condition, &fork.trace)?;
         }
         let state = node.state.clone();
-        self.tighten(logic, &state, condition)
+        let mut condition = self.tighten(logic, &state, condition)?;
+        if self.method == Method::Deletion
+            && let Some(context) = self.from_context(logic, &state).context(Terms::TRUE, &condition.literals)
+        {
+            condition.literals.clear();
+            condition.and(context);
+        }
+        Ok(condition)
+    }
+
+    fn from_context<'a>(&'a self, logic: &'a mut dyn Logic, state: &'a State) -> Abduction<'a> {
+        Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
     }
 }

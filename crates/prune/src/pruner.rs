@@ -35,6 +35,18 @@ pub(crate) struct Open {
     pub(crate) forked: Option<Rc<State>>,
 }
 
+/// How a branch is crossed on the way back, and what a node keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Method {
+    /// weakest preconditions: a literal that needs the branch is guarded by it
+    #[default]
+    Wp,
+    /// conjunctions only: a literal that needs the branch is replaced by the context that implies it
+    Abduction,
+    /// what the path knew, less everything that the subtree does not depend on
+    Deletion,
+}
+
 #[derive(Default)]
 pub struct Figures {
     pub looked: u64,
@@ -54,13 +66,14 @@ pub struct Interpolation {
     pub(crate) covering: Option<Condition>,
     pub(crate) fixed: u32,
     pub(crate) check_overflow: bool,
+    pub(crate) method: Method,
     pub figures: Figures,
     /// interpolants by node, kept when asked for
     pub explain: Option<BTreeMap<NodeId, Explained>>,
 }
 
 impl Interpolation {
-    pub fn new(program: &Program, check_overflow: bool) -> Interpolation {
+    pub fn new(program: &Program, check_overflow: bool, method: Method) -> Interpolation {
         Interpolation {
             locs: Locs::default(),
             open: FxHashMap::default(),
@@ -68,6 +81,7 @@ impl Interpolation {
             covering: None,
             fixed: (program.globals.len() + program.functions.len()) as u32,
             check_overflow,
+            method,
             figures: Figures::default(),
             explain: None,
         }

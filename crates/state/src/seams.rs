@@ -42,6 +42,14 @@ pub trait Logic {
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
     fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
+    /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it
+    /// depends on where objects lie.
+    fn core(
+        &mut self,
+        state: &State,
+        given: pleach_expr::TermId,
+        goal: pleach_expr::TermId,
+    ) -> Option<Vec<pleach_expr::TermId>>;
 }
 
 /// What a pruner says to a state that is about to go on.

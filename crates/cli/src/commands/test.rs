@@ -59,9 +59,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         writer.warnings.push(remark.clone());
     }
 
-    let overflow = args.check.contains(&crate::args::Check::SignedOverflow);
-    let mut interpolation = pleach_prune::Interpolation::new(&program, overflow);
-    interpolation.explain = args.explain_pruning.then(Default::default);
+    let mut interpolation = assemble::interpolation(&args, &program);
     let pruner: &mut dyn Pruner = if args.prune { &mut interpolation } else { &mut NoPruner };
     watch(&halt, config.limits.max_time)?;
     let start = Start { at: SystemTime::now(), memory: memory_peak_bytes() };
