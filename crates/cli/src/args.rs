@@ -26,6 +26,8 @@ pub enum Command {
     Test(Box<TestArgs>),
     /// Run tests natively and compare with what was predicted
     Replay(ReplayArgs),
+    /// Say why a run pruned what it pruned
+    Explain(ExplainArgs),
     /// Write the packed tests of a run as files
     Export(ExportArgs),
     /// Print the program as the engine sees it
@@ -251,6 +253,21 @@ pub struct ReplayArgs {
     pub jobs: usize,
     /// Print the result as JSON
     #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// The run's directory
+    pub run: PathBuf,
+    /// The interpolant of this node (the run must have been made with --explain-pruning)
+    #[arg(long, value_name = "N")]
+    pub node: Option<u32>,
+    /// Print the tree, or its part below the node, for Graphviz
+    #[arg(long)]
+    pub dot: bool,
+    /// Print the result as JSON
+    #[arg(long, conflicts_with = "dot")]
     pub json: bool,
 }
 

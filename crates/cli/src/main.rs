@@ -7,6 +7,7 @@ mod commands;
 mod coverage;
 mod duration;
 mod error;
+mod explanations;
 mod guided;
 mod huge_pages;
 mod inputs;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Explain(args) => commands::explain::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),

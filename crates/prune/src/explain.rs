@@ -1,52 +1,70 @@
-//! Interpolants in words: locations by the names the source gives them.
+//! What is kept about a node for its explanation, with locations by the names the source gives them.
 
-use pleach_expr::{SymbolKind, TermId, Terms};
+use crate::words::Words;
+use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span};
-use pleach_state::State;
-use pleach_wp::{Condition, Loc, Locs};
+use pleach_memory::ObjId;
+use pleach_state::{NodeId, State};
+use pleach_wp::{Condition, Loc, Locs, Walked};
 use rustc_hash::FxHashMap;
 
-/// An interpolant with where it holds.
+/// A closed node.
 #[derive(Clone, Debug)]
 pub struct Explained {
     pub span: Span,
     /// functions on the stack, outermost first
     pub stack: Vec<FuncId>,
-    pub condition: Condition,
+    /// the interpolant, or why there is none
+    pub condition: Walked<Condition>,
+    /// whose interpolant covers it
+    pub by: Option<NodeId>,
+}
+
+/// A closed node in words.
+pub struct Explanation {
+    pub node: NodeId,
+    pub span: Span,
+    /// functions on the stack, outermost first
+    pub stack: Vec<String>,
+    pub by: Option<NodeId>,
+    /// why there is no interpolant
+    pub gave_up: Option<&'static str>,
+    pub conjuncts: Vec<String>,
 }
 
 impl Explained {
-    pub fn new(program: &Program, state: &State, condition: Condition) -> Explained {
+    pub fn new(program: &Program, state: &State, condition: Walked<Condition>, by: Option<NodeId>) -> Explained {
         let lines = state.stack(program);
         Explained {
             span: lines.first().map(|l| l.span).unwrap_or_default(),
             stack: lines.iter().rev().map(|l| l.func).collect(),
             condition,
+            by,
         }
     }
 
-    /// One line per literal.
-    pub fn words(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
-        let mut names: FxHashMap<TermId, TermId> = FxHashMap::default();
-        for s in self.condition.support(terms) {
-            let Some(loc) = locs.get(s) else { continue };
-            let var = terms.var(s);
-            let width = terms.width(var);
-            let name = self.name(program, loc);
-            let named = terms.symbols.intern(&name, SymbolKind::Bits(width));
-            let named = terms.var(named);
-            names.insert(var, named);
+    pub(crate) fn explanation(&self, node: NodeId, terms: &mut Terms, program: &Program, locs: &Locs) -> Explanation {
+        Explanation {
+            node,
+            span: self.span,
+            stack: self.stack.iter().map(|f| program.function(*f).name.clone()).collect(),
+            by: self.by,
+            gave_up: self.condition.as_ref().err().map(|why| why.0),
+            conjuncts: self.words(terms, program, locs),
         }
-        let mut show = |t: TermId| {
-            let t = terms.substitute(t, &names);
-            terms.show(t)
-        };
-        let c = &self.condition;
-        let mut out: Vec<String> = c.literals.iter().map(|&l| show(l)).collect();
+    }
+
+    /// One line per conjunct; none where there is no interpolant.
+    fn words(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
+        let Ok(c) = &self.condition else { return Vec::new() };
+        let names = self.names(terms, program, locs, c);
+        let words = Words { terms, names: &names };
+        let show = |t: TermId| words.value(t, 24);
+        let mut out = words.lines(&c.literals);
         for p in &c.pins {
-            let at = p.off.map_or(String::new(), |o| format!(" + {o}"));
+            let at = p.off.map_or(" anywhere".to_owned(), |o| format!(" + {o}"));
             let size = p.size.map_or(String::new(), |s| format!(" (of exactly {s} bytes)"));
-            out.push(format!("{} points to object {}{at}{size}", show(p.ptr), p.obj.0));
+            out.push(format!("{} points to {}{at}{size}", show(p.ptr), object(program, p.obj)));
         }
         for v in &c.valids {
             let what = if v.write { "writable" } else { "readable" };
@@ -58,22 +76,53 @@ impl Explained {
         out
     }
 
-    fn name(&self, program: &Program, loc: Loc) -> String {
-        match loc {
-            Loc::Reg { depth, slot } => {
-                let f = self.stack.get(depth as usize).map(|f| program.function(*f));
-                let named = f.and_then(|f| f.slots.get(slot as usize)).and_then(|s| s.name.clone());
-                match (named, f) {
-                    (Some(n), Some(_)) if depth as usize + 1 == self.stack.len() => n,
-                    (Some(n), Some(f)) => format!("{}::{n}", f.name),
-                    _ => format!("%{depth}.{slot}"),
+    fn names(&self, terms: &mut Terms, program: &Program, locs: &Locs, c: &Condition) -> FxHashMap<TermId, String> {
+        let mut names: FxHashMap<TermId, String> = FxHashMap::default();
+        let mut cells = Vec::new();
+        for s in c.support(terms) {
+            let var = terms.var(s);
+            match locs.get(s) {
+                Some(loc @ Loc::Reg { .. }) => {
+                    names.insert(var, self.register(program, loc));
+                }
+                Some(Loc::Cell { obj, off, bytes }) => cells.push((var, obj, off, bytes)),
+                None => {
+                    names.insert(var, "any".into());
                 }
             }
-            Loc::Cell { obj, off, bytes } => match program.globals.get(obj.0 as usize) {
-                Some(g) if off == 0 && u64::from(bytes) == g.size => g.name.clone(),
-                Some(g) => format!("{}[{off}..{}]", g.name, off + u64::from(bytes)),
-                None => format!("object{}[{off}..{}]", obj.0, off + u64::from(bytes)),
-            },
         }
+        for (var, obj, off, bytes) in cells {
+            // A cell that a named pointer points to is called after it.
+            let pointer = c.pins.iter().find_map(|p| match (p.off, names.get(&p.ptr)) {
+                (Some(at), Some(name)) if p.obj == obj && at <= off => Some((name.clone(), off - at)),
+                _ => None,
+            });
+            let name = match (pointer, program.globals.get(obj.0 as usize)) {
+                (_, Some(g)) if off == 0 && u64::from(bytes) == g.size => g.name.clone(),
+                (Some((p, 0)), None) => format!("*{p}"),
+                (Some((p, k)), None) => format!("*({p} + {k} bytes)"),
+                _ => format!("{}[{off}..{}]", object(program, obj), off + u64::from(bytes)),
+            };
+            names.insert(var, name);
+        }
+        names
+    }
+
+    fn register(&self, program: &Program, loc: Loc) -> String {
+        let Loc::Reg { depth, slot } = loc else { return String::new() };
+        let f = self.stack.get(depth as usize).map(|f| program.function(*f));
+        let named = f.and_then(|f| f.slots.get(slot as usize)).and_then(|s| s.name.clone());
+        match (named, f) {
+            (Some(n), Some(_)) if depth as usize + 1 == self.stack.len() => n,
+            (Some(n), Some(f)) => format!("{}::{n}", f.name),
+            _ => format!("%{depth}.{slot}"),
+        }
+    }
+}
+
+fn object(program: &Program, obj: ObjId) -> String {
+    match program.globals.get(obj.0 as usize) {
+        Some(g) => g.name.clone(),
+        None => format!("object{}", obj.0),
     }
 }

@@ -15,6 +15,7 @@ mod rename;
 mod slacken;
 pub mod table;
 mod tighten;
+mod words;
 
-pub use explain::Explained;
+pub use explain::Explanation;
 pub use pruner::{Figures, Interpolation, Method};

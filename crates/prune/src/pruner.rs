@@ -7,7 +7,7 @@
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
 //! *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::explain::Explained;
+use crate::explain::{Explained, Explanation};
 use crate::matching::{Matcher, Miss};
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
@@ -33,6 +33,8 @@ pub(crate) struct Open {
     pub(crate) needs: Walked<Condition>,
     /// the children were made by a fork whose state is this one
     pub(crate) forked: Option<Rc<State>>,
+    /// the node that covers it
+    pub(crate) by: Option<NodeId>,
 }
 
 /// How a branch is crossed on the way back, and what a node keeps.
@@ -87,11 +89,11 @@ impl Interpolation {
         }
     }
 
-    /// The interpolants kept for explanation, in words: node, place, literals.
-    pub fn explanations(&self, logic: &mut dyn Logic) -> Vec<(NodeId, pleach_ir::Span, Vec<String>)> {
+    /// What was kept for explanation, in words.
+    pub fn explanations(&self, logic: &mut dyn Logic) -> Vec<Explanation> {
         let program = logic.program();
         let kept = self.explain.iter().flatten();
-        kept.map(|(n, e)| (*n, e.span, e.words(logic.terms(), &program, &self.locs))).collect()
+        kept.map(|(n, e)| e.explanation(*n, logic.terms(), &program, &self.locs)).collect()
     }
 }
 
@@ -137,6 +139,7 @@ impl Pruner for Interpolation {
             origin,
             needs: Ok(Condition::default()),
             forked: None,
+            by: None,
             state: Rc::new(state.clone()),
         };
         self.open.insert(node, info);
@@ -161,29 +164,28 @@ impl Pruner for Interpolation {
         }
     }
 
-    fn covered(&mut self, state: &mut State, _: NodeId, logic: &mut dyn Logic) {
+    fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
         let Some(condition) = self.covering.take() else { return };
         let trace = std::mem::take(&mut state.trace);
         let psi = self.walk_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
+            o.by = Some(by);
         }
     }
 
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic) {
         let Some(mut info) = self.open.remove(&node) else { return };
-        if tree.node(node).tainted {
-            let why = GiveUp("a path below was lost");
-            self.pass_to_parent(logic, info, Err(why));
-            return;
+        let psi = match tree.node(node).tainted {
+            true => Err(GiveUp("a path below was lost")),
+            false => self.interpolant(logic, &mut info),
+        };
+        if let Some(e) = &mut self.explain {
+            e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
         }
-        let psi = self.interpolant(logic, &mut info);
         if let Ok(c) = &psi {
             self.figures.literals += c.len() as u64;
             self.figures.largest = self.figures.largest.max(c.len() as u64);
-            if let Some(e) = &mut self.explain {
-                e.insert(node, Explained::new(&logic.program(), &info.state, c.clone()));
-            }
             // A covered leaf adds nothing that its coverer does not have.
             if tree.node(node).status != Status::Pruned && Point::is_comparable(&info.state) {
                 let depth = info.state.call_depth();

@@ -6,6 +6,7 @@
 pub mod diagnostic;
 pub mod error;
 pub mod input;
+pub mod interpolants;
 pub mod json;
 pub mod ktest;
 pub mod lcov;
@@ -22,6 +23,7 @@ mod value;
 pub use diagnostic::Diagnostic;
 pub use error::ReportError;
 pub use input::{Field, Input, InputOrigin, InputType, Leaf};
+pub use interpolants::Interpolant;
 pub use ktest::{KTest, KTestObject};
 pub use lcov::{Coverage, FileCoverage, FunctionCoverage};
 pub use model::{ErrorKind, ErrorRecord, Prediction, StackFrame, TestCase, TestId};

@@ -4,7 +4,7 @@
 //! (tag 2: 22 bytes, little endian). A node may be written again when its status changes; the last one counts.
 //! A record cut off at the end, as after a kill, is ignored.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -221,17 +221,26 @@ impl TreeReader {
         self.nodes.values().filter(|n| n.status == status).count()
     }
 
-    /// The tree for Graphviz.
-    pub fn to_dot(&self) -> String {
+    /// The tree for Graphviz, or the part of it below a node; `note` gives further lines for a node.
+    pub fn to_dot(&self, below: Option<u32>, note: &dyn Fn(u32) -> Vec<String>) -> String {
+        let escape = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+        let mut shown: BTreeSet<u32> = BTreeSet::new();
         let mut out = String::from("digraph tree {\n  node [shape=box style=filled];\n");
         for node in self.nodes.values() {
-            let file = self.file(node).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+            // Parents have smaller ids than their children.
+            let inside = node.parent.is_some_and(|p| shown.contains(&p));
+            if below.is_some_and(|root| node.id != root && !inside) {
+                continue;
+            }
+            shown.insert(node.id);
+            let file = escape(self.file(node));
             let at = if file.is_empty() { String::new() } else { format!("\\n{file}:{}", node.line) };
             let test = node.test.map_or(String::new(), |t| format!("\\n{}", t.stem()));
+            let notes: String = note(node.id).iter().map(|l| format!("\\n{}", escape(l))).collect();
             let (id, status) = (node.id, node.status.as_str());
             let colour = node.status.colour();
-            let _ = writeln!(out, "  n{id} [label=\"{id} {status}{at}{test}\" fillcolor={colour}];");
-            if let Some(parent) = node.parent {
+            let _ = writeln!(out, "  n{id} [label=\"{id} {status}{at}{test}{notes}\" fillcolor={colour}];");
+            if let Some(parent) = node.parent.filter(|p| shown.contains(p)) {
                 let _ = writeln!(out, "  n{parent} -> n{id};");
             }
         }

@@ -25,7 +25,7 @@ fn last_status_counts() {
     assert_eq!(tree.file(&tree.nodes[&0]), "a.c");
     assert_eq!(tree.nodes[&1].test, Some(TestId(1)));
     assert!(tree.nodes[&2].tainted);
-    let dot = tree.to_dot();
+    let dot = tree.to_dot(None, &|_| Vec::new());
     assert!(dot.contains("n0 -> n2;") && dot.contains("b\\\".c:12"), "{dot}");
 }
 

@@ -7,7 +7,7 @@ use crate::guided::Guided;
 use crate::inputs::{Types, pointee};
 use crate::progress::{Line, Style};
 use crate::writer::{Writer, WriterConfig};
-use crate::{coverage, summary};
+use crate::{coverage, explanations, summary};
 use pleach_exec::{Entry, Machine};
 use pleach_explore::{Halt, Progress, Run, Seams};
 use pleach_ir::{Program, Ty};
@@ -105,8 +105,7 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         warnings: warnings(&writer),
     };
     if args.explain_pruning {
-        let text = explanations(&interpolation, &mut guided.machine, &program);
-        dir.write("interpolants.txt", text.as_bytes())?;
+        dir.write_interpolants(&explanations::of(&interpolation, &mut guided.machine, &program, &directory))?;
     }
     dir.write_coverage(&report)?;
     dir.write_summary(&result)?;
@@ -124,19 +123,6 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
         return Ok(Code::Bug);
     }
     Ok(if result.errors.is_empty() { Code::Fine } else { Code::Found })
-}
-
-/// Every interpolant: node, place, one line per literal.
-fn explanations(interpolation: &pleach_prune::Interpolation, machine: &mut Machine, program: &Program) -> String {
-    use std::fmt::Write;
-    let mut out = String::new();
-    for (node, span, literals) in interpolation.explanations(machine) {
-        let _ = writeln!(out, "node {} at {}:{}", node.0, program.path(span), span.line);
-        for l in literals {
-            let _ = writeln!(out, "    {l}");
-        }
-    }
-    out
 }
 
 /// A boxed searcher as a searcher.

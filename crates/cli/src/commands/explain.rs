@@ -1,0 +1,134 @@
+//! `pleach explain`: why a run pruned what it pruned.
+
+use crate::args::ExplainArgs;
+use crate::error::{CliError, Code};
+use crate::text;
+use pleach_report::{Interpolant, NodeStatus, RunDir, Summary, TreeReader};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Reasons shown for interpolants that could not be made.
+const REASONS: usize = 8;
+
+pub fn run(args: ExplainArgs) -> Result<Code, CliError> {
+    let dir = RunDir::open(&args.run)?;
+    let tree = TreeReader::open(&dir.file("tree.bin"))?;
+    let kept = dir.interpolants()?;
+    if let Some(id) = args.node
+        && !tree.nodes.contains_key(&id)
+    {
+        let last = tree.nodes.keys().next_back().copied().unwrap_or(0);
+        return Err(CliError::Usage(format!("the tree has no node {id}; its nodes are 0 to {last}")));
+    }
+    if args.dot {
+        let note = |id: u32| kept.as_ref().and_then(|k| k.get(&id)).map(label).unwrap_or_default();
+        print!("{}", tree.to_dot(args.node, &note));
+        return Ok(Code::Fine);
+    }
+    match args.node {
+        None => overview(&args, &tree, &dir.summary()?),
+        Some(id) => match &kept {
+            None => {
+                let run = args.run.display();
+                return Err(CliError::Usage(format!(
+                    "{run} kept no interpolants; run again with --prune --explain-pruning"
+                )));
+            }
+            Some(kept) => node(&args, &tree, kept, id),
+        },
+    }
+    Ok(Code::Fine)
+}
+
+fn label(i: &Interpolant) -> Vec<String> {
+    match (&i.covered_by, &i.gave_up) {
+        (Some(by), _) => vec![format!("covered by {by}")],
+        (None, Some(why)) => vec![format!("none: {why}")],
+        (None, None) if i.conjuncts.is_empty() => vec!["true".into()],
+        (None, None) => i.conjuncts.clone(),
+    }
+}
+
+fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
+    let figures = &summary.pruning;
+    if args.json {
+        println!(
+            "{}",
+            json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": figures })
+        );
+        return;
+    }
+    println!("{} in the tree:", text::count(tree.nodes.len() as u64, "node"));
+    let kinds = [
+        (NodeStatus::Inner, "with children"),
+        (NodeStatus::Completed, "ended normally"),
+        (NodeStatus::Errored, "ended in an error"),
+        (NodeStatus::Pruned, "covered by an interpolant"),
+        (NodeStatus::Cut, "cut"),
+    ];
+    for (status, words) in kinds {
+        println!("{:>10} {words}", tree.count(status));
+    }
+    if figures.is_empty() {
+        println!("The run was made without --prune.");
+        return;
+    }
+    println!("Figures of the pruning:");
+    let (given_up, plain): (Vec<_>, Vec<_>) = figures.iter().partition(|(name, _)| name.starts_with("gave-up: "));
+    for (name, value) in plain {
+        println!("{value:>10} {name}");
+    }
+    if !given_up.is_empty() {
+        println!("Where no interpolant was found, and why:");
+        let mut rows: Vec<_> = given_up;
+        rows.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), (*name).clone()));
+        for (name, n) in rows.iter().take(REASONS) {
+            println!("{n:>10} {}", name.trim_start_matches("gave-up: "));
+        }
+    }
+    println!("A node's interpolant: pleach explain {} --node N; the tree: --dot.", args.run.display());
+}
+
+fn node(args: &ExplainArgs, tree: &TreeReader, kept: &BTreeMap<u32, Interpolant>, id: u32) {
+    let n = &tree.nodes[&id];
+    let children: Vec<u32> = tree.nodes.values().filter(|c| c.parent == Some(id)).map(|c| c.id).collect();
+    let found = kept.get(&id);
+    if args.json {
+        let status = n.status.as_str();
+        println!(
+            "{}",
+            json!({ "node": id, "status": status, "parent": n.parent, "children": children, "interpolant": found })
+        );
+        return;
+    }
+    let place = match found {
+        Some(i) => format!(" at {}:{} in {}", i.file, i.line, i.stack.last().map_or("?", String::as_str)),
+        None if n.line > 0 => format!(" at {}:{}", tree.file(n), n.line),
+        None => String::new(),
+    };
+    println!("Node {id}{place}: {}.", n.status.as_str());
+    if let Some(i) = found.filter(|i| i.stack.len() > 1) {
+        println!("  called through {}", i.stack.join(" > "));
+    }
+    if let Some(p) = n.parent {
+        println!("  parent {p}");
+    }
+    if !children.is_empty() {
+        let names: Vec<String> = children.iter().map(u32::to_string).collect();
+        println!("  children {}", names.join(", "));
+    }
+    match found {
+        None => println!("  nothing was learned: the node was not complete, or lies before the first fork."),
+        Some(Interpolant { gave_up: Some(why), .. }) => println!("  no interpolant: {why}."),
+        Some(i) => {
+            match i.covered_by {
+                Some(by) => println!("  covered by node {by}; in terms of this node that needs"),
+                None => println!("  every state here is covered that satisfies"),
+            }
+            if i.conjuncts.is_empty() {
+                println!("    true");
+            }
+            i.conjuncts.iter().for_each(|c| println!("    {c}"));
+        }
+    }
+}

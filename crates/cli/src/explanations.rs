@@ -1,0 +1,21 @@
+//! What the pruner learned, for the run directory.
+
+use crate::assemble::relative;
+use pleach_exec::Machine;
+use pleach_ir::Program;
+use pleach_prune::{Explanation, Interpolation};
+use pleach_report::Interpolant;
+use std::path::Path;
+
+pub fn of(pruner: &Interpolation, machine: &mut Machine, program: &Program, directory: &Path) -> Vec<Interpolant> {
+    let one = |e: Explanation| Interpolant {
+        node: e.node.0,
+        file: relative(program.path(e.span), directory).to_owned(),
+        line: e.span.line,
+        stack: e.stack,
+        covered_by: e.by.map(|n| n.0),
+        gave_up: e.gave_up.map(str::to_owned),
+        conjuncts: e.conjuncts,
+    };
+    pruner.explanations(machine).into_iter().map(one).collect()
+}
