@@ -113,6 +113,9 @@ impl Logic for Synthetic {
     fn valid(&mut self, _: TermId) -> bool {
         false
     }
+    fn core(&mut self, _: &State, _: TermId, _: TermId) -> Option<Vec<TermId>> {
+        None
+    }
 }
 
 #[derive(Default)]

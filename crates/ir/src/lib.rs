@@ -15,6 +15,7 @@ pub mod loops;
 pub mod program;
 pub mod text;
 pub mod types;
+pub mod unwritten;
 pub mod verify;
 
 #[cfg(test)]

@@ -91,6 +91,12 @@ impl Explained {
                 }
             }
         }
+        for t in c.terms().collect::<Vec<_>>() {
+            for obj in terms.bases(t) {
+                let base = terms.base(obj);
+                names.insert(base, object(program, obj));
+            }
+        }
         for (var, obj, off, bytes) in cells {
             // A cell that a named pointer points to is called after it.
             let pointer = c.pins.iter().find_map(|p| match (p.off, names.get(&p.ptr)) {

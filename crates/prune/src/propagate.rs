@@ -124,7 +124,7 @@ impl Interpolation {
         mut condition: Condition,
     ) -> Condition {
         if self.method == Method::Abduction
-            && let Some(abducted) = self.from_context(logic, origin).abduct(e, &condition.literals)
+            && let Some(abducted) = self.context_at(logic, origin).abduct(e, &condition.literals)
         {
             condition.literals.clear();
             condition.and(abducted);
@@ -177,7 +177,7 @@ impl Interpolation {
         let state = node.state.clone();
         let mut condition = self.tighten(logic, &state, condition)?;
         if self.method == Method::Deletion
-            && let Some(context) = self.from_context(logic, &state).context(Terms::TRUE, &condition.literals)
+            && let Some(context) = self.context_at(logic, &state).context(Terms::TRUE, &condition.literals)
         {
             condition.literals.clear();
             condition.and(context);
@@ -185,7 +185,7 @@ impl Interpolation {
         Ok(condition)
     }
 
-    fn from_context<'a>(&'a self, logic: &'a mut dyn Logic, state: &'a State) -> Abduction<'a> {
+    fn context_at<'a>(&'a self, logic: &'a mut dyn Logic, state: &'a State) -> Abduction<'a> {
         Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
     }
 }

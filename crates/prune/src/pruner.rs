@@ -77,7 +77,7 @@ pub struct Interpolation {
 impl Interpolation {
     pub fn new(program: &Program, check_overflow: bool, method: Method) -> Interpolation {
         Interpolation {
-            locs: Locs::default(),
+            locs: Locs::new(program),
             open: FxHashMap::default(),
             table: SubsumptionTable::default(),
             covering: None,

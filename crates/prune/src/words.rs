@@ -12,11 +12,11 @@ pub(crate) struct Words<'a> {
     pub names: &'a FxHashMap<TermId, String>,
 }
 
-/// The bounds of one form: the number, and whether it is excluded.
+/// The bounds of one form, both included.
 #[derive(Default)]
 struct Range {
-    low: Option<(String, bool)>,
-    high: Option<(String, bool)>,
+    low: Option<i128>,
+    high: Option<i128>,
 }
 
 impl Words<'_> {
@@ -45,33 +45,32 @@ impl Words<'_> {
 
     fn range(&self, form: TermId, range: &Range) -> String {
         let x = self.value(form, DEPTH);
-        let less = |strict: bool| if strict { "<" } else { "<=" };
-        let more = |strict: bool| if strict { ">" } else { ">=" };
-        match (&range.low, &range.high) {
-            (Some((lo, false)), Some((hi, false))) if lo == hi => format!("{x} == {lo}"),
-            (Some((lo, s)), Some((hi, t))) => format!("{lo} {} {x} {} {hi}", less(*s), less(*t)),
-            (Some((lo, s)), None) => format!("{x} {} {lo}", more(*s)),
-            (None, Some((hi, t))) => format!("{x} {} {hi}", less(*t)),
+        match (range.low, range.high) {
+            (Some(lo), Some(hi)) if lo == hi => format!("{x} == {lo}"),
+            (Some(lo), Some(hi)) => format!("{lo} <= {x} <= {hi}"),
+            (Some(lo), None) => format!("{x} >= {lo}"),
+            (None, Some(hi)) => format!("{x} <= {hi}"),
             (None, None) => x,
         }
     }
 
-    /// A signed bound: its form, whether from below, the number and whether it is excluded.
-    fn bound(&self, l: TermId) -> Option<(TermId, bool, (String, bool))> {
+    /// A signed bound: its form, whether from below, and the number.
+    fn bound(&self, l: TermId) -> Option<(TermId, bool, i128)> {
         let (n, negated) = match self.terms.node(l) {
             n if n.op == Op::Not => (self.terms.node(n.arg_a()), true),
             n => (n, false),
         };
         let strict = match (n.op, negated) {
-            (Op::Slt, false) | (Op::Sle, true) => true,
-            (Op::Sle, false) | (Op::Slt, true) => false,
+            (Op::Slt, false) | (Op::Sle, true) => 1,
+            (Op::Sle, false) | (Op::Slt, true) => 0,
             _ => return None,
         };
         // ¬(a < b) is b ≤ a
         let (a, b) = if negated { (n.arg_b(), n.arg_a()) } else { (n.arg_a(), n.arg_b()) };
-        match (self.number(a), self.number(b)) {
-            (Some(k), None) => Some((b, true, (k, strict))),
-            (None, Some(k)) => Some((a, false, (k, strict))),
+        let number = |t: TermId| Some(i128::from(sign_extend(self.terms.as_const(t)?, self.terms.width(t))));
+        match (number(a), number(b)) {
+            (Some(k), None) => Some((b, true, k + strict)),
+            (None, Some(k)) => Some((a, false, k - strict)),
             _ => None,
         }
     }
@@ -174,7 +173,11 @@ impl Words<'_> {
             Op::Slt | Op::Sle | Op::Ult | Op::Ule | Op::Eq | Op::Not | Op::And | Op::Or => {
                 format!("({})", self.truth(t, depth))
             }
-            Op::Base => format!("&object{}", n.a),
+            // The low bits are zero: a multiple.
+            Op::Concat if self.terms.as_const(n.arg_b()) == Some(0) && self.terms.width(n.arg_b()) < 63 => {
+                let times = 1u64 << self.terms.width(n.arg_b());
+                format!("{} * {times}", self.factor(n.arg_a(), d))
+            }
             _ => self.terms.show(t),
         }
     }

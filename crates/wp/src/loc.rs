@@ -15,12 +15,23 @@ pub enum Loc {
 
 #[derive(Default)]
 pub struct Locs {
+    /// by global: its contents never change, so they are no locations
+    unwritten: Vec<bool>,
     loc_of: FxHashMap<SymbolId, Loc>,
     term_of: FxHashMap<(Loc, u16), TermId>,
     unknowns: u32,
 }
 
 impl Locs {
+    pub fn new(program: &pleach_ir::Program) -> Locs {
+        Locs { unwritten: pleach_ir::unwritten::unwritten(program), ..Locs::default() }
+    }
+
+    /// The object is a global whose contents never change.
+    pub fn is_constant(&self, obj: ObjId) -> bool {
+        self.unwritten.get(obj.0 as usize).is_some_and(|u| *u)
+    }
+
     pub fn term(&mut self, terms: &mut Terms, loc: Loc, width: u16) -> TermId {
         if let Some(&t) = self.term_of.get(&(loc, width)) {
             return t;

@@ -120,8 +120,12 @@ impl Walker<'_> {
         self.locs.term(self.terms, loc, (bytes * 8) as u16)
     }
 
+    fn unchanging(&self, obj: ObjId, g: &pleach_ir::Global) -> bool {
+        g.constant || self.locs.is_constant(obj)
+    }
+
     fn constant_bytes(&self, obj: ObjId, off: u64, bytes: u64) -> Option<u64> {
-        let g = self.program.globals.get(obj.0 as usize).filter(|g| g.constant && bytes <= 8)?;
+        let g = self.program.globals.get(obj.0 as usize).filter(|g| self.unchanging(obj, g) && bytes <= 8)?;
         match &g.init {
             Init::Zero => Some(0),
             Init::Bytes { bytes: data, relocs } => {
@@ -136,7 +140,7 @@ impl Walker<'_> {
     /// A read of a constant global at a symbolic offset, as a table look-up.
     fn table(&mut self, obj: ObjId, ptr: TermId, bytes: u64) -> Option<TermId> {
         let g = self.program.globals.get(obj.0 as usize)?;
-        if !g.constant || g.size > 1 << 16 || !g.size.is_multiple_of(bytes) {
+        if !self.unchanging(obj, g) || g.size > 1 << 16 || !g.size.is_multiple_of(bytes) {
             return None;
         }
         let _ = GlobalId(obj.0);
