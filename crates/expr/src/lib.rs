@@ -2,6 +2,7 @@
 //!
 //! This crate knows neither solvers nor programs.
 
+pub mod arc;
 pub mod bits;
 mod build;
 mod dag;

@@ -3,6 +3,8 @@
 //! *Invariant*: replacements are not themselves rewritten (all keys are replaced at once). Stack-safe: terms may be
 //! hundreds of thousands of operators deep.
 
+use crate::support::Key;
+use crate::symbol::SymbolId;
 use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,6 +14,20 @@ impl Terms {
         let Some(&first) = map.keys().min() else { return t };
         // Arguments have smaller ids than their operators, so nothing below the first key contains one.
         self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied())
+    }
+
+    /// As `substitute`, for variables and bases: a term that mentions none of them is not walked over.
+    pub fn substitute_used(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
+        let support = self.support(t);
+        let used = map.keys().any(|&k| {
+            let n = self.node(k);
+            match n.op {
+                Op::Var => support.binary_search(&Key::new(SymbolId(n.a), 0)).is_ok(),
+                Op::Base => self.has(t, facts::HAS_BASE),
+                _ => true,
+            }
+        });
+        if used { self.substitute(t, map) } else { t }
     }
 
     /// `t` with every base replaced by what `value` gives for it.

@@ -7,6 +7,8 @@ mod ends;
 mod explain;
 mod linear;
 pub mod matching;
+mod modular;
+mod places;
 mod point;
 mod propagate;
 mod pruner;

@@ -66,9 +66,6 @@ impl Reading {
     /// Reads a comparison; false if it is none.
     pub fn literal(&mut self, terms: &Terms, t: TermId) -> bool {
         let n = terms.node(t);
-        if n.op == Op::Not {
-            return self.not_extreme(terms, n.arg_a());
-        }
         let (signed, strict) = match n.op {
             Op::Slt => (true, 1),
             Op::Sle => (true, 0),
@@ -96,36 +93,6 @@ impl Reading {
             self.bound(sum, Some(lo), Some(hi));
         }
         self.bound(Sum { atoms: d.atoms, constant: 0 }, None, Some(hi));
-        true
-    }
-
-    /// `x ≠ c` with c at an end of the signed range is a bound: such literals come from sums that must not wrap.
-    fn not_extreme(&mut self, terms: &Terms, eq: TermId) -> bool {
-        const NEAR: i128 = 1 << 20;
-        let n = terms.node(eq);
-        let (x, c) = match (n.op, terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
-            (Op::Eq, Some(c), None) => (n.arg_b(), c),
-            (Op::Eq, None, Some(c)) => (n.arg_a(), c),
-            _ => return false,
-        };
-        let w = terms.width(x);
-        if !(32..=64).contains(&w) {
-            return false;
-        }
-        let v = i128::from(sign_extend(c, w));
-        let (lo, hi) = range(w, true);
-        let mut provisos = Vec::new();
-        let Some(sum) = self.sum(terms, x, true, &mut provisos) else { return false };
-        if sum.atoms.is_empty() || !provisos.is_empty() {
-            return false;
-        }
-        if v > hi - NEAR {
-            self.bound(sum, None, Some(v - 1));
-        } else if v < lo + NEAR {
-            self.bound(sum, Some(v + 1), None);
-        } else {
-            return false;
-        }
         true
     }
 

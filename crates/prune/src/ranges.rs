@@ -1,15 +1,9 @@
 //! Disjunctions over one variable, as sets of ranges: `x = 3 ∨ x = 4 ∨ x = 5` is `3 ≤ x ≤ 5`.
 //!
-//! *Invariant*: the result is equivalent to the literal given. A range may wrap around: `first`, and how many values follow.
+//! *Invariant*: the result is equivalent to the literal given.
 
+use pleach_expr::arc::Arc;
 use pleach_expr::{Op, TermId, Terms, mask};
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Range {
-    first: u64,
-    /// values after the first
-    more: u64,
-}
 
 /// Merges the disjuncts of a literal that are ranges of one variable; `None` if there is nothing to gain.
 pub fn merge(terms: &mut Terms, literal: TermId) -> Option<TermId> {
@@ -19,9 +13,9 @@ pub fn merge(terms: &mut Terms, literal: TermId) -> Option<TermId> {
     }
     let mut rest = Terms::FALSE;
     let mut of: Option<TermId> = None;
-    let mut ranges: Vec<Range> = Vec::new();
+    let mut ranges: Vec<Arc> = Vec::new();
     for d in &disjuncts {
-        match range(terms, *d) {
+        match Arc::of_unshifted(terms, *d) {
             Some((x, r)) if of.is_none_or(|o| o == x) => {
                 of = Some(x);
                 ranges.push(r);
@@ -38,7 +32,7 @@ pub fn merge(terms: &mut Terms, literal: TermId) -> Option<TermId> {
     }
     let mut out = rest;
     for r in merged {
-        let t = write(terms, x, r, w);
+        let t = r.inside(terms, x);
         out = terms.or(out, t);
     }
     Some(out)
@@ -65,73 +59,7 @@ fn disjuncts(terms: &mut Terms, literal: TermId) -> Vec<TermId> {
     out
 }
 
-/// A condition `x ∈ range` with constant ends.
-fn range(terms: &Terms, t: TermId) -> Option<(TermId, Range)> {
-    let n = terms.node(t);
-    let (x, y) = (n.arg_a(), n.arg_b());
-    let w = |t: TermId| terms.width(t);
-    match n.op {
-        Op::Eq => {
-            let (v, c) = constant_side(terms, x, y)?;
-            Some((v, Range { first: c, more: 0 }))
-        }
-        Op::Not => {
-            let (v, r) = range(terms, x)?;
-            let m = mask(w(v));
-            (r.more < m)
-                .then(|| (v, Range { first: r.first.wrapping_add(r.more).wrapping_add(1) & m, more: m - r.more - 1 }))
-        }
-        Op::Ult | Op::Ule | Op::Slt | Op::Sle => {
-            let width = w(x);
-            if width > 64 {
-                return None;
-            }
-            let m = mask(width);
-            let low = if matches!(n.op, Op::Slt | Op::Sle) { 1u64 << (width - 1) } else { 0 };
-            let high = low.wrapping_sub(1) & m;
-            let strict = u64::from(matches!(n.op, Op::Ult | Op::Slt));
-            match (terms.as_const(x), terms.as_const(y)) {
-                (None, Some(c)) => {
-                    let span = c.wrapping_sub(low) & m;
-                    if span < strict {
-                        return None;
-                    }
-                    let (v, k) = shifted(terms, x);
-                    Some((v, Range { first: low.wrapping_sub(k) & m, more: span - strict }))
-                }
-                (Some(c), None) => {
-                    let span = high.wrapping_sub(c) & m;
-                    if span < strict {
-                        return None;
-                    }
-                    let (v, k) = shifted(terms, y);
-                    Some((v, Range { first: c.wrapping_add(strict).wrapping_sub(k) & m, more: span - strict }))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// `v + k` taken apart.
-fn shifted(terms: &Terms, t: TermId) -> (TermId, u64) {
-    let n = terms.node(t);
-    match (n.op, terms.as_const(n.arg_b())) {
-        (Op::Add, Some(k)) => (n.arg_a(), k),
-        _ => (t, 0),
-    }
-}
-
-fn constant_side(terms: &Terms, x: TermId, y: TermId) -> Option<(TermId, u64)> {
-    match (terms.as_const(x), terms.as_const(y)) {
-        (None, Some(c)) => Some((x, c)),
-        (Some(c), None) => Some((y, c)),
-        _ => None,
-    }
-}
-
-fn union(mut ranges: Vec<Range>, w: u16) -> Vec<Range> {
+fn union(mut ranges: Vec<Arc>, w: u16) -> Vec<Arc> {
     let m = mask(w);
     loop {
         let mut changed = false;
@@ -145,7 +73,7 @@ fn union(mut ranges: Vec<Range>, w: u16) -> Vec<Range> {
                 let gap = b.first.wrapping_sub(a.first) & m;
                 if gap <= a.more || (gap == a.more + 1 && a.more < m) {
                     let more = a.more.max(gap.saturating_add(b.more)).min(m);
-                    ranges[i] = Range { first: a.first, more };
+                    ranges[i] = Arc { first: a.first, more };
                     ranges.remove(j);
                     changed = true;
                     break 'pairs;
@@ -156,33 +84,6 @@ fn union(mut ranges: Vec<Range>, w: u16) -> Vec<Range> {
             return ranges;
         }
     }
-}
-
-fn write(terms: &mut Terms, x: TermId, r: Range, w: u16) -> TermId {
-    let m = mask(w);
-    if r.more >= m {
-        return Terms::TRUE;
-    }
-    let last = r.first.wrapping_add(r.more) & m;
-    let sign = 1u64 << (w - 1);
-    let c = |terms: &mut Terms, v: u64| terms.constant(w, v);
-    if r.more == 0 {
-        let k = c(terms, r.first);
-        return terms.eq(x, k);
-    }
-    // Half-open in one of the two orders reads best; otherwise shift the range to 0.
-    if r.first == sign {
-        let k = c(terms, last);
-        return terms.sle(x, k);
-    }
-    if last == sign.wrapping_sub(1) {
-        let k = c(terms, r.first);
-        return terms.sle(k, x);
-    }
-    let k = c(terms, r.first.wrapping_neg() & m);
-    let moved = terms.add(x, k);
-    let most = c(terms, r.more);
-    terms.ule(moved, most)
 }
 
 #[cfg(test)]

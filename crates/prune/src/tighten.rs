@@ -1,14 +1,17 @@
 //! Keeping interpolants small: of all bounds on one linear form only the tightest stay.
 //!
-//! *Paper*: TracerX §5; techniques "Tightening". *Invariant*: the result implies the condition given, and the state at hand satisfies every
-//! bound that replaces literals; where it does not, the literals stay as they were.
+//! *Paper*: TracerX §5; techniques "Tightening". *Idea*: comparisons with constants are arcs of modular forms ([`crate::modular`]), exactly;
+//! comparisons of two terms are read over the integers, with provisos ([`crate::linear`]). *Invariant*: the result implies the condition
+//! given, and the state at hand satisfies every bound that replaces literals; where it does not, the literals stay as
+//! they were.
 
 use crate::linear::{Reading, write};
+use crate::modular::Arcs;
+use crate::places::{globals, merge_places};
 use pleach_expr::{Op, TermId, Terms};
-use pleach_memory::{ObjId, Value};
 use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::{Condition, Pin};
+use pleach_wp::Condition;
 use rustc_hash::FxHashMap;
 
 /// Beyond so many literals an interpolant is not worth its cost.
@@ -23,143 +26,86 @@ pub struct Context<'a> {
     pub holds: &'a mut dyn FnMut(&mut dyn Logic, &State, TermId) -> bool,
 }
 
-/// `x = c` as a signed number.
-fn pinned(terms: &pleach_expr::Terms, l: TermId) -> Option<(TermId, i128)> {
-    let n = terms.node(l);
-    if n.op != pleach_expr::Op::Eq {
-        return None;
-    }
-    let (x, c) = match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
-        (Some(c), None) => (n.arg_b(), c),
-        (None, Some(c)) => (n.arg_a(), c),
-        _ => return None,
-    };
-    Some((x, i128::from(pleach_expr::sign_extend(c, terms.width(x)))))
-}
-
-/// Replaces locations that an equation fixes by their constants in everything else the condition says.
-///
-/// SOUND: under the equation both forms mean the same, and the equation stays.
-fn propagate(terms: &mut Terms, fixed: u32, condition: &mut Condition) {
+pub fn tighten(cx: &mut Context, condition: &mut Condition) {
+    globals(cx.logic.terms(), cx.state, cx.fixed, condition);
     for _ in 0..3 {
-        let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
-        for &l in &condition.literals {
-            if let Some((x, _)) = pinned(terms, l)
-                && terms.op(x) == Op::Var
-            {
-                let n = terms.node(l);
-                known.insert(x, if n.arg_a() == x { n.arg_b() } else { n.arg_a() });
-            }
-        }
-        if known.is_empty() {
-            return;
-        }
-        let (equations, mut rest): (Vec<TermId>, Vec<TermId>) = std::mem::take(&mut condition.literals)
-            .into_iter()
-            .partition(|&l| pinned(terms, l).is_some_and(|(x, _)| known.contains_key(&x)));
-        let mut changed = false;
-        for l in &mut rest {
-            let new = terms.substitute(*l, &known);
-            changed |= new != *l;
-            *l = new;
-        }
-        for p in &mut condition.pins {
-            p.ptr = terms.substitute(p.ptr, &known);
-        }
-        for v in &mut condition.valids {
-            v.ptr = terms.substitute(v.ptr, &known);
-        }
-        equations.into_iter().chain(rest).for_each(|l| condition.require(l));
-        if !changed {
+        merge(cx, condition);
+        if !propagate(cx.logic.terms(), condition) {
             break;
         }
     }
-    // What points to a constant place in a global says nothing about the state: the access there succeeded.
-    let evident = |ptr: TermId, obj: ObjId, off: Option<u64>| match Value::from_term(terms, ptr) {
-        Value::Ptr { obj: o, off: k } => o == obj && o.0 < fixed && off.is_none_or(|w| k >= 0 && w == k as u64),
-        _ => false,
-    };
-    condition.pins.retain(|p| p.size.is_some() || !evident(p.ptr, p.obj, p.off));
-    condition.valids.retain(|v| !evident(v.ptr, v.obj, v.off));
-    normalise_pins(terms, condition);
+    merge_places(cx.logic.terms(), cx.fixed, condition);
 }
 
-/// `x + 8 points to o + 24` is `x points to o + 16`; pins of one pointer to one place become one, with room for all.
-fn normalise_pins(terms: &Terms, condition: &mut Condition) {
-    let mut out: Vec<Pin> = Vec::new();
-    for mut p in std::mem::take(&mut condition.pins) {
-        let n = terms.node(p.ptr);
-        if n.op == Op::Add
-            && let (Some(k), Some(off)) = (terms.as_const(n.arg_b()), p.off)
-            && p.size.is_none()
-            && k <= off
-        {
-            p.ptr = n.arg_a();
-            p.off = Some(off - k);
-            p.bytes += k;
-        }
-        match out.iter_mut().find(|q| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size) {
-            Some(q) => {
-                q.bytes = q.bytes.max(p.bytes);
-                q.write |= p.write;
-                q.heap |= p.heap;
-            }
-            None => out.push(p),
-        }
+/// A location and the constant that an equation gives it.
+fn equation(terms: &Terms, l: TermId) -> Option<(TermId, TermId)> {
+    let n = terms.node(l);
+    let (a, b) = (n.arg_a(), n.arg_b());
+    match n.op {
+        Op::Eq if terms.op(a) == Op::Var && terms.is_constant(b) => Some((a, b)),
+        Op::Eq if terms.op(b) == Op::Var && terms.is_constant(a) => Some((b, a)),
+        _ => None,
     }
-    condition.pins = out;
-    // A pinned pointer has room and is live: obligations that follow from pins are dropped.
-    let pins = &condition.pins;
-    condition.valids.retain(|v| {
-        let n = terms.node(v.ptr);
-        let (base, k) = match (n.op, terms.as_const(n.arg_b())) {
-            (Op::Add, Some(k)) => (n.arg_a(), k),
-            _ => (v.ptr, 0),
+}
+
+/// Replaces locations that an equation fixes by their constants in everything else the condition says; true if a literal changed.
+///
+/// SOUND: under the equation both forms mean the same, and the equation stays.
+fn propagate(terms: &mut Terms, condition: &mut Condition) -> bool {
+    let known: FxHashMap<TermId, TermId> = condition.literals.iter().filter_map(|&l| equation(terms, l)).collect();
+    if known.is_empty() {
+        return false;
+    }
+    let mut changed = false;
+    for l in std::mem::take(&mut condition.literals) {
+        let new = match equation(terms, l) {
+            Some((x, c)) if known.get(&x) == Some(&c) => l,
+            _ => terms.substitute_used(l, &known),
         };
-        !pins.iter().any(|p| p.ptr == base && p.off.is_some() && k + v.bytes <= p.bytes && (p.write || !v.write))
-    });
+        changed |= new != l;
+        condition.require(new);
+    }
+    for p in &mut condition.pins {
+        p.ptr = terms.substitute_used(p.ptr, &known);
+    }
+    for v in &mut condition.valids {
+        v.ptr = terms.substitute_used(v.ptr, &known);
+    }
+    changed
 }
 
-pub fn tighten(cx: &mut Context, condition: &mut Condition) {
-    propagate(cx.logic.terms(), cx.fixed, condition);
-    let literals = std::mem::take(&mut condition.literals);
-    let mut reading = Reading::default();
-    let mut comparisons = Vec::new();
-    for l in literals {
-        if reading.literal(cx.logic.terms(), l) {
-            comparisons.push(l);
-        } else {
-            condition.require(l);
-        }
-    }
-    if comparisons.is_empty() {
-        return;
-    }
-    let equal: rustc_hash::FxHashMap<TermId, i128> =
-        condition.literals.iter().filter_map(|&l| pinned(cx.logic.terms(), l)).collect();
-    let mut tight = Vec::new();
-    for (form, bounds) in &reading.bounds {
-        // What an equation already says need not be said again.
-        if let [((t, true), 1)] = form[..]
-            && let Some(&v) = equal.get(&t)
-            && bounds.lo.is_none_or(|lo| lo <= v)
-            && bounds.hi.is_none_or(|hi| v <= hi)
+/// One literal for all comparisons of one form.
+fn merge(cx: &mut Context, condition: &mut Condition) {
+    let (mut arcs, mut integers) = (Arcs::default(), Reading::default());
+    let (mut comparisons, mut others) = (Vec::new(), Vec::new());
+    for mut l in std::mem::take(&mut condition.literals) {
+        let terms = cx.logic.terms();
+        if matches!(terms.op(l), Op::Or | Op::Not)
+            && let Some(m) = crate::ranges::merge(terms, l)
         {
+            l = m;
+        }
+        if arcs.literal(terms, l) {
             continue;
         }
-        match write(cx.logic.terms(), form, *bounds) {
-            Some(ls) => tight.extend(ls),
-            None => {
-                comparisons.into_iter().for_each(|l| condition.require(l));
-                return;
-            }
+        if integers.literal(terms, l) {
+            comparisons.push(l);
+        } else {
+            others.push(l);
         }
     }
-    let all_hold = tight.iter().all(|&l| (cx.holds)(cx.logic, cx.state, l));
-    if all_hold {
-        // SOUND: bounds with their provisos imply the comparisons they were read from.
-        tight.into_iter().for_each(|l| condition.require(l));
-    } else {
-        comparisons.into_iter().for_each(|l| condition.require(l));
+    if !comparisons.is_empty() {
+        let tight: Option<Vec<Vec<TermId>>> =
+            integers.bounds.iter().map(|(form, b)| write(cx.logic.terms(), form, *b)).collect();
+        match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| (cx.holds)(cx.logic, cx.state, l))) {
+            // SOUND: bounds with their provisos imply the comparisons they were read from.
+            Some(tight) => {
+                others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.logic.terms(), l)));
+            }
+            None => others.extend(comparisons),
+        }
+    }
+    for l in arcs.write(cx.logic.terms()).into_iter().chain(others) {
+        condition.require(l);
     }
 }

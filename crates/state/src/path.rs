@@ -7,6 +7,7 @@
 //! models, each restricted to its group's keys, satisfies the whole path constraint.
 
 use crate::map::{HashMap, OrdMap};
+use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Key, Model, Op, SymbolId, TermId, Terms};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -181,10 +182,11 @@ impl PathConstraint {
         }
         keys.sort_unstable();
         keys.dedup();
-        for &c in &conjuncts {
-            self.pin(terms, c);
+        for c in conjuncts {
+            for l in narrow(terms, &mut constraints, c) {
+                self.pin(terms, l);
+            }
         }
-        constraints.extend(conjuncts);
         constraints.sort_unstable();
         constraints.dedup();
         let agnostic = relevant.agnostic && condition == plain;
@@ -237,6 +239,42 @@ impl PathConstraint {
         let g = near.iter().find_map(|k| self.group_of.get(k));
         g.and_then(|g| self.groups.get(g)).map_or(0, |g| g.model.get(key))
     }
+}
+
+/// Adds a constraint; what it says together with others about one term is said once: `x > 3` and `x ≠ 4` become `x > 4`. Returns what
+/// was added.
+///
+/// SOUND: the new constraints are equivalent to those they replace.
+fn narrow(terms: &mut Terms, constraints: &mut Vec<TermId>, c: TermId) -> SmallVec<[TermId; 2]> {
+    let mut added: SmallVec<[TermId; 2]> = SmallVec::new();
+    let mut merged = false;
+    if let Some((x, mut arc)) = Arc::of_unshifted(terms, c) {
+        let w = terms.width(x);
+        let mut i = 0;
+        while i < constraints.len() {
+            match Arc::of_unshifted(terms, constraints[i]) {
+                Some((y, other)) if y == x => match arc.meet(other, w) {
+                    Meet::Arc(both) => {
+                        constraints.swap_remove(i);
+                        // What met this one may now meet an earlier one.
+                        i = if both == arc { i } else { 0 };
+                        arc = both;
+                        merged = true;
+                    }
+                    _ => i += 1,
+                },
+                _ => i += 1,
+            }
+        }
+        if merged {
+            added.extend(arc.write(terms, x));
+        }
+    }
+    if !merged {
+        added.push(c);
+    }
+    constraints.extend(added.iter().filter(|l| **l != Terms::TRUE));
+    added
 }
 
 fn split(terms: &Terms, t: TermId, out: &mut Vec<TermId>) {

@@ -109,14 +109,14 @@ impl Condition {
     pub fn substitute(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
         let old = std::mem::take(&mut self.literals);
         for l in old {
-            let l = terms.substitute(l, map);
+            let l = terms.substitute_used(l, map);
             self.require(l);
         }
         for v in &mut self.valids {
-            v.ptr = terms.substitute(v.ptr, map);
+            v.ptr = terms.substitute_used(v.ptr, map);
         }
         for p in &mut self.pins {
-            p.ptr = terms.substitute(p.ptr, map);
+            p.ptr = terms.substitute_used(p.ptr, map);
         }
     }
 }
