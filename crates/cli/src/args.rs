@@ -155,7 +155,9 @@ pub struct TestArgs {
     pub quiet: bool,
 
     /// Search strategy, several take turns: dfs bfs random-state random-path nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt nurs:cpicnt nurs:qc
+    /// subtree. With --prune the default is random-path,nurs:covnew,subtree
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "random-path,nurs:covnew")]
+    #[arg(default_value_if("prune", "true", "random-path,nurs:covnew,subtree"))]
     pub search: Vec<String>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", help_heading = "Search", default_value_t = 0)]

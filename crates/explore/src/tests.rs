@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const ALL: &str =
-    "dfs,bfs,random-state,random-path,nurs:covnew,nurs:md2u,nurs:depth,nurs:rp,nurs:icnt,nurs:cpicnt,nurs:qc";
+    "dfs,bfs,random-state,random-path,nurs:covnew,nurs:md2u,nurs:depth,nurs:rp,nurs:icnt,nurs:cpicnt,nurs:qc,subtree";
 
 /// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place is
 /// kept in `fresh`.
@@ -208,11 +208,11 @@ fn every_strategy_explores_every_leaf_once() {
 
 #[test]
 fn the_seed_decides_and_nothing_else() {
-    for names in ALL.split(',').chain(["random-path,nurs:covnew"]) {
+    for names in ALL.split(',').chain(["random-path,nurs:covnew", "random-path,subtree"]) {
         let order =
             |seed| explore(&mut Synthetic::new(2, 6), &search(names, seed), RunConfig::default(), Halt::new()).1.order;
         assert_eq!(order(5), order(5), "{names}");
-        let random = !matches!(names, "dfs" | "bfs");
+        let random = !matches!(names, "dfs" | "bfs" | "subtree");
         assert_eq!(order(5) != order(6), random, "{names}");
     }
 }

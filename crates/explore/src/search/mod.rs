@@ -7,6 +7,7 @@ mod interleaved;
 mod pdf;
 mod random_path;
 mod random_state;
+mod subtree;
 mod weighted;
 
 pub use batching::Batching;
@@ -16,12 +17,13 @@ pub use interleaved::Interleaved;
 pub use pdf::Pdf;
 pub use random_path::RandomPath;
 pub use random_state::RandomState;
+pub use subtree::Subtree;
 pub use weighted::{Weight, Weighted};
 
 use crate::rng::Rng;
 use pleach_state::seams::Searcher;
 
-/// KLEE's names.
+/// KLEE's names, and `subtree`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strategy {
     Dfs,
@@ -29,9 +31,10 @@ pub enum Strategy {
     RandomState,
     RandomPath,
     Nurs(Weight),
+    Subtree,
 }
 
-const NAMES: [(&str, Strategy); 11] = [
+const NAMES: [(&str, Strategy); 12] = [
     ("dfs", Strategy::Dfs),
     ("bfs", Strategy::Bfs),
     ("random-state", Strategy::RandomState),
@@ -43,6 +46,7 @@ const NAMES: [(&str, Strategy); 11] = [
     ("nurs:icnt", Strategy::Nurs(Weight::InstCount)),
     ("nurs:cpicnt", Strategy::Nurs(Weight::CallPathInstCount)),
     ("nurs:qc", Strategy::Nurs(Weight::QueryCost)),
+    ("subtree", Strategy::Subtree),
 ];
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -74,6 +78,7 @@ impl Strategy {
             Strategy::RandomState => Box::new(RandomState::new(rng)),
             Strategy::RandomPath => Box::new(RandomPath::new(rng)),
             Strategy::Nurs(weight) => Box::new(Weighted::new(weight, rng)),
+            Strategy::Subtree => Box::new(Subtree::new(rng)),
         }
     }
 }

@@ -5,26 +5,22 @@ use pleach_state::StateId;
 use pleach_state::seams::{Searcher, View};
 use rustc_hash::FxHashMap;
 
-pub struct RandomState {
+/// Waiting states, to draw from.
+#[derive(Default)]
+pub(crate) struct Drawn {
     states: Vec<StateId>,
     place: FxHashMap<StateId, usize>,
-    rng: Rng,
 }
 
-impl RandomState {
-    pub fn new(rng: Rng) -> RandomState {
-        RandomState { states: Vec::new(), place: FxHashMap::default(), rng }
-    }
-}
-
-impl Searcher for RandomState {
-    fn select(&mut self, _: View) -> Option<StateId> {
+impl Drawn {
+    pub fn draw(&self, rng: &mut Rng) -> Option<StateId> {
         match self.states.len() {
             0 => None,
-            n => Some(self.states[self.rng.below(n)]),
+            n => Some(self.states[rng.below(n)]),
         }
     }
-    fn update(&mut self, _: Option<StateId>, added: &[StateId], removed: &[StateId], _: View) {
+
+    pub fn update(&mut self, added: &[StateId], removed: &[StateId]) {
         for &r in removed {
             let Some(at) = self.place.remove(&r) else { continue };
             self.states.swap_remove(at);
@@ -36,6 +32,26 @@ impl Searcher for RandomState {
             self.place.insert(a, self.states.len());
             self.states.push(a);
         }
+    }
+}
+
+pub struct RandomState {
+    states: Drawn,
+    rng: Rng,
+}
+
+impl RandomState {
+    pub fn new(rng: Rng) -> RandomState {
+        RandomState { states: Drawn::default(), rng }
+    }
+}
+
+impl Searcher for RandomState {
+    fn select(&mut self, _: View) -> Option<StateId> {
+        self.states.draw(&mut self.rng)
+    }
+    fn update(&mut self, _: Option<StateId>, added: &[StateId], removed: &[StateId], _: View) {
+        self.states.update(added, removed);
     }
     fn name(&self) -> String {
         "random-state".into()
