@@ -96,6 +96,17 @@ pub fn overflow_term(terms: &mut Terms, op: BinOp, signed: bool, a: TermId, b: T
     terms.ne(exact, back)
 }
 
+/// The smallest signed number of a width.
+pub fn signed_min(terms: &mut Terms, width: u16) -> TermId {
+    if width <= 64 {
+        terms.constant(width, 1u64 << (width - 1))
+    } else {
+        let mut limbs = vec![0u64; usize::from(width).div_ceil(64)];
+        limbs[usize::from(width - 1) / 64] = 1 << ((width - 1) % 64);
+        terms.wide_constant(width, &limbs)
+    }
+}
+
 impl Machine {
     /// Pointer arithmetic that keeps the base, and comparisons of addresses, without a term.
     pub(crate) fn pointer_bin(&self, op: BinOp, width: u16, a: Value, b: Value) -> Option<Value> {

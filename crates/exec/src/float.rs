@@ -1,5 +1,6 @@
 //! Floating point: concrete values of 32 and 64 bits at native speed, everything else as terms.
 
+use crate::arith::signed_min;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
@@ -12,14 +13,7 @@ impl Machine {
         match *inst {
             Inst::FBin { op, ty, dst, a, b } => {
                 let (x, y) = self.float_operands(consts, st, ty, a, b)?;
-                let t = &mut self.terms;
-                let r = match op {
-                    FBinOp::Add => t.fadd(x, y),
-                    FBinOp::Sub => t.fsub(x, y),
-                    FBinOp::Mul => t.fmul(x, y),
-                    FBinOp::Div => t.fdiv(x, y),
-                    FBinOp::Rem => t.frem(x, y),
-                };
+                let r = float_bin(&mut self.terms, op, x, y);
                 self.set_term(st, dst, r);
                 Ok(())
             }
@@ -27,14 +21,13 @@ impl Machine {
                 let w = ty.bits();
                 let v = self.value(st, consts, a, w);
                 let x = self.term(st, v, w);
-                let sign = self.signed_min(w);
-                let r = self.terms.xor(x, sign);
+                let r = float_neg(&mut self.terms, x);
                 self.set_term(st, dst, r);
                 Ok(())
             }
             Inst::FCmp { op, ty, dst, a, b } => {
                 let (x, y) = self.float_operands(consts, st, ty, a, b)?;
-                let r = compare(&mut self.terms, op, x, y);
+                let r = float_cmp(&mut self.terms, op, x, y);
                 self.set_term(st, dst, r);
                 Ok(())
             }
@@ -47,14 +40,7 @@ impl Machine {
                 }
                 let v = self.value(st, consts, a, wf);
                 let x = self.term(st, v, wf);
-                let t = &mut self.terms;
-                let r = match op {
-                    FCastOp::Resize => t.fresize(x, wt),
-                    FCastOp::ToSigned => t.fto_signed(x, wt),
-                    FCastOp::ToUnsigned => t.fto_unsigned(x, wt),
-                    FCastOp::FromSigned => t.ffrom_signed(x, wt),
-                    FCastOp::FromUnsigned => t.ffrom_unsigned(x, wt),
-                };
+                let r = float_cast(&mut self.terms, op, x, wt);
                 self.set_term(st, dst, r);
                 Ok(())
             }
@@ -76,40 +62,6 @@ impl Machine {
         let y = self.value(st, consts, b, w);
         Ok((self.term(st, x, w), self.term(st, y, w)))
     }
-
-    pub(crate) fn float_scalar(&mut self, op: ScalarFn, w: u16, a: &[TermId]) -> Option<TermId> {
-        if w > 64 {
-            return None;
-        }
-        let sign = self.signed_min(w);
-        let t = &mut self.terms;
-        Some(match op {
-            ScalarFn::FAbs => {
-                let m = t.not(sign);
-                t.and(a[0], m)
-            }
-            ScalarFn::FSqrt => t.fsqrt(a[0]),
-            ScalarFn::FRint => t.fround(a[0], 0),
-            ScalarFn::FRound => t.fround(a[0], 1),
-            ScalarFn::FCeil => t.fround(a[0], 2),
-            ScalarFn::FFloor => t.fround(a[0], 3),
-            ScalarFn::FTrunc => t.fround(a[0], 4),
-            ScalarFn::FCopySign => {
-                let m = t.not(sign);
-                let magnitude = t.and(a[0], m);
-                let s = t.and(a[1], sign);
-                t.or(magnitude, s)
-            }
-            ScalarFn::FMinNum | ScalarFn::FMaxNum => {
-                let less = if op == ScalarFn::FMinNum { t.flt(a[0], a[1]) } else { t.flt(a[1], a[0]) };
-                let nan_b = t.fisnan(a[1]);
-                let first = t.or(less, nan_b);
-                t.ite(first, a[0], a[1])
-            }
-            ScalarFn::Fma => t.ffma(a[0], a[1], a[2]),
-            _ => return None,
-        })
-    }
 }
 
 fn supported(ty: FloatTy) -> Attempt<()> {
@@ -121,7 +73,7 @@ fn supported(ty: FloatTy) -> Attempt<()> {
     }
 }
 
-fn compare(t: &mut Terms, op: FCmpOp, x: TermId, y: TermId) -> TermId {
+pub fn float_cmp(t: &mut Terms, op: FCmpOp, x: TermId, y: TermId) -> TermId {
     let nan_x = t.fisnan(x);
     let nan_y = t.fisnan(y);
     let unordered = t.or(nan_x, nan_y);
@@ -145,4 +97,64 @@ fn compare(t: &mut Terms, op: FCmpOp, x: TermId, y: TermId) -> TermId {
         FCmpOp::Oeq | FCmpOp::Ogt | FCmpOp::Oge | FCmpOp::Olt | FCmpOp::Ole | FCmpOp::One => t.and(base, ordered),
         _ => t.or(base, unordered),
     }
+}
+
+pub fn float_bin(t: &mut Terms, op: FBinOp, x: TermId, y: TermId) -> TermId {
+    match op {
+        FBinOp::Add => t.fadd(x, y),
+        FBinOp::Sub => t.fsub(x, y),
+        FBinOp::Mul => t.fmul(x, y),
+        FBinOp::Div => t.fdiv(x, y),
+        FBinOp::Rem => t.frem(x, y),
+    }
+}
+
+pub fn float_neg(t: &mut Terms, x: TermId) -> TermId {
+    let w = t.width(x);
+    let sign = signed_min(t, w);
+    t.xor(x, sign)
+}
+
+/// `x` converted to a value of `to` bits.
+pub fn float_cast(t: &mut Terms, op: FCastOp, x: TermId, to: u16) -> TermId {
+    match op {
+        FCastOp::Resize => t.fresize(x, to),
+        FCastOp::ToSigned => t.fto_signed(x, to),
+        FCastOp::ToUnsigned => t.fto_unsigned(x, to),
+        FCastOp::FromSigned => t.ffrom_signed(x, to),
+        FCastOp::FromUnsigned => t.ffrom_unsigned(x, to),
+    }
+}
+
+pub(crate) fn float_scalar(t: &mut Terms, op: ScalarFn, w: u16, a: &[TermId]) -> Option<TermId> {
+    if w > 64 {
+        return None;
+    }
+    let sign = signed_min(t, w);
+    Some(match op {
+        ScalarFn::FAbs => {
+            let m = t.not(sign);
+            t.and(a[0], m)
+        }
+        ScalarFn::FSqrt => t.fsqrt(a[0]),
+        ScalarFn::FRint => t.fround(a[0], 0),
+        ScalarFn::FRound => t.fround(a[0], 1),
+        ScalarFn::FCeil => t.fround(a[0], 2),
+        ScalarFn::FFloor => t.fround(a[0], 3),
+        ScalarFn::FTrunc => t.fround(a[0], 4),
+        ScalarFn::FCopySign => {
+            let m = t.not(sign);
+            let magnitude = t.and(a[0], m);
+            let s = t.and(a[1], sign);
+            t.or(magnitude, s)
+        }
+        ScalarFn::FMinNum | ScalarFn::FMaxNum => {
+            let less = if op == ScalarFn::FMinNum { t.flt(a[0], a[1]) } else { t.flt(a[1], a[0]) };
+            let nan_b = t.fisnan(a[1]);
+            let first = t.or(less, nan_b);
+            t.ite(first, a[0], a[1])
+        }
+        ScalarFn::Fma => t.ffma(a[0], a[1], a[2]),
+        _ => return None,
+    })
 }

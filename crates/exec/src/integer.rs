@@ -115,7 +115,7 @@ impl Machine {
                 let ok = self.terms.ne(b, zero);
                 self.require(st, ok, ErrorKind::DivZero, || "division by zero".into())?;
                 if matches!(op, BinOp::SDiv | BinOp::SRem) {
-                    let min = self.signed_min(width);
+                    let min = arith::signed_min(&mut self.terms, width);
                     let minus_one = self.terms.not(zero);
                     let is_min = self.terms.eq(a, min);
                     let is_minus_one = self.terms.eq(b, minus_one);
@@ -156,16 +156,6 @@ impl Machine {
         let t = arith::bin_term(&mut self.terms, op, a, b);
         self.set_term(st, dst, t);
         Ok(())
-    }
-
-    pub(crate) fn signed_min(&mut self, width: u16) -> TermId {
-        if width <= 64 {
-            self.terms.constant(width, 1u64 << (width - 1))
-        } else {
-            let mut limbs = vec![0u64; usize::from(width).div_ceil(64)];
-            limbs[usize::from(width - 1) / 64] = 1 << ((width - 1) % 64);
-            self.terms.wide_constant(width, &limbs)
-        }
     }
 }
 

@@ -6,7 +6,9 @@ mod access;
 mod arith;
 /// What operators mean, as terms: shared with the walk back over paths.
 pub mod semantics {
-    pub use crate::arith::{bin_term, cmp_term, overflow_term};
+    pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
+    pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};
+    pub use crate::scalar::scalar_terms;
 }
 mod bulk;
 mod call;
