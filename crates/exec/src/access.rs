@@ -4,6 +4,7 @@ use crate::flow::{Attempt, Flow};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, mask};
 use pleach_ir::{Function, Inst};
+use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Site, Value};
 use pleach_state::{Access, Cut, ErrorKind, State};
 
@@ -60,7 +61,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 let place = self.place(st, p, n, Purpose::Read)?;
-                record(st, place);
+                self.record(st, place, n);
                 let mut v = self.read_place(st, place, n);
                 if u64::from(w) != n * 8 {
                     v = match v {
@@ -80,7 +81,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 let place = self.place(st, p, n, Purpose::Write)?;
-                record(st, place);
+                self.record(st, place, n);
                 let mut v = self.raw(st, consts, value);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);
@@ -278,6 +279,22 @@ impl Machine {
         }
     }
 
+    /// Records an access of `n` bytes.
+    fn record(&self, st: &mut State, place: Place, n: u64) {
+        if !st.recording {
+            return;
+        }
+        let access = match place {
+            Place::At { obj, off } => Access::At { obj, off },
+            Place::Symbolic { obj, off } => {
+                let zeros = u64::from(trailing_zeros(&self.terms, off));
+                let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
+                Access::Within { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
+            }
+        };
+        st.trace.access(access);
+    }
+
     pub(crate) fn write_place(&mut self, st: &mut State, place: Place, n: u64, v: Value) {
         let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
         let keep_undef = matches!(place, Place::At { .. })
@@ -308,13 +325,6 @@ pub(crate) fn note(st: &mut State, access: impl FnOnce() -> Access) {
     if st.recording {
         st.trace.access(access());
     }
-}
-
-fn record(st: &mut State, place: Place) {
-    note(st, || match place {
-        Place::At { obj, off } => Access::At { obj, off },
-        Place::Symbolic { obj, .. } => Access::Within { obj },
-    });
 }
 
 /// The name of the bytes an object held before the program wrote to it.

@@ -10,7 +10,7 @@ use crate::pvec::PVec;
 use crate::value::ObjId;
 use std::rc::Rc;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ObjectKind {
     Global,
     Function,

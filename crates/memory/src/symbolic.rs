@@ -48,7 +48,7 @@ pub fn trailing_zeros(terms: &Terms, t: TermId) -> u16 {
 }
 
 /// The index of the word at byte offset `off` (words of `n` bytes, `n` a power of two).
-fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
+pub fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
     let shift = n.trailing_zeros() as u16;
     let w = terms.width(off);
     let high = terms.extract(off, shift, w - shift);
@@ -168,7 +168,7 @@ impl Contents {
 }
 
 /// `words[index - first]` as a balanced `ite`; equal neighbours collapse.
-fn select(terms: &mut Terms, index: TermId, words: &[TermId], first: u64) -> TermId {
+pub fn select(terms: &mut Terms, index: TermId, words: &[TermId], first: u64) -> TermId {
     match words {
         [] => unreachable!("an object that is read has at least one word"),
         [only] => *only,

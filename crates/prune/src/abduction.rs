@@ -105,7 +105,7 @@ impl Abduction<'_> {
                     return None;
                 }
                 let off = Some(off);
-                out.require_pin(Pin { ptr: place, obj, off, bytes: 0, write: false, heap: false, size: None });
+                out.require_pin(Pin::new(place, obj, off));
                 Some(true)
             }
             _ => None,

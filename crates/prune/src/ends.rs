@@ -1,49 +1,13 @@
 //! The condition under which a path ends as it did: where walking back begins.
 
-use crate::matching::Matcher;
+use crate::failures::Failure;
 use crate::pruner::Interpolation;
 use pleach_ir::{Callee, Inst};
 use pleach_state::seams::Logic;
 use pleach_state::{End, ErrorKind, ForkKind, State};
-use pleach_wp::{Condition, GiveUp, Pin, Walked};
+use pleach_wp::{Condition, GiveUp, Walked};
 
 impl Interpolation {
-    /// The condition under which an access fails as it did: the same place in an object of the same size, or the same number.
-    pub(crate) fn certain(
-        &mut self,
-        logic: &mut dyn Logic,
-        state: &State,
-        f: &pleach_ir::Function,
-        inst: &Inst,
-        kind: ErrorKind,
-    ) -> Walked<Condition> {
-        let unknown = GiveUp("an error that depends on the state");
-        let ptr = match inst {
-            Inst::Load { ptr, .. } | Inst::Store { ptr, .. } => *ptr,
-            _ => return Err(unknown),
-        };
-        if !matches!(kind, ErrorKind::OobRead | ErrorKind::OobWrite | ErrorKind::Null) {
-            return Err(unknown);
-        }
-        let depth = state.call_depth();
-        let w = logic.terms().pointer_bits;
-        let (p, mut c) = self.walk(logic, Condition::default(), |walker| walker.operand(f, depth, ptr, w))?;
-        let value = Matcher::own(state, &self.locs, self.fixed).translate(logic, p).ok_or(unknown)?;
-        match pleach_memory::Value::from_term(logic.terms(), value) {
-            pleach_memory::Value::Ptr { obj, off } if off >= 0 && state.memory.get(obj).is_some() => {
-                let size = state.memory.get(obj).map(|o| o.size);
-                c.require_pin(Pin { ptr: p, obj, off: Some(off as u64), bytes: 0, write: false, heap: false, size });
-                Ok(c)
-            }
-            pleach_memory::Value::Int(_) => {
-                let same = logic.terms().eq(p, value);
-                c.require(same);
-                Ok(c)
-            }
-            _ => Err(unknown),
-        }
-    }
-
     /// The condition under which the path ends as it did.
     pub(crate) fn at_end(&mut self, logic: &mut dyn Logic, state: &State, end: &End, fresh: bool) -> Walked<Condition> {
         let program = logic.program();
@@ -76,6 +40,12 @@ impl Interpolation {
                     && matches!(
                         name,
                         "__assert_fail"
+                            | "__assert"
+                            | "__assert_rtn"
+                            | "__assert_perror_fail"
+                            | "llvm.trap"
+                            | "llvm.debugtrap"
+                            | "llvm.ubsantrap"
                             | "abort"
                             | "reach_error"
                             | "__VERIFIER_error"
@@ -86,7 +56,10 @@ impl Interpolation {
                 Ok(Condition::default())
             }
             (End::Error(_), _) if matches!(inst, Inst::Unreachable) => Ok(Condition::default()),
-            (End::Error(e), _) => self.certain(logic, state, f, inst, e.kind),
+            (End::Error(e), _) => {
+                let condition = Condition::default();
+                Failure { this: self, logic, state, f, kind: e.kind, condition }.certain(inst)
+            }
             (End::Silent, _) => Err(GiveUp("a path that ended silently")),
             (End::Cut(_), _) => Err(GiveUp("a path below was lost")),
         }

@@ -73,6 +73,10 @@ impl Explained {
                 false => format!("{} points into a live {what} object", show(v.ptr)),
             });
         }
+        for d in &c.dead {
+            let what = if d.freed { "a freed block" } else { "a local that is gone" };
+            out.push(format!("{} points into {what}", show(d.ptr)));
+        }
         out
     }
 

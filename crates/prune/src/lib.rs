@@ -5,6 +5,7 @@
 mod abduction;
 mod ends;
 mod explain;
+mod failures;
 mod linear;
 pub mod matching;
 mod modular;

@@ -8,7 +8,7 @@ use pleach_expr::{SymbolId, TermId, Terms, facts};
 use pleach_memory::{Entry, ObjId, ObjectKind, Value};
 use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::{Condition, Loc, Locs, Pin, Valid};
+use pleach_wp::{Condition, Dead, Loc, Locs, Pin, Valid};
 use rustc_hash::FxHashMap;
 
 /// Object variables of a condition → objects of the state.
@@ -61,6 +61,9 @@ impl<'a> Matcher<'a> {
         for v in &c.valids {
             self.valid(logic, v)?;
         }
+        for d in &c.dead {
+            self.dead(logic, d)?;
+        }
         let mut open = Vec::new();
         for &l in &c.literals {
             let t = self.translate(logic, l).ok_or(Miss::Binding)?;
@@ -111,7 +114,7 @@ impl<'a> Matcher<'a> {
             }
         }
         let Some(o) = self.state.memory.get(obj) else { return Err(Miss::Binding) };
-        if (p.write && o.readonly) || (p.heap && o.kind != ObjectKind::Heap) || o.kind == ObjectKind::Function {
+        if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
             return Err(Miss::Binding);
         }
         if p.size.is_some_and(|s| s != o.size) {
@@ -165,6 +168,19 @@ impl<'a> Matcher<'a> {
                 let inside = terms.ule(off, last);
                 if logic.entails(self.state, inside) { Ok(()) } else { Err(Miss::Literal) }
             }
+        }
+    }
+
+    fn dead(&mut self, logic: &mut dyn Logic, d: &Dead) -> Result<(), Miss> {
+        let t = self.translate(logic, d.ptr).ok_or(Miss::Binding)?;
+        let (obj, off) = self.target(logic, t).ok_or(Miss::Binding)?;
+        if d.at.is_some() && d.at != off {
+            return Err(Miss::Binding);
+        }
+        match self.state.memory.entry(obj) {
+            Some(Entry::Freed(_)) if d.freed => Ok(()),
+            Some(Entry::Gone) if !d.freed => Ok(()),
+            _ => Err(Miss::Binding),
         }
     }
 

@@ -26,6 +26,7 @@ pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Con
                 let same = terms.eq(off, at);
                 condition.require(same);
             }
+            (Some(_), None) => {}
             _ => condition.pins.push(p),
         }
     }
@@ -72,11 +73,13 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
             p.off = Some(off - k);
             p.bytes += k;
         }
-        match pins.iter_mut().find(|q| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size) {
+        let one_kind = |q: &Pin| q.kind.is_none() || p.kind.is_none() || q.kind == p.kind;
+        let same = |q: &Pin| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size && one_kind(q);
+        match pins.iter_mut().find(|q| same(q)) {
             Some(q) => {
                 q.bytes = q.bytes.max(p.bytes);
                 q.write |= p.write;
-                q.heap |= p.heap;
+                q.kind = q.kind.or(p.kind);
             }
             None => pins.push(p),
         }

@@ -47,6 +47,14 @@ impl Interpolation {
                 v.off = off.and_then(|o| u64::try_from(o).ok());
             }
         }
+        for d in &mut out.dead {
+            let mut own = Matcher::own(state, &self.locs, self.fixed);
+            if let Some(t) = own.translate(logic, d.ptr)
+                && let Some((obj, _)) = own.target(logic, t)
+            {
+                d.obj = obj;
+            }
+        }
         out
     }
 }

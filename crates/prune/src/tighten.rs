@@ -65,12 +65,7 @@ fn propagate(terms: &mut Terms, condition: &mut Condition) -> bool {
         changed |= new != l;
         condition.require(new);
     }
-    for p in &mut condition.pins {
-        p.ptr = terms.substitute_used(p.ptr, &known);
-    }
-    for v in &mut condition.valids {
-        v.ptr = terms.substitute_used(v.ptr, &known);
-    }
+    condition.substitute_pointers(terms, &known);
     changed
 }
 

@@ -41,9 +41,11 @@ pub enum Access {
         obj: ObjId,
         off: u64,
     },
-    /// within the object, at an offset that was not constant
+    /// within the object of this size, at an offset that was not constant; `aligned`: a multiple of the bytes accessed
     Within {
         obj: ObjId,
+        size: u64,
+        aligned: bool,
     },
     /// a fresh object of so many bytes; `zeroed` or never written
     Alloc {

@@ -3,7 +3,7 @@
 use crate::condition::Pin;
 use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_ir::{Callee, FuncId, Function, Inst, OpndKind, Range, Symbol};
-use pleach_memory::ObjId;
+use pleach_memory::{ObjId, ObjectKind};
 use pleach_state::Access;
 
 impl Walker<'_> {
@@ -60,6 +60,7 @@ impl Walker<'_> {
         }
         let about_memory = !self.condition.valids.is_empty()
             || !self.condition.pins.is_empty()
+            || !self.condition.dead.is_empty()
             || self.condition.looks_into_memory(self.terms, self.locs);
         if !dropped.is_empty() && about_memory {
             self.killed()?;
@@ -75,6 +76,20 @@ impl Walker<'_> {
             for (&obj, slot) in dropped.iter().zip(slots) {
                 let ptr = self.register(f, depth, slot);
                 self.pin(ptr, obj, Some(0), 0, false)?;
+                self.died(obj)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The object ceased to exist here: what points to it from now on pointed to it before.
+    fn died(&mut self, obj: ObjId) -> Walked<()> {
+        for d in std::mem::take(&mut self.condition.dead) {
+            if d.obj == obj {
+                let at = d.at.map(u64::try_from).transpose().map_err(|_| GiveUp("a pointer before its object"))?;
+                self.pin(d.ptr, obj, at, 0, false)?;
+            } else {
+                self.condition.dead.push(d);
             }
         }
         Ok(())
@@ -154,17 +169,10 @@ impl Walker<'_> {
             }
             Access::Free { obj } => {
                 self.killed()?;
+                self.died(obj)?;
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 let ptr = self.pointer(f, depth, p.value)?;
-                self.condition.require_pin(Pin {
-                    ptr,
-                    obj,
-                    off: Some(0),
-                    bytes: 0,
-                    write: false,
-                    heap: true,
-                    size: None,
-                });
+                self.condition.require_pin(Pin { kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
                 self.live = None;
                 Ok(())
             }

@@ -2,7 +2,7 @@
 
 use crate::loc::{Loc, Locs};
 use pleach_expr::{SymbolId, TermId, Terms};
-use pleach_memory::ObjId;
+use pleach_memory::{ObjId, ObjectKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `ptr` points to live memory with room for `bytes`, writable if `write`.
@@ -27,10 +27,28 @@ pub struct Pin {
     /// room needed from `off`
     pub bytes: u64,
     pub write: bool,
-    /// must be a live heap block
-    pub heap: bool,
-    /// must have exactly this size (an access outside it was the error)
+    /// must be of this kind
+    pub kind: Option<ObjectKind>,
+    /// must have exactly this size (an access outside it was the error, or may be)
     pub size: Option<u64>,
+}
+
+impl Pin {
+    /// Points into the object, nothing else asked.
+    pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> Pin {
+        Pin { ptr, obj, off, bytes: 0, write: false, kind: None, size: None }
+    }
+}
+
+/// `ptr` points into an object that is no longer there: freed by the program, or a local whose function returned.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Dead {
+    pub ptr: TermId,
+    /// where it pointed on the path walked
+    pub obj: ObjId,
+    pub freed: bool,
+    /// at exactly this offset
+    pub at: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -38,15 +56,16 @@ pub struct Condition {
     pub literals: Vec<TermId>,
     pub valids: Vec<Valid>,
     pub pins: Vec<Pin>,
+    pub dead: Vec<Dead>,
 }
 
 impl Condition {
     pub fn is_true(&self) -> bool {
-        self.literals.is_empty() && self.valids.is_empty() && self.pins.is_empty()
+        self.literals.is_empty() && self.valids.is_empty() && self.pins.is_empty() && self.dead.is_empty()
     }
 
     pub fn len(&self) -> usize {
-        self.literals.len() + self.valids.len() + self.pins.len()
+        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len()
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -74,6 +93,12 @@ impl Condition {
         }
     }
 
+    pub fn require_dead(&mut self, d: Dead) {
+        if !self.dead.contains(&d) {
+            self.dead.push(d);
+        }
+    }
+
     pub fn and(&mut self, other: Condition) {
         for l in other.literals {
             self.require(l);
@@ -84,11 +109,25 @@ impl Condition {
         for p in other.pins {
             self.require_pin(p);
         }
+        for d in other.dead {
+            self.require_dead(d);
+        }
     }
 
     /// All terms the condition is made of.
     pub fn terms(&self) -> impl Iterator<Item = TermId> + '_ {
-        self.literals.iter().copied().chain(self.valids.iter().map(|v| v.ptr)).chain(self.pins.iter().map(|p| p.ptr))
+        self.literals.iter().copied().chain(self.pointers())
+    }
+
+    /// The pointers it asks something of.
+    pub fn pointers(&self) -> impl Iterator<Item = TermId> + '_ {
+        let valids = self.valids.iter().map(|v| v.ptr);
+        valids.chain(self.pins.iter().map(|p| p.ptr)).chain(self.dead.iter().map(|d| d.ptr))
+    }
+
+    fn pointers_mut(&mut self) -> impl Iterator<Item = &mut TermId> {
+        let valids = self.valids.iter_mut().map(|v| &mut v.ptr);
+        valids.chain(self.pins.iter_mut().map(|p| &mut p.ptr)).chain(self.dead.iter_mut().map(|d| &mut d.ptr))
     }
 
     /// The symbols the condition mentions.
@@ -112,11 +151,12 @@ impl Condition {
             let l = terms.substitute_used(l, map);
             self.require(l);
         }
-        for v in &mut self.valids {
-            v.ptr = terms.substitute_used(v.ptr, map);
-        }
-        for p in &mut self.pins {
-            p.ptr = terms.substitute_used(p.ptr, map);
+        self.substitute_pointers(terms, map);
+    }
+
+    pub fn substitute_pointers(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+        for p in self.pointers_mut() {
+            *p = terms.substitute_used(*p, map);
         }
     }
 }

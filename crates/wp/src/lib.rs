@@ -3,11 +3,13 @@
 //! This crate knows no states: it walks conditions over locations back over a record of what was executed.
 
 mod call;
+mod compute;
 pub mod condition;
 pub mod loc;
 mod memory;
+mod somewhere;
 pub mod transformer;
 
-pub use condition::{Condition, Pin, Valid};
+pub use condition::{Condition, Dead, Pin, Valid};
 pub use loc::{Loc, Locs};
 pub use transformer::{GiveUp, Validity, Walked, Walker};

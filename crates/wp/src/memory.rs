@@ -1,9 +1,10 @@
 //! Walking back over accesses to memory, allocation and freeing.
 
+use crate::condition::Pin;
 use crate::loc::Loc;
 use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_expr::{TermId, Terms, facts};
-use pleach_ir::{Function, GlobalId, Init, Opnd, OpndKind, Slot, Ty};
+use pleach_ir::{Function, Init, Opnd, OpndKind, Slot, Ty};
 use pleach_memory::{ObjId, Value};
 use pleach_state::Access;
 use rustc_hash::FxHashMap;
@@ -35,13 +36,15 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
-            Access::Within { obj } => {
+            Access::Within { obj, size, aligned } => {
                 let p = self.pointer(f, depth, ptr)?;
                 if needed {
-                    let value = self.table(obj, p, bytes).ok_or(GiveUp("a read at a symbolic offset"))?;
+                    let value = self.chosen(p, obj, bytes, size, aligned)?;
                     let w = self.width(ty);
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
+                    // Exactly this size: what lies behind would be none of these words.
+                    self.pin_to_word(Pin { size: Some(size), ..Pin::new(p, obj, None) }, bytes);
                 }
                 self.valid_unless_evident(p, obj, None, bytes, false);
                 Ok(())
@@ -77,12 +80,16 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
-            Access::Within { obj } => {
-                if self.cells(obj).next().is_some() {
-                    return Err(GiveUp("a write at a symbolic offset"));
-                }
+            Access::Within { obj, aligned, .. } => {
                 if looks {
-                    self.pin(p, obj, None, 0, true)?;
+                    let w = self.width(ty);
+                    let v = self.operand(f, depth, value, w)?;
+                    let v = self.terms.zext(v, (bytes * 8) as u16);
+                    if self.overwrite_somewhere(p, obj, bytes, v, aligned)? {
+                        self.pin_to_word(Pin { write: true, ..Pin::new(p, obj, None) }, bytes);
+                    } else {
+                        self.pin(p, obj, None, 0, true)?;
+                    }
                 }
                 self.valid_unless_evident(p, obj, None, bytes, true);
                 Ok(())
@@ -108,7 +115,7 @@ impl Walker<'_> {
     }
 
     /// The bytes at a place: a constant for a constant global, else the cell.
-    fn contents(&mut self, obj: ObjId, off: u64, bytes: u64) -> TermId {
+    pub(crate) fn contents(&mut self, obj: ObjId, off: u64, bytes: u64) -> TermId {
         if let Some(v) = self.constant_bytes(obj, off, bytes) {
             return self.terms.constant((bytes * 8) as u16, v);
         }
@@ -124,7 +131,7 @@ impl Walker<'_> {
         g.constant || self.locs.is_constant(obj)
     }
 
-    fn constant_bytes(&self, obj: ObjId, off: u64, bytes: u64) -> Option<u64> {
+    pub(crate) fn constant_bytes(&self, obj: ObjId, off: u64, bytes: u64) -> Option<u64> {
         let g = self.program.globals.get(obj.0 as usize).filter(|g| self.unchanging(obj, g) && bytes <= 8)?;
         match &g.init {
             Init::Zero => Some(0),
@@ -135,30 +142,6 @@ impl Walker<'_> {
             }
             _ => None,
         }
-    }
-
-    /// A read of a constant global at a symbolic offset, as a table look-up.
-    fn table(&mut self, obj: ObjId, ptr: TermId, bytes: u64) -> Option<TermId> {
-        let g = self.program.globals.get(obj.0 as usize)?;
-        if !self.unchanging(obj, g) || g.size > 1 << 16 || !g.size.is_multiple_of(bytes) {
-            return None;
-        }
-        let _ = GlobalId(obj.0);
-        let words: Option<Vec<u64>> = (0..g.size / bytes).map(|i| self.constant_bytes(obj, i * bytes, bytes)).collect();
-        let words = words?;
-        let base = self.terms.base(obj);
-        let off = self.terms.sub(ptr, base);
-        if self.terms.has(off, facts::HAS_BASE)
-            || u64::from(pleach_memory::symbolic::trailing_zeros(self.terms, off)) < u64::from(bytes.trailing_zeros())
-        {
-            return None;
-        }
-        let shift = bytes.trailing_zeros() as u16;
-        let w = self.terms.width(off);
-        let high = self.terms.extract(off, shift, w - shift);
-        let index = self.terms.resize_unsigned(high, pleach_expr::INDEX_BITS);
-        let array = self.terms.array_const((bytes * 8) as u16, &words);
-        Some(self.terms.read(array, index))
     }
 
     /// Cells of an object that the condition mentions: (term, offset, bytes).
@@ -233,20 +216,30 @@ impl Walker<'_> {
                 self.forall(var)?;
             }
         }
-        let pins = std::mem::take(&mut self.condition.pins);
-        for p in pins {
-            match Value::from_term(self.terms, p.ptr) {
-                Value::Ptr { obj: o, off } if o == obj => {
-                    let right = p.obj == obj && off >= 0 && p.off.is_none_or(|k| k == off as u64);
-                    if !right || off as u64 + p.bytes > size {
-                        return Err(GiveUp("a pin that the allocation does not meet"));
-                    }
-                }
-                _ if p.obj == obj || self.terms.bases(p.ptr).contains(&obj) => {
+        for p in std::mem::take(&mut self.condition.pins) {
+            if !self.terms.bases(p.ptr).contains(&obj) {
+                if p.obj == obj {
                     return Err(GiveUp("an object reached before it was made"));
                 }
-                _ => self.condition.pins.push(p),
+                self.condition.pins.push(p);
+                continue;
             }
+            let off = self.terms.sub(p.ptr, base);
+            if self.terms.has(off, facts::HAS_BASE) {
+                return Err(GiveUp("a pointer into one of several objects"));
+            }
+            let room = p.size.map_or(p.off.unwrap_or(0) + p.bytes <= size, |s| s == size);
+            if p.obj != obj || !room {
+                return Err(GiveUp("a pin that the allocation does not meet"));
+            }
+            if let Some(k) = p.off {
+                let k = self.terms.constant(self.terms.width(off), k);
+                let there = self.terms.eq(off, k);
+                self.condition.require(there);
+            }
+        }
+        if self.condition.dead.iter().any(|d| self.terms.bases(d.ptr).contains(&obj)) {
+            return Err(GiveUp("a pin that the allocation does not meet"));
         }
         let valids = std::mem::take(&mut self.condition.valids);
         for v in valids {

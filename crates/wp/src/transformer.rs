@@ -4,19 +4,21 @@
 //! pinned to its object; every access leaves the obligation that it is valid; a branch that could go only one way leaves
 //! the condition under which it does. *Invariant*: from every state that satisfies the result, executing the recorded
 //! instructions takes the same way without an error and ends in a state that satisfies the condition given.
-//! *Deviations*: memory is matched by object variables (pins) instead of array terms; reads at symbolic offsets of memory that is
-//! not constant are given up. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
+//! *Deviations*: memory is matched by object variables (pins) instead of array terms; an access at an offset that is not constant is a choice
+//! between the words of a small object. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Pin, Valid};
 use crate::loc::{Loc, Locs};
-use pleach_exec::semantics::{bin_term, cmp_term, overflow_term};
-use pleach_expr::{SymbolId, TermId, Terms, mask};
-use pleach_ir::{BinOp, CastOp, Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty, flags};
+use pleach_expr::{SymbolId, TermId, Terms};
+use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
 use pleach_memory::{ObjId, Value};
 use pleach_state::trace::{Exit, Run};
 use pleach_state::{Access, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the walk quadratic.
+const MAX_CONJUNCTS: usize = 512;
 
 /// Nothing is known across this point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +49,9 @@ impl Walker<'_> {
         for run in trace.runs.iter().rev() {
             self.run(*run, later, trace, &mut left)?;
             later = Some(*run);
+            if self.condition.len() > MAX_CONJUNCTS {
+                return Err(GiveUp("an interpolant too large"));
+            }
         }
         if left == 0 { Ok(()) } else { Err(GiveUp("the record does not fit the program")) }
     }
@@ -160,152 +165,30 @@ impl Walker<'_> {
         }
     }
 
-    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers.
-    pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Vec<TermId>> {
-        let mut out = Vec::new();
-        if let Inst::Bin { op, flags: fl, width, a, b, .. } = inst {
-            let constant = matches!(b.kind(), OpndKind::Const(_));
-            match op {
-                BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem => {
-                    if !constant {
-                        let y = self.operand(f, depth, *b, *width)?;
-                        let zero = self.terms.constant(*width, 0);
-                        out.push(self.terms.ne(y, zero));
-                    }
-                    if matches!(op, BinOp::SDiv | BinOp::SRem) && !self.never_minus_one(f, *b, *width) {
-                        let x = self.operand(f, depth, *a, *width)?;
-                        let y = self.operand(f, depth, *b, *width)?;
-                        let zero = self.terms.constant(*width, 0);
-                        let minus_one = self.terms.not(zero);
-                        let min = if *width <= 64 {
-                            self.terms.constant(*width, 1 << (width - 1))
-                        } else {
-                            return Err(GiveUp("a wide division"));
-                        };
-                        let (at_min, by) = (self.terms.eq(x, min), self.terms.eq(y, minus_one));
-                        let both = self.terms.and(at_min, by);
-                        out.push(self.terms.not(both));
-                    }
+    /// The condition under which a switch is left by one of these edges.
+    pub fn left_by(&mut self, f: &Function, depth: u32, inst: &Inst, exits: &[Exit]) -> Walked<TermId> {
+        let Inst::Switch { width, value, default, cases } = *inst else { return Ok(Terms::TRUE) };
+        let target = |e: &Exit| match e {
+            Exit::Case(i) => f.cases[*i as usize].edge,
+            _ => f.edges[default as usize],
+        };
+        let taken: Vec<_> = exits.iter().map(target).collect();
+        let by_default = taken.contains(&f.edges[default as usize]);
+        let v = self.operand(f, depth, value, width)?;
+        let mut out = if by_default { Terms::TRUE } else { Terms::FALSE };
+        for c in &f.cases[cases.as_range()] {
+            let k = self.terms.constant(width, c.value);
+            let is = self.terms.eq(v, k);
+            match (by_default, taken.contains(&c.edge)) {
+                (true, false) => {
+                    let not = self.terms.not(is);
+                    out = self.terms.and(out, not);
                 }
-                BinOp::Shl | BinOp::LShr | BinOp::AShr => {
-                    if !constant && (*width >= 64 || u64::from(*width) <= mask(*width)) {
-                        let y = self.operand(f, depth, *b, *width)?;
-                        let w = self.terms.constant(*width, u64::from(*width));
-                        out.push(self.terms.ult(y, w));
-                    }
-                    if self.check_overflow && *op == BinOp::Shl && fl & flags::NSW != 0 {
-                        return Err(GiveUp("overflow check of a shift"));
-                    }
-                }
-                BinOp::Add | BinOp::Sub | BinOp::Mul if self.check_overflow && fl & flags::NSW != 0 => {
-                    let x = self.operand(f, depth, *a, *width)?;
-                    let y = self.operand(f, depth, *b, *width)?;
-                    let over = overflow_term(self.terms, *op, true, x, y);
-                    out.push(self.terms.not(over));
-                }
+                (false, true) => out = self.terms.or(out, is),
                 _ => {}
             }
         }
         Ok(out)
-    }
-
-    fn never_minus_one(&self, f: &Function, b: Opnd, width: u16) -> bool {
-        match b.kind() {
-            OpndKind::Const(c) => {
-                matches!(f.consts[c as usize], Const::Int { value, .. } if width <= 64 && value != mask(width))
-            }
-            OpndKind::Slot(_) => false,
-        }
-    }
-
-    /// Instructions that only compute.
-    fn plain(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<()> {
-        match *inst {
-            Inst::Bin { op, width, dst, a, b, .. } => {
-                if self.needs(f, depth, dst) {
-                    let x = self.operand(f, depth, a, width)?;
-                    let y = self.operand(f, depth, b, width)?;
-                    let t = bin_term(self.terms, op, x, y);
-                    self.assign(f, depth, dst, t);
-                }
-                for c in self.check_of(f, depth, inst)? {
-                    self.require(c);
-                }
-                Ok(())
-            }
-            Inst::Cmp { op, width, dst, a, b } => {
-                if self.needs(f, depth, dst) {
-                    let x = self.operand(f, depth, a, width)?;
-                    let y = self.operand(f, depth, b, width)?;
-                    let t = cmp_term(self.terms, op, x, y);
-                    self.assign(f, depth, dst, t);
-                }
-                Ok(())
-            }
-            Inst::Cast { op, from, to, dst, a } => {
-                if self.needs(f, depth, dst) {
-                    let x = self.operand(f, depth, a, from)?;
-                    let t = match op {
-                        CastOp::Trunc => self.terms.extract(x, 0, to),
-                        CastOp::SExt => self.terms.sext(x, to),
-                        CastOp::ZExt => self.terms.zext(x, to),
-                        CastOp::PtrToInt | CastOp::IntToPtr => self.terms.resize_unsigned(x, to),
-                    };
-                    self.assign(f, depth, dst, t);
-                }
-                Ok(())
-            }
-            Inst::Select { ty, dst, cond, a, b } => {
-                if self.needs(f, depth, dst) {
-                    let w = self.width(ty);
-                    let c = self.operand(f, depth, cond, 1)?;
-                    let x = self.operand(f, depth, a, w)?;
-                    let y = self.operand(f, depth, b, w)?;
-                    let t = self.terms.ite(c, x, y);
-                    self.assign(f, depth, dst, t);
-                }
-                Ok(())
-            }
-            Inst::Mov { dst, a } | Inst::Freeze { dst, a, .. } => self.assign_operand(f, depth, dst, a),
-            Inst::Gep { dst, base, offset, parts } => {
-                if self.needs(f, depth, dst) {
-                    let w = self.terms.pointer_bits;
-                    let mut sum = self.operand(f, depth, base, w)?;
-                    let k = self.terms.constant(w, offset as u64);
-                    sum = self.terms.add(sum, k);
-                    for s in &f.scaled[parts.as_range()] {
-                        let i = self.operand(f, depth, s.index, s.width)?;
-                        let i = self.terms.resize_signed(i, w);
-                        let scale = self.terms.constant(w, s.scale as u64);
-                        let part = self.terms.mul(i, scale);
-                        sum = self.terms.add(sum, part);
-                    }
-                    self.assign(f, depth, dst, sum);
-                }
-                Ok(())
-            }
-            Inst::Undef { dst } => {
-                if self.needs(f, depth, dst) {
-                    let r = self.register(f, depth, dst);
-                    self.forall(r)?;
-                }
-                Ok(())
-            }
-            Inst::Assume { .. } | Inst::VaEnd { .. } => Ok(()),
-            ref other => {
-                let mut needed = false;
-                pleach_ir::defs::for_each_result(f, other, |s| needed |= self.needs(f, depth, s));
-                let harmless = matches!(
-                    other,
-                    Inst::Scalar { .. }
-                        | Inst::FBin { .. }
-                        | Inst::FNeg { .. }
-                        | Inst::FCmp { .. }
-                        | Inst::FCast { .. }
-                );
-                if needed || !harmless { Err(GiveUp("an instruction that is not walked back over")) } else { Ok(()) }
-            }
-        }
     }
 
     pub(crate) fn width(&self, ty: Ty) -> u16 {
@@ -350,12 +233,15 @@ impl Walker<'_> {
     pub(crate) fn replace(&mut self, var: TermId, value: TermId) {
         let (have, want) = (self.terms.width(value), self.terms.width(var));
         let value = if have == want { value } else { self.terms.resize_unsigned(value, want) };
-        let map: FxHashMap<TermId, TermId> = [(var, value)].into_iter().collect();
-        self.condition.substitute(self.terms, &map);
+        self.replace_all(&[(var, value)].into_iter().collect());
+    }
+
+    pub(crate) fn replace_all(&mut self, map: &FxHashMap<TermId, TermId>) {
+        self.condition.substitute(self.terms, map);
         self.live = None;
     }
 
-    fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
+    pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
         if self.needs(f, depth, dst) {
             let w = self.width(f.slots[dst.index()].ty);
             let t = self.operand(f, depth, src, w)?;
@@ -385,13 +271,7 @@ impl Walker<'_> {
     /// The variable may have any value: what mentions it must hold for all of them.
     pub(crate) fn forall(&mut self, var: TermId) -> Walked<()> {
         let symbol = SymbolId(self.terms.node(var).a);
-        let on_pointers = self
-            .condition
-            .valids
-            .iter()
-            .map(|v| v.ptr)
-            .chain(self.condition.pins.iter().map(|p| p.ptr))
-            .collect::<Vec<_>>();
+        let on_pointers: Vec<TermId> = self.condition.pointers().collect();
         for t in on_pointers {
             if self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
                 return Err(GiveUp("a pointer made of a new unknown"));
@@ -457,7 +337,7 @@ impl Walker<'_> {
         if let Some(held) = self.pinned_already(ptr, obj, off) {
             return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
         }
-        self.condition.require_pin(Pin { ptr, obj, off, bytes, write, heap: false, size: None });
+        self.condition.require_pin(Pin { bytes, write, ..Pin::new(ptr, obj, off) });
         self.live = None;
         Ok(())
     }

@@ -1,0 +1,100 @@
+//! Reads and writes at offsets that are not constant.
+//!
+//! *Idea*: what such a read gives is a choice between the words of the object, by the offset; after such a write every byte that the condition
+//! mentions is the old one or the new one, by the offset. The offset is the pointer minus the address of the object, which leaves no address
+//! behind once the pointer is known to be into it. *Invariant*: the pointer is pinned to the object, and its offset is a multiple of the
+//! bytes accessed; both are part of the condition.
+
+use crate::condition::Pin;
+use crate::transformer::{GiveUp, Walked, Walker};
+use pleach_expr::{TermId, Terms};
+use pleach_memory::ObjId;
+use pleach_memory::symbolic::{select, word_index};
+use rustc_hash::FxHashMap;
+
+/// Objects of more words are not looked into at an offset that is not constant.
+const MAX_WORDS: u64 = 64;
+/// Nor are constant ones of more.
+const MAX_TABLE: u64 = 1 << 13;
+/// More cells of an object are not guarded.
+const MAX_CELLS: usize = 64;
+
+impl Walker<'_> {
+    fn offset(&mut self, ptr: TermId, obj: ObjId) -> TermId {
+        let base = self.terms.base(obj);
+        self.terms.sub(ptr, base)
+    }
+
+    /// The pointer is into the object, its offset a multiple of `bytes`.
+    pub(crate) fn pin_to_word(&mut self, pin: Pin, bytes: u64) {
+        let off = self.offset(pin.ptr, pin.obj);
+        if bytes > 1 {
+            let low = self.terms.extract(off, 0, bytes.trailing_zeros() as u16);
+            let zero = self.terms.constant(self.terms.width(low), 0);
+            let even = self.terms.eq(low, zero);
+            self.require(even);
+        }
+        self.condition.require_pin(pin);
+        self.live = None;
+    }
+
+    /// The word of an object that a pointer into it means; goes with [`Walker::pin_to_word`].
+    pub(crate) fn chosen(&mut self, ptr: TermId, obj: ObjId, bytes: u64, size: u64, aligned: bool) -> Walked<TermId> {
+        let count = size / bytes;
+        if !aligned || bytes > 8 || !size.is_multiple_of(bytes) || count > MAX_TABLE {
+            return Err(GiveUp("a read at a symbolic offset"));
+        }
+        let off = self.offset(ptr, obj);
+        let index = word_index(self.terms, off, bytes);
+        let table: Option<Vec<u64>> = (0..count).map(|i| self.constant_bytes(obj, i * bytes, bytes)).collect();
+        if let Some(table) = table {
+            let array = self.terms.array_const((bytes * 8) as u16, &table);
+            return Ok(self.terms.read(array, index));
+        }
+        if count > MAX_WORDS {
+            return Err(GiveUp("a read at a symbolic offset"));
+        }
+        let words: Vec<TermId> = (0..count).map(|i| self.contents(obj, i * bytes, bytes)).collect();
+        Ok(select(self.terms, index, &words, 0))
+    }
+
+    /// `bytes` bytes were written somewhere into the object. True if the condition looks there: goes with
+    /// [`Walker::pin_to_word`].
+    pub(crate) fn overwrite_somewhere(
+        &mut self,
+        ptr: TermId,
+        obj: ObjId,
+        bytes: u64,
+        value: TermId,
+        aligned: bool,
+    ) -> Walked<bool> {
+        let cells: Vec<_> = self.cells(obj).collect();
+        if cells.is_empty() {
+            return Ok(false);
+        }
+        if !aligned || cells.len() > MAX_CELLS {
+            return Err(GiveUp("a write at a symbolic offset"));
+        }
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        let off = self.offset(ptr, obj);
+        for (var, at, n) in cells {
+            // Word by word of those written, byte-exactly at the ends.
+            let mut parts: Vec<TermId> = Vec::new();
+            let mut i = at;
+            while i < at + n {
+                let word = i / bytes * bytes;
+                let len = (word + bytes).min(at + n) - i;
+                let old = if len == n { var } else { self.cell(obj, i, len) };
+                let new = self.terms.extract(value, ((i - word) * 8) as u16, (len * 8) as u16);
+                let k = self.terms.constant(self.terms.width(off), word);
+                let here = self.terms.eq(off, k);
+                parts.push(self.terms.ite(here, new, old));
+                i += len;
+            }
+            let whole = parts.into_iter().reduce(|low, high| self.terms.concat(high, low));
+            map.insert(var, whole.unwrap_or(Terms::FALSE));
+        }
+        self.replace_all(&map);
+        Ok(true)
+    }
+}
