@@ -160,6 +160,9 @@ impl Interpolation {
         }
         let Some(parent) = self.open.get_mut(&child.parent) else { return };
         parent.forked = child.origin.clone();
+        if child.fork == ForkKind::Branch {
+            parent.exits.extend(child.entry.runs.first().map(|r| r.exit));
+        }
         match (&mut parent.needs, part) {
             (Ok(needs), Ok(part)) => needs.and(part),
             (needs @ Ok(_), Err(why)) => *needs = Err(why),
@@ -171,6 +174,18 @@ impl Interpolation {
     pub(crate) fn interpolant(&mut self, logic: &mut dyn Logic, node: &mut Open) -> Walked<Condition> {
         let mut condition = std::mem::replace(&mut node.needs, Err(GiveUp("")))?;
         if let Some(fork) = node.forked.take() {
+            if !node.exits.is_empty() {
+                // Edges that no child took are not taken: a switch may have more than two.
+                let (program, exits) = (logic.program(), std::mem::take(&mut node.exits));
+                let f = program.function(fork.frame.func);
+                let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
+                let (only, mut c) = self.walk(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
+                let only = crate::ranges::merge(logic.terms(), only).unwrap_or(only);
+                if !logic.valid(only) {
+                    c.require(only);
+                }
+                condition = c;
+            }
             condition = self.tighten(logic, &fork, condition)?;
             condition = self.walk_trace(logic, condition, &fork.trace)?;
         }

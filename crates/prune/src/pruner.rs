@@ -33,6 +33,8 @@ pub(crate) struct Open {
     pub(crate) needs: Walked<Condition>,
     /// the children were made by a fork whose state is this one
     pub(crate) forked: Option<Rc<State>>,
+    /// by which edges children left a branch or switch
+    pub(crate) exits: Vec<Exit>,
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
 }
@@ -139,6 +141,7 @@ impl Pruner for Interpolation {
             origin,
             needs: Ok(Condition::default()),
             forked: None,
+            exits: Vec::new(),
             by: None,
             state: Rc::new(state.clone()),
         };
