@@ -1,7 +1,8 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{Check, CompileArgs, Interpolants, Link, Solver, TestArgs, Uninit};
+use crate::args::{CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
 use crate::error::CliError;
+use crate::plan::Plan;
 use pleach_exec::{Entry, ExecConfig};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
@@ -69,7 +70,7 @@ pub fn cc_flags(compile: &CompileArgs) -> Vec<String> {
     flags
 }
 
-pub fn entry(args: &TestArgs, program: &Program) -> Result<Entry, CliError> {
+pub fn entry(args: &RunArgs, program: &Program) -> Result<Entry, CliError> {
     let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let name = match &args.entry {
         Some(name) => name.as_str(),
@@ -101,39 +102,42 @@ pub fn program_name(files: &[PathBuf]) -> String {
 }
 
 /// Techniques that cannot be on together.
-pub fn conflicts(args: &TestArgs) -> Result<(), CliError> {
+pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
     let with = |flag: &str| {
         Err(CliError::Usage(format!(
             "--prune and {flag} cannot be on together: what {flag} reports depends on the whole path, not on the state"
         )))
     };
-    if args.prune && args.check.contains(&Check::Leak) {
+    if plan.prune && plan.leaks {
         return with("--check leak");
     }
-    if args.prune && args.loop_limit.is_some() {
+    if plan.prune && plan.loop_limit.is_some() {
         return with("--loop-limit");
+    }
+    if args.explain_pruning && !plan.prune {
+        return Err(CliError::Usage("--explain-pruning needs pruning to be on (--prune)".into()));
     }
     Ok(())
 }
 
-pub fn exec(args: &TestArgs, entry: Entry) -> ExecConfig {
+pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
     ExecConfig {
         entry,
-        check_signed_overflow: args.check.contains(&Check::SignedOverflow),
-        check_leaks: args.check.contains(&Check::Leak),
+        check_signed_overflow: plan.overflow,
+        check_leaks: plan.leaks,
         uninit: match args.uninit {
             Uninit::Symbolic => pleach_exec::Uninit::Symbolic,
             Uninit::Zero => pleach_exec::Uninit::Zero,
         },
         max_stack_depth: args.max_stack_frames,
-        loop_limit: args.loop_limit,
-        record: args.prune,
+        loop_limit: plan.loop_limit,
+        record: plan.prune,
         program_name: program_name(&args.files),
         ..ExecConfig::default()
     }
 }
 
-pub fn solver(args: &TestArgs, halt: &Halt) -> SolverConfig {
+pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
     let on = |link| args.solver_links.is_empty() || args.solver_links.contains(&link);
     SolverConfig {
         backend: match args.solver {
@@ -157,13 +161,13 @@ pub fn solver(args: &TestArgs, halt: &Halt) -> SolverConfig {
     }
 }
 
-pub fn search(args: &TestArgs) -> Result<SearchConfig, CliError> {
-    let strategies = Strategy::parse_list(&args.search.join(","))?;
+pub fn search(args: &RunArgs, plan: &Plan) -> Result<SearchConfig, CliError> {
+    let strategies = Strategy::parse_list(&plan.search)?;
     Ok(SearchConfig { strategies, batch_instructions: args.batch_instructions, seed: args.seed })
 }
 
-pub fn run(args: &TestArgs) -> Result<RunConfig, CliError> {
-    let kinds = args.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
+pub fn run(args: &RunArgs, plan: &Plan) -> Result<RunConfig, CliError> {
+    let kinds = plan.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
     let limits = Limits {
         max_time: args.max_time.filter(|t| !t.is_zero()),
         max_memory: Some(args.max_memory).filter(|m| *m != 0),
@@ -171,8 +175,8 @@ pub fn run(args: &TestArgs) -> Result<RunConfig, CliError> {
         max_instructions: args.max_instructions.filter(|n| *n != 0),
         max_forks: args.max_forks.filter(|n| *n != 0),
         max_depth: args.max_depth.filter(|n| *n != 0),
-        max_tests: args.max_tests.filter(|n| *n != 0),
-        exit_on_error: args.exit_on_error,
+        max_tests: plan.max_tests.filter(|n| *n != 0),
+        exit_on_error: plan.exit_on_error,
         exit_on_error_type: kinds,
     };
     Ok(RunConfig { limits, seed: args.seed, memory: crate::huge_pages::resident_bytes, ..RunConfig::default() })
@@ -212,13 +216,13 @@ pub fn relative<'a>(path: &'a str, directory: &Path) -> &'a str {
     rest.filter(|r| !r.is_empty()).unwrap_or(path)
 }
 
-pub fn interpolation(args: &TestArgs, program: &Program) -> Interpolation {
+pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpolation {
     let method = match args.interpolation {
         Interpolants::Wp => Method::Wp,
         Interpolants::Abduction => Method::Abduction,
         Interpolants::Deletion => Method::Deletion,
     };
-    let mut made = Interpolation::new(program, args.check.contains(&Check::SignedOverflow), method);
+    let mut made = Interpolation::new(program, plan.overflow, method);
     made.explain = args.explain_pruning.then(Default::default);
     made
 }

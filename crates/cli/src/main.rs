@@ -11,9 +11,13 @@ mod explanations;
 mod guided;
 mod huge_pages;
 mod inputs;
+mod plan;
 mod progress;
+mod record;
+mod session;
 mod summary;
 mod text;
+mod timing;
 mod writer;
 
 use args::{Cli, Command};

@@ -1,0 +1,95 @@
+//! Flags of every command that explores.
+
+use super::{CompileArgs, Interpolants, Link, Solver, Uninit, time};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// C sources, bitcode (.bc) and textual IR (.ll), linked in this order
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub compile: CompileArgs,
+    /// Function to start with, its parameters symbolic; by default `main`, or `LLVMFuzzerTestOneInput` if there is no `main`
+    #[arg(long, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+    /// Longest input for `LLVMFuzzerTestOneInput`, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 8)]
+    pub max_fuzz_size: u32,
+    /// What memory holds before it is written
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Uninit::Symbolic)]
+    pub uninit: Uninit,
+    /// Deepest nesting of calls before it is a stack overflow
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    pub max_stack_frames: u32,
+
+    /// Where results go; must be new or empty. Default: a fresh pleach-out-N
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub output_dir: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write every test as files of its own
+    #[arg(long, help_heading = "Output")]
+    pub write_all_tests: bool,
+    /// Report progress also when it does not go to a terminal
+    #[arg(long, short, help_heading = "Output")]
+    pub verbose: bool,
+    /// Print nothing but the summary
+    #[arg(long, short, help_heading = "Output", conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", help_heading = "Search", default_value_t = 0)]
+    pub seed: u64,
+    /// Stay with a chosen state for so many instructions
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub batch_instructions: Option<u64>,
+    /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
+    #[arg(long, value_enum, help_heading = "Search", default_value_t = Interpolants::Wp)]
+    pub interpolation: Interpolants,
+    /// Keep the interpolant of every node, in words, in the run directory
+    #[arg(long, help_heading = "Search")]
+    pub explain_pruning: bool,
+
+    /// Longest exploration, for instance 30s or 5min
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
+    pub max_time: Option<Duration>,
+    /// Memory in MB; above it states are set aside and made again later
+    #[arg(long, value_name = "MB", help_heading = "Limits", default_value_t = 2000)]
+    pub max_memory: u64,
+    /// Instructions over all paths
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_instructions: Option<u64>,
+    /// Forks
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_forks: Option<u64>,
+    /// Forks on one path
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_depth: Option<u32>,
+    /// Longest single query to the solver
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
+    pub max_solver_time: Option<Duration>,
+
+    /// Which solver decides
+    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]
+    pub solver: Solver,
+    /// Links of the solver chain that are on. Default: all
+    #[arg(long, value_name = "LINK", value_delimiter = ',', value_enum, help_heading = "Solving")]
+    pub solver_links: Vec<Link>,
+    /// Ask both solvers and compare
+    #[arg(long, help_heading = "Solving")]
+    pub validate_solver: bool,
+    /// Write every query that reaches a solver, in SMT-LIB
+    #[arg(long, value_name = "FILE", help_heading = "Solving")]
+    pub query_log: Option<PathBuf>,
+    /// Verify every decision of searchers and solvers (slow)
+    #[arg(long, help_heading = "Solving")]
+    pub check_seams: bool,
+
+    /// Arguments for `main`
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<String>,
+}

@@ -1,0 +1,239 @@
+//! One exploration from flags to files: what every command that explores does.
+
+use crate::args::RunArgs;
+use crate::assemble::{self, entry_name};
+use crate::error::CliError;
+use crate::guided::Guided;
+use crate::plan::Plan;
+use crate::progress::{Line, Style};
+use crate::timing::{self, Start};
+use crate::writer::{Writer, WriterConfig};
+use crate::{coverage, explanations, record, summary};
+use pleach_exec::{Entry, Machine};
+use pleach_explore::{Counters, Halt, Progress, Run, Seams};
+use pleach_ir::Program;
+use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
+use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
+use std::io::IsTerminal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A program that is ready to be explored.
+pub struct Session<'a> {
+    args: &'a RunArgs,
+    pub program: Rc<Program>,
+    entry: Entry,
+    /// What paths of sources are relative to.
+    pub directory: PathBuf,
+}
+
+/// What an exploration found; nothing of it is printed yet.
+pub struct Explored {
+    pub dir: RunDir,
+    pub summary: Summary,
+    pub counters: Counters,
+    pub elapsed: Duration,
+    /// a bug of ours ended it
+    pub crashed: bool,
+    coverage: Coverage,
+    timing: Timing,
+    interpolants: Option<Vec<Interpolant>>,
+    failure: Option<String>,
+}
+
+impl Session<'_> {
+    /// Compiles and links, once the flags are known to make sense.
+    pub fn load<'a>(args: &'a RunArgs, plan: &Plan) -> Result<Session<'a>, CliError> {
+        assemble::conflicts(args, plan)?;
+        assemble::search(args, plan)?;
+        assemble::run(args, plan)?;
+        let directory =
+            std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
+        let program = Rc::new(assemble::load(&args.files, &args.compile)?);
+        let entry = assemble::entry(args, &program)?;
+        Ok(Session { args, program, entry, directory })
+    }
+
+    /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
+    pub fn explore(&self, plan: &Plan) -> Result<Explored, CliError> {
+        let Session { args, program, entry, directory } = self;
+        let search = assemble::search(args, plan)?;
+        let config = assemble::run(args, plan)?;
+        let halt = Halt::new();
+        let solver = pleach_smt::assemble(assemble::solver(args, &halt));
+        let machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
+        let mut guided = Guided::new(machine, search.needs_distances());
+        let initial = guided.machine.initial_states()?;
+        let mut searcher = search.build()?;
+        if args.check_seams {
+            searcher = Box::new(CheckedSearcher::new(Dyn(searcher)));
+        }
+
+        let dir = RunDir::create(args.output_dir.as_deref())?;
+        let info = record::run_info(args, directory, program, entry, initial.first());
+        dir.write_run_info(&info)?;
+        dir.write_suite_metadata(&record::suite(args, program, entry_name(entry)))?;
+        let writer_config = WriterConfig {
+            write_all_tests: args.write_all_tests,
+            emit_all_errors: plan.emit_all_errors,
+            talk: !args.quiet,
+            colour: std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            directory: directory.clone(),
+            argv: info.argv.clone(),
+        };
+        let line = Line::new(Style::choose(args.verbose, args.quiet));
+        let mut writer = Writer::new(&dir, program.clone(), writer_config, line, entry_name(entry))?;
+        for remark in &program.remarks {
+            writer.say(&format!("warning: {remark}"));
+            writer.warnings.push(remark.clone());
+        }
+
+        let mut interpolation = assemble::interpolation(args, plan, program);
+        let pruner: &mut dyn Pruner = if plan.prune { &mut interpolation } else { &mut NoPruner };
+        watch(&halt, config.limits.max_time)?;
+        let start = Start::now();
+        let mut run = Run::new(config, halt);
+        // A bug of ours must not lose what was found until then.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let seams = Seams { searcher: &mut *searcher, pruner: &mut *pruner };
+            run.explore(initial, &mut guided, &mut writer, seams);
+        }));
+        let elapsed = run.elapsed();
+        let progress = Progress { counters: &run.counters, states: run.states.len(), elapsed, time_left: None };
+        writer.finish(&mut guided, progress);
+
+        let coverage = coverage::report(program, &guided.machine.coverage, directory);
+        let mut solver = pleach_smt::Stats::new();
+        guided.machine.solver.stats(&mut solver);
+        let c = &run.counters;
+        let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none();
+        let summary = Summary {
+            complete,
+            paths: summary::paths(c),
+            errors: writer.errors.clone(),
+            covered: coverage.covered_lines(),
+            totals: coverage.totals(),
+            cut: summary::cuts(c),
+            verdict: String::new(),
+            flags: flags(),
+            seed: args.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            entry: entry_name(entry).to_owned(),
+            sources: args.files.iter().map(|f| f.display().to_string()).collect(),
+            tests: u64::from(writer.tests),
+            instructions: c.instructions,
+            forks: c.forks,
+            parked: c.parked,
+            states_peak: c.states_peak,
+            solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
+            pruning: pruner
+                .figures()
+                .into_iter()
+                .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+                .collect(),
+            warnings: warnings(&writer),
+        };
+        let interpolants =
+            args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));
+        let failure = writer.failure().map(ToString::to_string);
+        drop(writer);
+        Ok(Explored {
+            dir,
+            summary,
+            timing: timing::timing(&start, elapsed, &solver, c.states_peak),
+            counters: run.counters,
+            elapsed,
+            crashed: outcome.is_err(),
+            coverage,
+            interpolants,
+            failure,
+        })
+    }
+}
+
+impl Explored {
+    /// Writes the account of the run, and says so if something could not be written.
+    pub fn write(&self) -> Result<(), CliError> {
+        if let Some(all) = &self.interpolants {
+            self.dir.write_interpolants(all)?;
+        }
+        self.dir.write_coverage(&self.coverage)?;
+        self.dir.write_summary(&self.summary)?;
+        self.dir.write_timing(&self.timing)?;
+        if let Some(why) = &self.failure {
+            eprintln!("pleach: results are incomplete: {why}");
+        }
+        if self.crashed {
+            let path = self.dir.path().display();
+            eprintln!("pleach: this is a bug of the engine; what was found until then is in {path}");
+        }
+        Ok(())
+    }
+
+    /// Where the results are, for people.
+    pub fn place(&self) -> String {
+        self.dir.path().display().to_string()
+    }
+}
+
+/// A boxed searcher as a searcher.
+struct Dyn(Box<dyn Searcher>);
+impl Searcher for Dyn {
+    fn select(&mut self, view: pleach_state::seams::View) -> Option<pleach_state::StateId> {
+        self.0.select(view)
+    }
+    fn update(
+        &mut self,
+        current: Option<pleach_state::StateId>,
+        added: &[pleach_state::StateId],
+        removed: &[pleach_state::StateId],
+        view: pleach_state::seams::View,
+    ) {
+        self.0.update(current, added, removed, view);
+    }
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+/// Signals, and the deadline for queries that are under way when the time is up.
+fn watch(halt: &Halt, max_time: Option<Duration>) -> Result<(), CliError> {
+    let system = |why| CliError::System { what: "watch for signals", why };
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // The second one ends the process at once.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, halt.flag()).map_err(system)?;
+        signal_hook::flag::register(signal, halt.flag()).map_err(system)?;
+    }
+    if let Some(time) = max_time {
+        let halt = halt.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(time);
+            halt.time_is_up();
+        });
+    }
+    Ok(())
+}
+
+/// The command line without what only says where results go.
+fn flags() -> Vec<String> {
+    let mut flags = Vec::new();
+    let mut args = std::env::args().skip(2);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--output-dir" => drop(args.next()),
+            a if a.starts_with("--output-dir=") => {}
+            _ => flags.push(arg),
+        }
+    }
+    flags
+}
+
+fn warnings(writer: &Writer) -> Vec<String> {
+    let mut all = writer.warnings.clone();
+    if writer.untested > 0 {
+        all.push(format!("{} got no test because the run had to end", crate::text::count(writer.untested, "path")));
+    }
+    all
+}

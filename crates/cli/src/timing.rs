@@ -1,0 +1,44 @@
+//! Clock and memory: everything about a run that differs from one run to the next.
+
+use pleach_report::Timing;
+use std::time::{Duration, SystemTime};
+
+pub fn timing(start: &Start, elapsed: Duration, solver: &pleach_smt::Stats, states_peak: u64) -> Timing {
+    let added = memory_peak_bytes().saturating_sub(start.memory);
+    Timing {
+        started: start.at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
+        elapsed_us: elapsed.as_micros() as u64,
+        cpu_us: cpu_us(),
+        memory_peak_bytes: memory_peak_bytes(),
+        memory_per_state_bytes: added / states_peak.max(1),
+        components_us: solver.times().map(|(name, t)| (name.to_owned(), t.as_micros() as u64)).collect(),
+    }
+}
+
+/// How things stood before the exploration.
+pub struct Start {
+    at: SystemTime,
+    memory: u64,
+}
+
+impl Start {
+    pub fn now() -> Start {
+        Start { at: SystemTime::now(), memory: memory_peak_bytes() }
+    }
+}
+
+/// Processor time of this process so far.
+fn cpu_us() -> u64 {
+    const TICKS_PER_SECOND: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field, the name, may contain spaces; user and system time are the 14th and 15th.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
+    ticks * (1_000_000 / TICKS_PER_SECOND)
+}
+
+fn memory_peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    peak.and_then(|p| p.split_ascii_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
