@@ -334,6 +334,20 @@ WEAK void __VERIFIER_assert(int condition) {
   abort();
 }
 
+/* Entered by every function of a program that has error functions of its own (-finstrument-functions). */
+extern void *const pleach_error_functions[];
+extern const unsigned pleach_error_function_count;
+
+void __cyg_profile_func_enter(void *function, void *site) {
+  for (unsigned i = 0; i < pleach_error_function_count; i++) {
+    if (function != pleach_error_functions[i]) continue;
+    end("error", "", 0, "an error function is called", (char *)site - 1);
+    abort();
+  }
+}
+
+void __cyg_profile_func_exit(void *function, void *site) { (void)function, (void)site; }
+
 /* ---- inputs ---- */
 
 void klee_make_symbolic(void *addr, size_t nbytes, const char *name) { fetch(addr, nbytes, name); }

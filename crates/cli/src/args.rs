@@ -1,7 +1,9 @@
 //! The command line.
 
+mod ask;
 mod run;
 
+pub use ask::VerifyArgs;
 pub use run::RunArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -28,6 +30,9 @@ pub enum Command {
     /// Explore all paths; write tests, coverage and errors
     #[command(after_help = EXIT_CODES)]
     Test(Box<TestArgs>),
+    /// Verify a property of all executions, or show one that violates it
+    #[command(after_help = ask::VERIFY_EXIT_CODES)]
+    Verify(Box<VerifyArgs>),
     /// Run tests natively and compare with what was predicted
     Replay(ReplayArgs),
     /// Say why a run pruned what it pruned
@@ -50,14 +55,34 @@ pub struct CompileArgs {
     #[arg(short = 'D', value_name = "NAME")]
     pub define: Vec<String>,
     /// Compile for 32 bits (also -m32)
-    #[arg(long)]
+    #[arg(long, alias = "32")]
     pub m32: bool,
+    /// Compile for 64 bits, the default (also -m64)
+    #[arg(long, alias = "64", conflicts_with = "m32")]
+    pub m64: bool,
+    /// The same by the names of SV-COMP
+    #[arg(long, value_enum, conflicts_with_all = ["m32", "m64"])]
+    pub data_model: Option<DataModel>,
     /// C standard (also -std=c99)
     #[arg(long, value_name = "STANDARD")]
     pub std: Option<String>,
     /// Any other flag for the compiler
     #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
     pub cc_arg: Vec<String>,
+}
+
+impl CompileArgs {
+    pub fn is_32_bit(&self) -> bool {
+        self.m32 || self.data_model == Some(DataModel::Ilp32)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DataModel {
+    #[value(name = "ILP32", alias = "ilp32")]
+    Ilp32,
+    #[value(name = "LP64", alias = "lp64")]
+    Lp64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -249,5 +274,24 @@ mod tests {
         assert_eq!(t.search, ["dfs"]);
         assert_eq!(t.check, [Check::SignedOverflow, Check::Leak]);
         assert_eq!(r.args, ["-x", "3"]);
+    }
+
+    #[test]
+    fn data_models() {
+        let is_32 = |flags: &str| {
+            let line = format!("pleach verify a.c {flags}");
+            let args = crate::argv::normalize(line.split_whitespace().map(Into::into));
+            let Command::Verify(v) = Cli::try_parse_from(args).map_err(|_| ())?.command else { panic!() };
+            Ok::<_, ()>(v.run.compile.is_32_bit())
+        };
+        for flags in ["-m32", "--32", "--m32", "--data-model ILP32", "--data-model=ilp32"] {
+            assert_eq!(is_32(flags), Ok(true), "{flags}");
+        }
+        for flags in ["", "-m64", "--64", "--data-model LP64"] {
+            assert_eq!(is_32(flags), Ok(false), "{flags}");
+        }
+        for flags in ["-m32 -m64", "--32 --data-model LP64", "--data-model LLP64"] {
+            assert!(is_32(flags).is_err(), "{flags}");
+        }
     }
 }

@@ -8,7 +8,7 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     for arg in args {
         program_args |= arg == "--";
         match arg.to_str() {
-            Some("-m32") if !program_args => out.push("--m32".into()),
+            Some("-m32" | "-m64") if !program_args => out.push(["-", arg.to_str().unwrap_or_default()].concat().into()),
             Some(flag) if !program_args && flag.starts_with("-std=") => out.push(format!("-{flag}").into()),
             _ => out.push(arg),
         }

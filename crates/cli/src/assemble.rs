@@ -3,7 +3,7 @@
 use crate::args::{CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
-use pleach_exec::{Entry, ExecConfig};
+use pleach_exec::{Entry, ExecConfig, Leaks, LoopBound};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_prune::{Interpolation, Method};
@@ -39,7 +39,7 @@ impl Drop for Scratch {
 }
 
 /// Compiles, links and lowers.
-pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliError> {
+pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str]) -> Result<Program, CliError> {
     let scratch = Scratch::new()?;
     let include = scratch.0.join("include");
     let header = include.join("klee/klee.h");
@@ -50,9 +50,9 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliErro
         inputs: files.to_vec(),
         include_dirs: compile.include.clone(),
         defines: compile.define.clone(),
-        m32: compile.m32,
+        m32: compile.is_32_bit(),
         std: compile.std.clone(),
-        cc_args: compile.cc_arg.clone(),
+        cc_args: compile.cc_arg.iter().cloned().chain(more.iter().map(ToString::to_string)).collect(),
         runtime_include: Some(include),
         work_dir: scratch.0.clone(),
         ..pleach_load::Options::default()
@@ -64,7 +64,7 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs) -> Result<Program, CliErro
 pub fn cc_flags(compile: &CompileArgs) -> Vec<String> {
     let mut flags: Vec<String> = compile.include.iter().map(|d| format!("-I{}", d.display())).collect();
     flags.extend(compile.define.iter().map(|d| format!("-D{d}")));
-    flags.extend(compile.m32.then(|| "-m32".into()));
+    flags.extend(compile.is_32_bit().then(|| "-m32".into()));
     flags.extend(compile.std.iter().map(|s| format!("-std={s}")));
     flags.extend(compile.cc_arg.iter().cloned());
     flags
@@ -108,10 +108,10 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
             "--prune and {flag} cannot be on together: what {flag} reports depends on the whole path, not on the state"
         )))
     };
-    if plan.prune && plan.leaks {
+    if plan.prune && plan.leaks != Leaks::Ignored {
         return with("--check leak");
     }
-    if plan.prune && plan.loop_limit.is_some() {
+    if plan.prune && matches!(plan.loop_bound, Some(LoopBound::Error(_))) {
         return with("--loop-limit");
     }
     if args.explain_pruning && !plan.prune {
@@ -124,13 +124,14 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
     ExecConfig {
         entry,
         check_signed_overflow: plan.overflow,
-        check_leaks: plan.leaks,
+        leaks: plan.leaks,
+        error_functions: plan.error_functions.clone(),
         uninit: match args.uninit {
             Uninit::Symbolic => pleach_exec::Uninit::Symbolic,
             Uninit::Zero => pleach_exec::Uninit::Zero,
         },
         max_stack_depth: args.max_stack_frames,
-        loop_limit: plan.loop_limit,
+        loop_bound: plan.loop_bound,
         record: plan.prune,
         program_name: program_name(&args.files),
         ..ExecConfig::default()

@@ -11,6 +11,8 @@ pub enum Code {
     Found = 1,
     /// The input or the command line is wrong.
     Input = 2,
+    /// The question could not be answered.
+    Unknown = 3,
     /// A bug of the engine.
     Bug = 70,
 }
@@ -33,6 +35,8 @@ pub enum CliError {
     Replay(#[from] pleach_replay::ReplayError),
     #[error(transparent)]
     Search(#[from] pleach_explore::SearchError),
+    #[error(transparent)]
+    Property(#[from] pleach_verify::PropertyError),
     #[error("{0}")]
     Usage(String),
     #[error("cannot {what}: {why}")]

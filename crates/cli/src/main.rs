@@ -4,6 +4,7 @@ mod args;
 mod argv;
 mod assemble;
 mod commands;
+mod counterexample;
 mod coverage;
 mod duration;
 mod error;
@@ -11,6 +12,7 @@ mod explanations;
 mod guided;
 mod huge_pages;
 mod inputs;
+mod observer;
 mod plan;
 mod progress;
 mod record;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(argv::normalize(std::env::args_os()));
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),
+        Command::Verify(args) => commands::verify::run(*args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Export(args) => commands::export::run(args),

@@ -33,6 +33,8 @@ pub struct Extra {
     pub blocks_covered: u64,
     pub blocks: u64,
     pub solver_time: Duration,
+    /// what the command has to say
+    pub note: Option<String>,
 }
 
 pub struct Line {
@@ -79,7 +81,8 @@ impl Line {
 
     fn render(&self, progress: &Progress, extra: &Extra) -> String {
         let c = progress.counters;
-        let mut parts = vec![text::count(c.paths(), "path"), text::count(progress.states as u64, "state")];
+        let mut parts: Vec<String> = extra.note.iter().cloned().collect();
+        parts.extend([text::count(c.paths(), "path"), text::count(progress.states as u64, "state")]);
         if c.errored > 0 {
             parts.push(text::count(c.errored, "failing path"));
         }

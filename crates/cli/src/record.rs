@@ -3,6 +3,7 @@
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
 use crate::inputs::{Types, pointee};
+use crate::plan::Plan;
 use pleach_exec::Entry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};
@@ -15,8 +16,10 @@ pub fn run_info(
     directory: &std::path::Path,
     program: &Program,
     entry: &Entry,
+    plan: &Plan,
     first: Option<&State>,
 ) -> RunInfo {
+    let own = |name: &&String| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let entry_kind = match entry {
         Entry::Main { .. } => EntryKind::Main,
         Entry::Fuzz { .. } => EntryKind::Fuzz,
@@ -31,6 +34,8 @@ pub fn run_info(
         sources,
         directory: directory.to_owned(),
         cc_flags: assemble::cc_flags(&args.compile),
+        // The replay library has those that the program does not define.
+        error_functions: plan.error_functions.iter().filter(own).cloned().collect(),
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,

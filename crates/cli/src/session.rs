@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
 use crate::error::CliError;
 use crate::guided::Guided;
+use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::progress::{Line, Style};
 use crate::timing::{self, Start};
@@ -35,6 +36,10 @@ pub struct Explored {
     pub summary: Summary,
     pub counters: Counters,
     pub elapsed: Duration,
+    /// nodes of the execution tree
+    pub nodes: u64,
+    /// ends in undefined behaviour that the property does not ask about, in sentences
+    pub undefined: Vec<String>,
     /// a bug of ours ended it
     pub crashed: bool,
     coverage: Coverage,
@@ -44,6 +49,10 @@ pub struct Explored {
 }
 
 impl Session<'_> {
+    pub fn files(&self) -> &[PathBuf] {
+        &self.args.files
+    }
+
     /// Compiles and links, once the flags are known to make sense.
     pub fn load<'a>(args: &'a RunArgs, plan: &Plan) -> Result<Session<'a>, CliError> {
         assemble::conflicts(args, plan)?;
@@ -51,13 +60,18 @@ impl Session<'_> {
         assemble::run(args, plan)?;
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
-        let program = Rc::new(assemble::load(&args.files, &args.compile)?);
+        // Signed and unsigned left shifts are the same in bitcode: the compiler puts the check in.
+        let shifts: &[&str] = match plan.overflow {
+            true => &["-fsanitize=shift-base", "-fsanitize-trap=shift-base"],
+            false => &[],
+        };
+        let program = Rc::new(assemble::load(&args.files, &args.compile, shifts)?);
         let entry = assemble::entry(args, &program)?;
         Ok(Session { args, program, entry, directory })
     }
 
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
-    pub fn explore(&self, plan: &Plan) -> Result<Explored, CliError> {
+    pub fn explore(&self, plan: &Plan, observer: &mut dyn Observer) -> Result<Explored, CliError> {
         let Session { args, program, entry, directory } = self;
         let search = assemble::search(args, plan)?;
         let config = assemble::run(args, plan)?;
@@ -72,7 +86,7 @@ impl Session<'_> {
         }
 
         let dir = RunDir::create(args.output_dir.as_deref())?;
-        let info = record::run_info(args, directory, program, entry, initial.first());
+        let info = record::run_info(args, directory, program, entry, plan, initial.first());
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&record::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
@@ -82,9 +96,10 @@ impl Session<'_> {
             colour: std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             directory: directory.clone(),
             argv: info.argv.clone(),
+            property: plan.property.clone(),
         };
         let line = Line::new(Style::choose(args.verbose, args.quiet));
-        let mut writer = Writer::new(&dir, program.clone(), writer_config, line, entry_name(entry))?;
+        let mut writer = Writer::new(&dir, program.clone(), writer_config, line, entry_name(entry), observer)?;
         for remark in &program.remarks {
             writer.say(&format!("warning: {remark}"));
             writer.warnings.push(remark.clone());
@@ -116,7 +131,6 @@ impl Session<'_> {
             covered: coverage.covered_lines(),
             totals: coverage.totals(),
             cut: summary::cuts(c),
-            verdict: String::new(),
             flags: flags(),
             seed: args.seed,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -134,9 +148,11 @@ impl Session<'_> {
                 .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
                 .collect(),
             warnings: warnings(&writer),
+            ..Summary::default()
         };
         let interpolants =
             args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));
+        let undefined = writer.undefined.values().cloned().collect();
         let failure = writer.failure().map(ToString::to_string);
         drop(writer);
         Ok(Explored {
@@ -145,6 +161,8 @@ impl Session<'_> {
             timing: timing::timing(&start, elapsed, &solver, c.states_peak),
             counters: run.counters,
             elapsed,
+            nodes: run.tree.len() as u64,
+            undefined,
             crashed: outcome.is_err(),
             coverage,
             interpolants,

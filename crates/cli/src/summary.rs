@@ -39,6 +39,11 @@ pub fn reason(cut: &Cut) -> Reason {
         Cut::Forks => limit("max-forks", "the fork limit (--max-forks) was reached"),
         Cut::Depth => limit("max-depth", "the depth limit (--max-depth) was reached"),
         Cut::Tests => limit("max-tests", "the test limit (--max-tests) was reached"),
+        Cut::Unwind(n) => Reason {
+            name: "unwind",
+            detail: n.to_string(),
+            sentence: "a loop or a recursion went on beyond the bound (--unwind)",
+        },
         Cut::Interrupted => limit("interrupted", "the run was interrupted"),
         Cut::Stopped(why) => with("stopped", "the run was stopped", why),
     }

@@ -3,6 +3,7 @@
 use crate::assemble::relative;
 use crate::guided::Guided;
 use crate::inputs::Types;
+use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::{coverage, text};
 use pleach_explore::{Ended, Progress, Sink};
@@ -11,7 +12,9 @@ use pleach_report::diagnostic::SourceCache;
 use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StackFrame, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, Status, Tree};
+use pleach_verify::{Class, Property, called};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -32,6 +35,8 @@ pub struct WriterConfig {
     pub directory: PathBuf,
     /// Program arguments, the program's name first.
     pub argv: Vec<String>,
+    /// Which errors count.
+    pub property: Property,
 }
 
 pub struct Writer<'a> {
@@ -53,6 +58,9 @@ pub struct Writer<'a> {
     pub untested: u64,
     pub warnings: Vec<String>,
     failed: Option<ReportError>,
+    /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
+    pub undefined: BTreeMap<(ErrorKind, FuncId, InstId), String>,
+    observer: &'a mut dyn Observer,
 }
 
 impl<'a> Writer<'a> {
@@ -62,6 +70,7 @@ impl<'a> Writer<'a> {
         config: WriterConfig,
         line: Line,
         entry: &str,
+        observer: &'a mut dyn Observer,
     ) -> Result<Writer<'a>, ReportError> {
         Ok(Writer {
             dir,
@@ -80,6 +89,8 @@ impl<'a> Writer<'a> {
             untested: 0,
             warnings: Vec::new(),
             failed: None,
+            undefined: BTreeMap::new(),
+            observer,
             program,
         })
     }
@@ -239,7 +250,8 @@ impl Sink<Guided> for Writer<'_> {
             return 0;
         }
         let id = TestId(self.tests + 1);
-        let written = match ended.end {
+        let mut violation = None;
+        let (test, written) = match ended.end {
             End::Silent => return 0,
             End::Exit(code) => {
                 let predicted = if machine.machine.depends_on_uninitialised(ended.state) {
@@ -248,30 +260,39 @@ impl Sink<Guided> for Writer<'_> {
                     Prediction::Exit { code: *code }
                 };
                 let test = self.test(machine, &ended, id, predicted);
-                self.put(&test, None, false)
+                let written = self.put(&test, None, false);
+                (test, written)
             }
             End::Cut(why) => {
                 let test =
                     self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).words() });
-                self.put(&test, None, false)
+                let written = self.put(&test, None, false);
+                (test, written)
             }
             End::Error(error) => {
                 let record = self.record(ended.state, error, id);
                 let (file, line) = (record.file.clone(), record.line);
                 let predicted = Prediction::Error { kind: record.kind, file, line, message: error.message.clone() };
                 let test = self.test(machine, &ended, id, predicted);
-                let place = (error.kind, ended.state.frame.func, InstId(ended.state.inst));
-                let counts = self.places.insert(place) || self.config.emit_all_errors;
-                let written = self.put(&test, Some(&record), counts);
-                if counts {
-                    self.show(&record, &test);
-                    self.errors.push(record);
+                let class = self.config.property.class(error.kind, called(&self.program, ended.state));
+                let new = self.is_new(&ended, error.kind, class);
+                let written = self.put(&test, Some(&record), new && class != Class::End);
+                match class {
+                    Class::Violation(goal) if new => {
+                        self.show(&record, &test);
+                        self.errors.push(record.clone());
+                        violation = Some((goal, record));
+                    }
+                    Class::Undefined if new => self.note_undefined(&ended, error.kind, &record),
+                    _ => {}
                 }
-                written
+                (test, written)
             }
         };
         self.keep(written);
         self.tests = id.0;
+        let (machine, dir) = (&mut machine.machine, self.dir);
+        self.observer.ended(PathEnd { machine, state: ended.state, violation, test: &test, dir });
         id.0
     }
 
@@ -292,6 +313,7 @@ impl Sink<Guided> for Writer<'_> {
             blocks_covered: machine.machine.coverage.new_blocks,
             blocks: self.reachable_blocks,
             solver_time: machine.machine.solver_time,
+            note: self.observer.progress(&machine.machine),
         };
         self.line.update(&progress, &extra);
         if self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {
@@ -308,11 +330,26 @@ impl Sink<Guided> for Writer<'_> {
     }
 
     fn stop(&mut self) -> Option<Cut> {
-        self.failed.as_ref().map(|e| Cut::Stopped(format!("results cannot be written: {e}")))
+        let failed = self.failed.as_ref().map(|e| Cut::Stopped(format!("results cannot be written: {e}")));
+        failed.or_else(|| self.observer.stop())
     }
 }
 
 impl Writer<'_> {
+    /// Whether an error is the first of its kind and place, or all are wanted.
+    fn is_new(&mut self, ended: &Ended, kind: ErrorKind, class: Class) -> bool {
+        let place = (kind, ended.state.frame.func, InstId(ended.state.inst));
+        self.places.insert(place) || self.config.emit_all_errors && matches!(class, Class::Violation(_))
+    }
+
+    fn note_undefined(&mut self, ended: &Ended, kind: ErrorKind, record: &ErrorRecord) {
+        let at = if record.line == 0 { String::new() } else { format!(" at {}:{}", record.file, record.line) };
+        let what = format!("{kind}{at} ({})", record.message, kind = record.kind);
+        self.say(&format!("warning: undefined behaviour, which the property does not ask about: {what}"));
+        let place = (kind, ended.state.frame.func, InstId(ended.state.inst));
+        self.undefined.insert(place, format!("a path ends in undefined behaviour: {what}"));
+    }
+
     /// As files of its own when the test shows something new, else into the archive.
     fn put(&mut self, test: &TestCase, error: Option<&ErrorRecord>, new_error: bool) -> Result<(), ReportError> {
         if new_error || test.covers_new || self.config.write_all_tests {

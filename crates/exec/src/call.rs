@@ -64,6 +64,9 @@ impl Machine {
                 format!("more than {} calls are active", self.config.max_stack_depth),
             );
         }
+        if let Some(flow) = self.recursion_bound(st, callee) {
+            return flow;
+        }
         let mut values: smallvec::SmallVec<[Value; 8]> = smallvec::SmallVec::new();
         let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
         let mark = st.trace.accesses.len();

@@ -19,13 +19,36 @@ pub enum Uninit {
     Zero,
 }
 
+/// Which heap blocks are an error when the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaks {
+    Ignored,
+    /// those that nothing points to any more, when the program ends normally
+    Lost,
+    /// the same however the program ends: by `abort` or a failed assertion too
+    LostAnyway,
+    /// all that were not freed, when the program ends normally
+    Unfreed,
+}
+
+/// How often a loop may run each time it is entered, and what it means when it runs more often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopBound {
+    /// an error `loop-limit`
+    Error(u32),
+    /// the path is cut; calls of a function within itself are bounded likewise
+    Cut(u32),
+}
+
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
     pub entry: Entry,
     /// report signed overflow (default: off)
     pub check_signed_overflow: bool,
-    /// report memory that nothing points to when the program ends (default: off)
-    pub check_leaks: bool,
+    /// default: ignored
+    pub leaks: Leaks,
+    /// functions whose call is an error, whatever their body (default: none)
+    pub error_functions: Vec<String>,
     /// default: any value
     pub uninit: Uninit,
     /// calls deeper than this are a stack overflow (default: 8192)
@@ -34,8 +57,8 @@ pub struct ExecConfig {
     pub max_stack_bytes: u64,
     /// `malloc` of more than this gives null (default: 1 GiB)
     pub max_alloc: u64,
-    /// a loop that runs more often than this in one activation is an error `loop-limit` (default: none)
-    pub loop_limit: Option<u32>,
+    /// default: none
+    pub loop_bound: Option<LoopBound>,
     /// bytes of a parameter of type pointer for `Entry::Function` when its type does not tell (default: 8)
     pub pointer_bytes: u32,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
@@ -49,12 +72,13 @@ impl Default for ExecConfig {
         ExecConfig {
             entry: Entry::Main { args: Vec::new() },
             check_signed_overflow: false,
-            check_leaks: false,
+            leaks: Leaks::Ignored,
+            error_functions: Vec::new(),
             uninit: Uninit::Symbolic,
             max_stack_depth: 8192,
             max_stack_bytes: 8 << 20,
             max_alloc: 1 << 30,
-            loop_limit: None,
+            loop_bound: None,
             pointer_bytes: 8,
             record: false,
             program_name: "program".into(),

@@ -2,8 +2,8 @@
 
 use crate::access::note;
 use crate::feasible::{Decision, Side};
-use crate::flow::{Attempt, Flow, Step};
-use crate::machine::{Code, Machine};
+use crate::flow::{Flow, Step};
+use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{Edge, Function, Inst, Opnd, Range};
 use pleach_memory::Value;
@@ -87,9 +87,14 @@ impl Machine {
     /// Lets each child of a fork that goes on take its own way.
     fn advance(&mut self, flow: Flow, go: &mut dyn FnMut(&mut Machine, &mut State, usize)) -> Flow {
         let Flow::Stop(Step::Fork(mut children)) = flow else { return flow };
+        let code = self.code.clone();
         for (i, c) in children.iter_mut().enumerate() {
             if c.end.is_none() {
+                let from = c.state.block;
                 go(self, &mut c.state, i);
+                if !code.loops.is_empty() {
+                    c.end = self.beyond_bound(&code, &mut c.state, from);
+                }
                 // What a fork leads to is worth comparing.
                 c.state.at_join = c.state.recording;
             }
@@ -208,19 +213,5 @@ impl Machine {
             }
             (flow, ..) => flow,
         }
-    }
-
-    /// Counts a visit of a loop header in this activation.
-    pub(crate) fn count_loop(&mut self, code: &Code, st: &mut State) -> Attempt<()> {
-        let Some(limit) = self.config.loop_limit else { return Ok(()) };
-        if !code.headers[st.frame.func.index()][st.block.index()] {
-            return Ok(());
-        }
-        let n = st.frame.visits.entry(st.block).or_insert(0);
-        *n += 1;
-        if *n > limit.saturating_add(1) {
-            return Err(Flow::error(ErrorKind::LoopLimit, format!("a loop runs more than {limit} times")));
-        }
-        Ok(())
     }
 }

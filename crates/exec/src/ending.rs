@@ -1,5 +1,6 @@
 //! Returning from functions, and from the program: constructors before, exit handlers and destructors after.
 
+use crate::config::Leaks;
 use crate::flow::{Flow, Step};
 use crate::machine::Machine;
 use pleach_ir::{FuncId, Function, Range};
@@ -22,6 +23,8 @@ impl Machine {
                 // Another entry's result is not the program's.
                 _ => Some(0),
             };
+            // What the registers pointed to, they point to no longer.
+            st.frame.regs.fill(Value::Undef);
             return self.begin_exit(st, status);
         };
         let (frame, below) = match Rc::try_unwrap(callers) {
@@ -109,12 +112,11 @@ impl Machine {
         Flow::Frame
     }
 
-    fn finish(&mut self, st: &mut State, status: Option<i32>) -> Flow {
-        if self.config.check_leaks
-            && let Some(flow) = self.leak(st)
-        {
-            return flow;
+    pub(crate) fn finish(&mut self, st: &mut State, status: Option<i32>) -> Flow {
+        match self.config.leaks {
+            Leaks::Ignored => None,
+            _ => self.leak(st),
         }
-        Flow::Stop(Step::End(End::Exit(status)))
+        .unwrap_or(Flow::Stop(Step::End(End::Exit(status))))
     }
 }

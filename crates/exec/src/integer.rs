@@ -121,7 +121,7 @@ impl Machine {
                     let is_minus_one = self.terms.eq(b, minus_one);
                     let both = self.terms.and(is_min, is_minus_one);
                     let ok = self.terms.not(both);
-                    self.require(st, ok, ErrorKind::DivZero, || {
+                    self.require(st, ok, ErrorKind::SignedOverflow, || {
                         "division of the smallest number by -1, whose result does not fit".into()
                     })?;
                 }

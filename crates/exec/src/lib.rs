@@ -29,9 +29,10 @@ mod resolution;
 mod scalar;
 mod step;
 mod tests_of_paths;
+mod unwind;
 mod varargs;
 
-pub use config::{Entry, ExecConfig, SetupError, Uninit};
+pub use config::{Entry, ExecConfig, Leaks, LoopBound, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
 pub use machine::{Machine, address_of};

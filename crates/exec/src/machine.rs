@@ -22,8 +22,8 @@ pub(crate) struct Code {
     pub models: Vec<Option<ModelFn>>,
     /// blocks where paths meet, by function, only when traces are kept
     pub joins: Vec<Vec<bool>>,
-    /// loop headers by function, only when a loop limit is set
-    pub headers: Vec<Vec<bool>>,
+    /// by function and block: the blocks of the loop that begins there; only under a bound on loops
+    pub loops: Vec<Vec<Option<pleach_ir::bitset::BitSet>>>,
 }
 
 pub struct Machine {
@@ -52,13 +52,17 @@ impl Machine {
             .iter()
             .map(|f| f.consts.iter().map(|c| constant(&mut terms, &program, c)).collect())
             .collect();
-        let models = program.functions.iter().map(|f| models::find(&f.name, f.is_declaration())).collect();
-        let headers = match config.loop_limit {
-            Some(_) => program.functions.iter().map(loop_headers).collect(),
+        let model = |f: &pleach_ir::Function| match config.error_functions.contains(&f.name) {
+            true => Some(models::ERROR),
+            false => models::find(&f.name, f.is_declaration()),
+        };
+        let models = program.functions.iter().map(model).collect();
+        let loops = match config.loop_bound {
+            Some(_) => program.functions.iter().map(crate::unwind::loop_bodies).collect(),
             None => Vec::new(),
         };
         let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
-        let code = Rc::new(Code { program: program.clone(), consts, models, joins, headers });
+        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops });
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -257,16 +261,4 @@ fn join_blocks(f: &pleach_ir::Function) -> Vec<bool> {
         pleach_ir::defs::for_each_edge(f, i, |e| edges[e.target.index()] += 1);
     }
     edges.into_iter().map(|n| n > 1).collect()
-}
-
-fn loop_headers(f: &pleach_ir::Function) -> Vec<bool> {
-    let mut h = vec![false; f.blocks.len()];
-    if !f.blocks.is_empty() {
-        let cfg = pleach_ir::cfg::Cfg::new(f);
-        let dom = pleach_ir::dominators::Dominators::new(&cfg);
-        for (_, l) in pleach_ir::loops::Loops::new(&cfg, &dom).iter() {
-            h[l.header.index()] = true;
-        }
-    }
-    h
 }

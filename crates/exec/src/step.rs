@@ -149,9 +149,15 @@ impl Machine {
                         }
                     }
                     Inst::Jump { edge } => {
-                        let left = pc as u32 + 1;
+                        let (left, from) = (pc as u32 + 1, st.block);
                         pc = self.take_edge(f, consts, st, edge);
-                        if RECORD && self.record_exit(code, st, left, Exit::Side(0)) {
+                        let join = RECORD && self.record_exit(code, st, left, Exit::Side(0));
+                        if !code.loops.is_empty()
+                            && let Some(end) = self.beyond_bound(code, st, from)
+                        {
+                            return Step::End(end);
+                        }
+                        if join {
                             return Step::Next;
                         }
                         if budget == 0 {
@@ -159,21 +165,21 @@ impl Machine {
                             return Step::Next;
                         }
                         budget -= 1;
-                        if !code.headers.is_empty()
-                            && let Err(flow) = self.count_loop(code, st)
-                            && let Flow::Stop(s) = flow
-                        {
-                            return s;
-                        }
                         continue;
                     }
                     Inst::Branch { cond, edges } => {
                         if let Value::Int(c) = get(regs, consts, cond) {
                             let e = edges as usize + usize::from(c & 1 == 0);
                             self.coverage.edges[st.frame.func.index()][e] += 1;
-                            let left = pc as u32 + 1;
+                            let (left, from) = (pc as u32 + 1, st.block);
                             pc = self.take_edge(f, consts, st, f.edges[e]);
-                            if RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0))) {
+                            let join = RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0)));
+                            if !code.loops.is_empty()
+                                && let Some(end) = self.beyond_bound(code, st, from)
+                            {
+                                return Step::End(end);
+                            }
+                            if join {
                                 return Step::Next;
                             }
                             if budget == 0 {
@@ -181,22 +187,22 @@ impl Machine {
                                 return Step::Next;
                             }
                             budget -= 1;
-                            if !code.headers.is_empty()
-                                && let Err(flow) = self.count_loop(code, st)
-                                && let Flow::Stop(s) = flow
-                            {
-                                return s;
-                            }
                             continue;
                         }
                     }
                     _ => {}
                 }
                 st.inst = pc as u32;
+                let from = st.block;
                 match self.slow(code, f, consts, st, inst) {
                     Flow::Next => pc += 1,
                     Flow::Jump => {
                         pc = st.inst as usize;
+                        if !code.loops.is_empty()
+                            && let Some(end) = self.beyond_bound(code, st, from)
+                        {
+                            return Step::End(end);
+                        }
                         if RECORD && st.at_join {
                             return Step::Next;
                         }

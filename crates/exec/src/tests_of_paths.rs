@@ -2,6 +2,7 @@
 
 use crate::machine::Machine;
 use pleach_expr::{Key, SymbolKind};
+use pleach_ir::{FuncId, InstId};
 use pleach_state::{InputType, Origin, State};
 
 /// One input with its bytes, little-endian as in memory.
@@ -11,6 +12,8 @@ pub struct ConcreteInput {
     pub bytes: Vec<u8>,
     pub ty: InputType,
     pub origin: Origin,
+    /// the instruction by which the program asked for it
+    pub site: (FuncId, InstId),
 }
 
 impl Machine {
@@ -45,7 +48,7 @@ impl Machine {
                         bytes[at..end].copy_from_slice(&v.to_le_bytes()[..end - at]);
                     }
                 }
-                ConcreteInput { name: i.name.clone(), bytes, ty: i.ty.clone(), origin: i.origin }
+                ConcreteInput { name: i.name.clone(), bytes, ty: i.ty.clone(), origin: i.origin, site: i.site }
             })
             .collect()
     }

@@ -51,6 +51,9 @@ impl Run {
             self.drop_states(how_many_to_drop(self.states.len(), used, max), hands);
             self.memory_looked = Instant::now();
         }
+        if self.stop.is_none() {
+            self.stop = hands.sink.stop();
+        }
         if now - self.looked >= self.config.progress_every {
             self.looked = now;
             self.report(hands, now);

@@ -138,6 +138,9 @@ impl Builder<'_> {
         command.args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&directory.join("include")));
         // After the user's flags: replay is about the program as it is written.
         command.args(["-O0", "-g", "-fno-omit-frame-pointer", "-fno-inline"]);
+        if !self.info.error_functions.is_empty() {
+            command.arg("-finstrument-functions");
+        }
         if sanitized {
             command.args(["-fsanitize=address,undefined", "-fsanitize-recover=undefined"]);
             // ASan leaves out accesses it takes for safe, those to globals at constant offsets among them.

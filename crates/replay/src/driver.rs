@@ -13,7 +13,20 @@ pub(crate) fn source(info: &RunInfo) -> String {
         EntryKind::Fuzz => fuzz(&info.entry),
         EntryKind::Function { parameters, returns } => function(&info.entry, parameters, returns.as_ref()),
     };
-    format!("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/types.h>\n{body}")
+    let errors = error_functions(&info.error_functions);
+    format!("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/types.h>\n{errors}{body}")
+}
+
+/// The addresses that the library compares with those of the functions entered.
+fn error_functions(names: &[String]) -> String {
+    let mut out = String::new();
+    for name in names {
+        let _ = writeln!(out, "extern void {}(void) __attribute__((weak));", identifier(name));
+    }
+    let list: Vec<_> = names.iter().map(|n| format!("(void *){}, ", identifier(n))).collect();
+    let _ = writeln!(out, "void *const pleach_error_functions[] = {{{}0}};", list.concat());
+    let _ = writeln!(out, "const unsigned pleach_error_function_count = {};", names.len());
+    out
 }
 
 fn fuzz(entry: &str) -> String {

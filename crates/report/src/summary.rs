@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::ErrorRecord;
+use crate::model::{ErrorRecord, TestId};
 
 /// How paths ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,25 @@ pub struct Cut {
     pub detail: String,
 }
 
+/// What was found out about one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetResult {
+    /// As it was asked for.
+    pub target: String,
+    /// Where it is, `file:line`.
+    pub at: String,
+    /// `reachable`, `unreachable` or `unknown`.
+    pub result: String,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// A test that reaches it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestId>,
+    /// What the native run of the test showed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub replay: String,
+}
+
 /// What could be covered, and how much was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
@@ -67,6 +86,21 @@ pub struct Summary {
     pub cut: Vec<Cut>,
     /// One word: `safe`, `unsafe`, `unknown`, or the command's own.
     pub verdict: String,
+    /// What was verified, by name; only of `verify`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub property: String,
+    /// The verdict in SV-COMP's words; only of `verify`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub svcomp: String,
+    /// Why the verdict is `unknown`, in sentences; only of `verify`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// What the native run of the counterexample showed; only of `verify`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub replay: String,
+    /// What was found out about each target; only of `reach`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetResult>,
     /// The flags in effect.
     pub flags: Vec<String>,
     /// Seed of the random choices.

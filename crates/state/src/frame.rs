@@ -17,7 +17,7 @@ pub struct Frame {
     pub inst: u32,
     /// slots of this frame that take the callee's results (into `Function::dsts`)
     pub dsts: Range,
-    /// visits of loop headers in this activation; filled only under a loop limit
+    /// how often each loop that is under way went back to its start; filled only under a bound on loops
     pub visits: std::collections::BTreeMap<BlockId, u32>,
 }
 

@@ -1,7 +1,7 @@
 //! The inputs a path has asked for, in order.
 
 use pleach_expr::SymbolId;
-use pleach_ir::TypeId;
+use pleach_ir::{FuncId, InstId, TypeId};
 use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +38,8 @@ pub struct Input {
     pub size: u32,
     pub origin: Origin,
     pub ty: InputType,
+    /// the instruction by which the program asked for it
+    pub site: (FuncId, InstId),
 }
 
 /// A persistent list, newest first.

@@ -75,6 +75,8 @@ pub enum Cut {
     Forks,
     Depth,
     Tests,
+    /// a loop or a recursion went on beyond the bound
+    Unwind(u32),
     Interrupted,
     /// the rest of the paths were not looked at because an error was found (`--exit-on-error`)
     Stopped(String),

@@ -6,9 +6,10 @@
 mod check;
 mod parse;
 pub mod pruning;
+pub mod question;
 
 pub use check::{brute_force, check, equal_bytes};
-pub use parse::{Expected, Fixture};
+pub use parse::{Expected, Fixture, Question};
 
 use std::path::{Path, PathBuf};
 

@@ -16,6 +16,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("explore", &["ir", "expr", "state"]),
     ("wp", &["ir", "expr", "memory", "state", "exec"]),
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
+    ("verify", &["ir", "memory", "state"]),
     ("report", &[]),
     ("replay", &["report"]),
     ("cli", EVERYTHING),
@@ -23,8 +24,10 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Only `cli` names concrete techniques together.
-const EVERYTHING: &[&str] =
-    &["ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "report", "replay"];
+const EVERYTHING: &[&str] = &[
+    "ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "verify", "report",
+    "replay",
+];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.
 pub fn uses(manifest: &str) -> BTreeSet<String> {

@@ -132,7 +132,7 @@ fn undefined(text: &str) -> Option<ErrorKind> {
     let line = text.lines().next().unwrap_or("");
     let named = [
         ("division by zero", DivZero),
-        ("division of", DivZero),
+        ("division of", SignedOverflow),
         ("shift exponent", Overshift),
         ("signed integer overflow", SignedOverflow),
         ("negation of", SignedOverflow),

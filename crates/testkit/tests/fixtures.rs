@@ -16,9 +16,10 @@ fn main() {
                 continue;
             }
         };
-        let extra: [(&str, bool, Check); 3] = [
+        let extra: [(&str, bool, Check); 4] = [
             ("twice", fixture.repeat, fixture::equal_bytes),
             ("brute-force", fixture.brute.is_some(), fixture::brute_force),
+            ("answers", !fixture.questions.is_empty(), fixture::question::answers),
             ("pruned", fixture::pruning::applies(&fixture), fixture::pruning::same_findings),
         ];
         for (what, wanted, check) in extra {
@@ -27,7 +28,9 @@ fn main() {
                 trials.push(Trial::test(format!("{name} {what}"), move || Ok(check(&fixture)?)));
             }
         }
-        trials.push(Trial::test(name, move || Ok(fixture::check(&fixture)?)));
+        if !fixture.only_asks() {
+            trials.push(Trial::test(name, move || Ok(fixture::check(&fixture)?)));
+        }
     }
     libtest_mimic::run(&args, trials).exit();
 }

@@ -5,4 +5,5 @@ pub mod export;
 pub mod ir;
 pub mod replay;
 pub mod test;
+pub mod verify;
 pub mod version;

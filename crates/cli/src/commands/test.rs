@@ -2,13 +2,16 @@
 
 use crate::args::{Check, TestArgs};
 use crate::error::{CliError, Code};
+use crate::observer::Nobody;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::summary;
+use pleach_exec::{Leaks, LoopBound};
+use pleach_verify::Property;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let plan = plan(&args);
-    let mut found = Session::load(&args.run, &plan)?.explore(&plan)?;
+    let mut found = Session::load(&args.run, &plan)?.explore(&plan, &mut Nobody)?;
     let (complete, errors) = (found.summary.complete, found.summary.errors.len());
     found.summary.verdict = summary::verdict(complete, errors).into();
     found.write()?;
@@ -29,11 +32,13 @@ fn plan(args: &TestArgs) -> Plan {
         search: args.search.join(","),
         prune: args.prune,
         overflow: args.check.contains(&Check::SignedOverflow),
-        leaks: args.check.contains(&Check::Leak),
-        loop_limit: args.loop_limit,
+        leaks: if args.check.contains(&Check::Leak) { Leaks::Lost } else { Leaks::Ignored },
+        loop_bound: args.loop_limit.map(LoopBound::Error),
         max_tests: args.max_tests,
         emit_all_errors: args.emit_all_errors,
         exit_on_error: args.exit_on_error,
         exit_on_error_type: args.exit_on_error_type.clone(),
+        error_functions: Vec::new(),
+        property: Property::default(),
     }
 }

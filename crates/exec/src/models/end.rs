@@ -10,6 +10,7 @@ use std::rc::Rc;
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "abort" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
+        "llvm.ubsantrap.shift" => shift_overflow,
         "__assert_fail" | "__assert_rtn" | "__assert" | "__assert_perror_fail" => assert_fail,
         "exit" => exit,
         "_exit" | "_Exit" | "quick_exit" => immediate_exit,
@@ -20,12 +21,19 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     })
 }
 
-fn abort(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
+fn abort(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.lost_before_abort(st)?;
     let what = if call.name == "abort" { "abort() is called" } else { "a trap is reached" };
     Err(Flow::error(ErrorKind::Abort, what))
 }
 
+/// The compiler checked a left shift of a signed value.
+fn shift_overflow(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
+    Err(Flow::error(ErrorKind::SignedOverflow, "signed overflow in a left shift"))
+}
+
 fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.lost_before_abort(st)?;
     let i = if call.name == "__assert_rtn" { 3 } else { 0 };
     let message = match m.c_string(st, call.arg(i)) {
         Some(s) => format!("the assertion `{s}` does not hold"),
@@ -41,7 +49,15 @@ fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let s = m.status(st, call.arg(0));
-    Err(Flow::Stop(crate::flow::Step::End(pleach_state::End::Exit(s))))
+    Err(m.finish(st, s))
+}
+
+impl Machine {
+    /// Where it is asked for, memory that was lost counts also when the program gives up.
+    fn lost_before_abort(&mut self, st: &mut State) -> Attempt<()> {
+        let asked = self.config.leaks == crate::config::Leaks::LostAnyway;
+        asked.then(|| self.leak(st)).flatten().map_or(Ok(()), Err)
+    }
 }
 
 fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {

@@ -38,6 +38,9 @@ impl Call<'_> {
     }
 }
 
+/// A call that is an error.
+pub(crate) const ERROR: ModelFn = nondet::error;
+
 /// The model of a function. Intrinsics win over a body of the program; models of library functions do not.
 pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
     if let Some(m) = klee::find(name) {

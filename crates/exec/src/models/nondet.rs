@@ -107,7 +107,7 @@ fn assert(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn error(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
+pub(super) fn error(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
     Err(Flow::error(ErrorKind::Assert, format!("{}() is reached", call.name)))
 }
 

@@ -6,7 +6,7 @@ use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId};
 use pleach_ir::types::{DebugType, Encoding};
-use pleach_ir::{Inst, TypeId};
+use pleach_ir::{Inst, InstId, TypeId};
 use pleach_memory::{Background, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, ErrorKind, Input, InputType, Origin, State};
 
@@ -29,7 +29,8 @@ impl Machine {
         let shown = if origin == Origin::Nondet { name.to_string() } else { unique };
         let size = u32::from(bits).div_ceil(8);
         crate::access::note(st, || Access::Fresh);
-        st.inputs.push(Input { name: shown, symbol, size, origin, ty });
+        let site = (st.frame.func, InstId(st.inst));
+        st.inputs.push(Input { name: shown, symbol, size, origin, ty, site });
         self.terms.var(symbol)
     }
 
@@ -91,7 +92,8 @@ impl Machine {
         crate::access::note(st, || Access::FreshMemory { obj, off, len: n });
         let unique = st.unique_name(name);
         let (symbol, cells) = self.input_cells(&unique, len, self.element_bits(debug, n));
-        st.inputs.push(Input { name: unique, symbol, size: len, origin, ty });
+        let site = (st.frame.func, InstId(st.inst));
+        st.inputs.push(Input { name: unique, symbol, size: len, origin, ty, site });
         match cells {
             None if whole => {
                 let array = self.terms.array_var(symbol);

@@ -5,6 +5,9 @@ use super::emit::{Leaves, Lowered, Lowering, one};
 use crate::llvm::{Inst, Value, ValueKind};
 use pleach_ir::{self as ir, Arg, BinOp, Callee, Opnd, ScalarFn, Slot, Ty};
 
+/// The number of this check among those of clang's sanitizer for undefined behaviour.
+const SHIFT_OUT_OF_BOUNDS: u64 = 20;
+
 /// Without meaning for execution.
 const DROPPED: &[&str] = &[
     "lifetime.start",
@@ -141,6 +144,11 @@ impl<'m> Lowering<'_, 'm> {
             "assume" => {
                 let cond = self.operand(arg(0)?)?;
                 self.effect(ir::Inst::Assume { cond })
+            }
+            // What `-fsanitize=shift-base` makes of a left shift whose result does not fit.
+            "ubsantrap" if arg(0)?.as_u64() == Some(SHIFT_OUT_OF_BOUNDS) => {
+                let trap = self.unit.declare_named("llvm.ubsantrap.shift");
+                Ok(self.emit_call(Callee::Direct(trap), Vec::new(), &[]))
             }
             "trap" | "debugtrap" | "ubsantrap" => {
                 let trap = self.unit.declare_named("llvm.trap");

@@ -1,0 +1,45 @@
+//! Flags of the commands that answer a question: `verify` and `reach`.
+
+use super::RunArgs;
+use clap::Args;
+
+pub const VERIFY_EXIT_CODES: &str = "\
+Properties:
+  errors            none of the errors that `pleach test` looks for (the default)
+  unreach-call      reach_error and __VERIFIER_error are never called, assertions hold
+  memsafety         valid-free, valid-deref and valid-memtrack together
+  valid-free        only heap blocks are freed, once
+  valid-deref       accesses are to live memory
+  valid-memtrack    no heap block is lost
+  valid-memcleanup  every heap block is freed before the program ends
+  no-overflow       signed arithmetic does not overflow
+  FILE.prp          what the file says, in the syntax of SV-COMP
+
+Exit status:
+  0   safe: no execution violates the property
+  1   unsafe: one does; it is shown, and was replayed natively if that is possible
+  2   the input or the command line is wrong
+  3   unknown: the reasons are said
+  70  a bug of the engine; what was found until then has been written";
+
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// What must hold: names as below, several with commas between, or a property file
+    #[arg(long, short, value_name = "PROPERTY", default_value = "errors")]
+    pub property: String,
+    /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub unwind: Option<u32>,
+    /// Do not run the counterexample natively
+    #[arg(long)]
+    pub no_replay: bool,
+
+    /// Search strategy; pruning works best with dfs
+    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]
+    pub search: Vec<String>,
+    /// Follow every path, also those that explored ones cover
+    #[arg(long, help_heading = "Search")]
+    pub no_prune: bool,
+}

@@ -1,0 +1,165 @@
+//! `pleach verify`: does a property hold of all executions?
+
+use crate::args::VerifyArgs;
+use crate::counterexample::Counterexample;
+use crate::error::{CliError, Code};
+use crate::plan::Plan;
+use crate::session::{Explored, Session};
+use crate::{duration, summary, text};
+use pleach_exec::{Leaks, LoopBound};
+use pleach_ir::Program;
+use pleach_state::Cut;
+use pleach_verify::{Answer, Findings, Goal, Property, Verdict};
+use std::fmt::Write;
+
+pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
+    let property = Property::parse(&args.property)?;
+    start_where_the_property_says(&mut args, &property)?;
+    let mut plan = plan(&args, property);
+    let session = Session::load(&args.run, &plan)?;
+    let mut remarks = Vec::new();
+    if !allocates(&session.program) {
+        plan.leaks = Leaks::Ignored;
+    } else if plan.leaks != Leaks::Ignored && !args.no_prune {
+        remarks.push("every path is followed: what is lost at the end depends on the whole path".to_owned());
+    }
+    plan.prune = !args.no_prune && plan.leaks == Leaks::Ignored;
+    let mut judge = Counterexample::new(&session, &plan.property, !args.no_replay);
+    let mut found = session.explore(&plan, &mut judge)?;
+
+    let verdict = verdict(&found, &judge);
+    let s = &mut found.summary;
+    s.verdict = verdict.answer.as_str().into();
+    s.property = plan.property.name();
+    s.svcomp = verdict.svcomp();
+    s.reasons.clone_from(&verdict.reasons);
+    s.replay = judge.replay_words();
+    found.write()?;
+    if args.run.json {
+        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
+    } else {
+        print!("{}", words(&found, &verdict, &args, &remarks));
+    }
+    Ok(match verdict.answer {
+        _ if found.crashed => Code::Bug,
+        Answer::Safe => Code::Fine,
+        Answer::Unsafe => Code::Found,
+        Answer::Unknown => Code::Unknown,
+    })
+}
+
+/// `init(f())` of a property file is an entry like `--entry f`.
+fn start_where_the_property_says(args: &mut VerifyArgs, property: &Property) -> Result<(), CliError> {
+    let Some(entry) = property.entry() else { return Ok(()) };
+    match &args.run.entry {
+        None if entry == "main" => {}
+        None => args.run.entry = Some(entry.to_owned()),
+        Some(given) if given == entry => {}
+        Some(given) => {
+            let file = &args.property;
+            return Err(CliError::Usage(format!("--entry says `{given}`, but {file} says `{entry}`")));
+        }
+    }
+    Ok(())
+}
+
+fn plan(args: &VerifyArgs, property: Property) -> Plan {
+    let leaks = match () {
+        () if property.has(Goal::ValidMemcleanup) => Leaks::Unfreed,
+        () if property.has(Goal::ValidMemtrack) => Leaks::LostAnyway,
+        () => Leaks::Ignored,
+    };
+    Plan {
+        search: args.search.join(","),
+        prune: !args.no_prune && leaks == Leaks::Ignored,
+        overflow: property.has(Goal::NoOverflow),
+        leaks,
+        loop_bound: args.unwind.map(LoopBound::Cut),
+        max_tests: None,
+        emit_all_errors: false,
+        exit_on_error: false,
+        exit_on_error_type: Vec::new(),
+        error_functions: property.error_functions().to_vec(),
+        property,
+    }
+}
+
+/// Whether the program mentions a function that makes heap blocks; one that does not cannot lose any.
+fn allocates(program: &Program) -> bool {
+    const MAKE_BLOCKS: [&str; 11] = [
+        "malloc",
+        "calloc",
+        "realloc",
+        "aligned_alloc",
+        "memalign",
+        "posix_memalign",
+        "valloc",
+        "_Znwm",
+        "_Znam",
+        "_Znwj",
+        "_Znaj",
+    ];
+    program.functions.iter().any(|f| MAKE_BLOCKS.contains(&f.name.as_str()))
+}
+
+fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
+    let cut = |(cut, n): (&Cut, &u64)| {
+        let verb = if *n == 1 { "was" } else { "were" };
+        format!("{}; {} {verb} not followed to the end", summary::reason(cut).words(), text::count(*n, "path"))
+    };
+    Verdict::of(Findings {
+        violation: judge.violation().map(|(goal, _)| goal),
+        unconfirmed: judge.unconfirmed.clone(),
+        undefined: found.undefined.clone(),
+        cuts: found.counters.cuts.iter().map(cut).collect(),
+        finished: found.summary.complete,
+    })
+}
+
+/// For people; the last line is for SV-COMP's tools.
+fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs, remarks: &[String]) -> String {
+    let (s, c) = (&found.summary, &found.counters);
+    let mut out = String::new();
+    let what = match s.property.as_str() {
+        "errors" => "runs into an error".to_owned(),
+        name => format!("violates {name}"),
+    };
+    let _ = match verdict.answer {
+        Answer::Safe => writeln!(out, "Safe: no execution {what}."),
+        Answer::Unsafe => writeln!(out, "Unsafe: an execution {what}."),
+        Answer::Unknown => writeln!(out, "Unknown: whether an execution {what} could not be decided."),
+    };
+    if verdict.answer == Answer::Unsafe {
+        for e in &s.errors {
+            let at = if e.line == 0 { String::new() } else { format!(" at {}:{}", e.file, e.line) };
+            let _ = writeln!(out, "  {}{at}: {}", e.kind, e.message);
+        }
+        let _ = writeln!(out, "  {}.", s.replay);
+    }
+    for reason in &verdict.reasons {
+        let _ = writeln!(out, "  {reason}");
+    }
+    let unwound = c.cuts.keys().any(|c| matches!(c, Cut::Unwind(_)));
+    if let (Answer::Unknown, Some(n), 1, true) = (verdict.answer, args.unwind, verdict.reasons.len(), unwound) {
+        let _ = writeln!(
+            out,
+            "  Executions in which no loop goes round more than {} are safe.",
+            text::count(n.into(), "time")
+        );
+    }
+    for remark in remarks {
+        let _ = writeln!(out, "  {remark}");
+    }
+    let pruned = if c.pruned > 0 { format!(", {} pruned", text::number(c.pruned)) } else { String::new() };
+    let explored = c.completed + c.errored + c.silent;
+    let _ = writeln!(
+        out,
+        "Explored {}{pruned} ({}) in {}. Results are in {}",
+        text::count(explored, "path"),
+        text::count(found.nodes, "node"),
+        duration::show(found.elapsed),
+        found.place()
+    );
+    let _ = writeln!(out, "{}", s.svcomp);
+    out
+}

@@ -1,0 +1,171 @@
+//! The first violation that counts: replayed as soon as it is found, and written down as a witness.
+
+use crate::observer::{Observer, PathEnd};
+use crate::session::Session;
+use pleach_exec::{ConcreteInput, Machine};
+use pleach_ir::{Program, Span};
+use pleach_replay::{Options, Replayer, Verdict as Replayed};
+use pleach_report::{ErrorKind, ErrorRecord, RunDir, TestCase, testcomp};
+use pleach_state::{Cut, InputType, Origin};
+use pleach_verify::witness::{Location, Returned, Witness, closing_parenthesis, constant};
+use pleach_verify::{Goal, Property};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Violations that a native run contradicts are set aside, but only so many.
+const ATTEMPTS: usize = 8;
+
+pub struct Counterexample {
+    program: Rc<Program>,
+    property: Property,
+    directory: PathBuf,
+    files: Vec<PathBuf>,
+    replay: bool,
+    found: Option<(Option<Goal>, String)>,
+    /// Violations that the native program did not show, in sentences.
+    pub unconfirmed: Vec<String>,
+}
+
+impl Counterexample {
+    pub fn new(session: &Session, property: &Property, replay: bool) -> Counterexample {
+        Counterexample {
+            program: session.program.clone(),
+            property: property.clone(),
+            directory: session.directory.clone(),
+            files: session.files().to_vec(),
+            replay,
+            found: None,
+            unconfirmed: Vec::new(),
+        }
+    }
+
+    /// The violated goal, and what the native run showed.
+    pub fn violation(&self) -> Option<(Option<Goal>, &str)> {
+        self.found.as_ref().map(|(goal, words)| (*goal, words.as_str()))
+    }
+
+    pub fn replay_words(&self) -> String {
+        self.violation().map_or_else(String::new, |(_, words)| words.to_owned())
+    }
+
+    /// `Ok`: the violation counts, with a note on its replay. `Err`: the native program contradicts it.
+    fn confirm(&self, dir: &RunDir, test: &TestCase, kind: ErrorKind, uninitialised: bool) -> Result<String, String> {
+        if !self.replay {
+            return Ok("Not replayed natively (--no-replay)".into());
+        }
+        let report = Replayer::new(dir, Options::default()).and_then(|r| r.replay(test));
+        let verdict = match report {
+            Ok(report) => report.verdict,
+            Err(why) => return Ok(format!("Native replay is not possible: {}", first_line(&why.to_string()))),
+        };
+        match verdict {
+            Replayed::Agrees => Ok("Replayed natively: the program does what was predicted".into()),
+            _ if uninitialised => {
+                Ok("Native replay is not possible: the path depends on memory that was never written".into())
+            }
+            // How deep calls may go is a bound of ours, not of the program.
+            Replayed::Undetermined { why } if kind == ErrorKind::StackOverflow => Err(why),
+            Replayed::Undetermined { why } => Ok(format!("Native replay does not decide it: {why}")),
+            Replayed::Disagrees { observed, .. } => Err(observed),
+        }
+    }
+
+    fn witness(
+        &self,
+        machine: &mut Machine,
+        path: &pleach_state::State,
+        goal: Option<Goal>,
+        error: &ErrorRecord,
+    ) -> Witness {
+        let mut sources = Sources::default();
+        let inputs = machine.test_inputs(path);
+        let returned = inputs.iter().filter_map(|i| self.returned(i, &mut sources)).collect();
+        let frame = error.stack.iter().find(|f| f.line != 0);
+        let target = frame.map_or_else(Location::default, |f| Location {
+            file: f.file.clone(),
+            line: f.line,
+            column: f.column,
+            function: f.function.clone(),
+        });
+        let hash = |file: &PathBuf| testcomp::program_hash(&std::fs::read(file).unwrap_or_default());
+        let mut witness = Witness {
+            producer: "Pleach".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            files: self.files.iter().map(|f| (f.display().to_string(), hash(f))).collect(),
+            specification: self.property.specification(goal),
+            data_model: if self.program.target.pointer_bytes == 4 { "ILP32" } else { "LP64" },
+            // Equal runs write equal bytes.
+            creation_time: "1970-01-01T00:00:00Z".into(),
+            digest: String::new(),
+            returned,
+            target,
+        };
+        witness.digest = testcomp::program_hash(witness.to_yaml().as_bytes());
+        witness
+    }
+
+    /// An input that came back from a call; other inputs have no waypoint.
+    fn returned(&self, input: &ConcreteInput, sources: &mut Sources) -> Option<Returned> {
+        let InputType::Scalar { signed, name, .. } = &input.ty else { return None };
+        if input.origin != Origin::Nondet || matches!(*name, "float" | "double") {
+            return None;
+        }
+        let f = self.program.function(input.site.0);
+        let span: Span = f.spans.get(input.site.1.index()).copied().filter(|s| s.is_known())?;
+        let file = crate::assemble::relative(self.program.path(span), &self.directory).to_owned();
+        let end = closing_parenthesis(sources.text(&file), &input.name, span.line, span.column);
+        // Without the parenthesis only the line is known.
+        let (line, column) = end.unwrap_or((span.line, 0));
+        let at = Location { file, line, column, function: f.name.clone() };
+        Some(Returned { at, value: constant(&input.bytes, *signed)? })
+    }
+}
+
+impl Observer for Counterexample {
+    fn ended(&mut self, path: PathEnd) {
+        let Some((goal, error)) = path.violation else { return };
+        if self.found.is_some() || self.unconfirmed.len() >= ATTEMPTS {
+            return;
+        }
+        let uninitialised = path.machine.depends_on_uninitialised(path.state);
+        match self.confirm(path.dir, path.test, error.kind, uninitialised) {
+            Ok(words) => {
+                let witness = self.witness(path.machine, path.state, goal, &error);
+                if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
+                    eprintln!("pleach: {why}");
+                }
+                self.found = Some((goal, words));
+            }
+            Err(observed) => {
+                let at = format!("{}:{}", error.file, error.line);
+                let test = path.test.id.stem();
+                self.unconfirmed
+                    .push(format!("{} at {at} was predicted, but natively {observed} ({test})", error.kind));
+            }
+        }
+    }
+
+    fn stop(&mut self) -> Option<Cut> {
+        self.found.as_ref().map(|_| Cut::Stopped("a violation was found".into()))
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim_end_matches('.')
+}
+
+/// Files that are looked at once.
+#[derive(Default)]
+struct Sources(Vec<(String, String)>);
+
+impl Sources {
+    fn text(&mut self, file: &str) -> &str {
+        let known = self.0.iter().position(|(f, _)| f == file);
+        let i = known.unwrap_or_else(|| {
+            let text = std::fs::read(Path::new(file)).unwrap_or_default();
+            self.0.push((file.to_owned(), String::from_utf8_lossy(&text).into_owned()));
+            self.0.len() - 1
+        });
+        &self.0[i].1
+    }
+}

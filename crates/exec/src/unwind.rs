@@ -1,0 +1,59 @@
+//! Bounds on loops and on recursion.
+//!
+//! *Invariant*: `frame.visits[h]` is how often the loop at `h` jumped back to its start since it was last entered. An execution in which no
+//! loop does so more often than the bound is not touched. A cycle that is no natural loop (entered in several places) has no
+//! start and is not bounded.
+
+use crate::config::LoopBound;
+use crate::flow::Flow;
+use crate::machine::{Code, Machine};
+use pleach_ir::bitset::BitSet;
+use pleach_ir::{BlockId, FuncId, Function};
+use pleach_state::{Cut, End, ErrorKind, ProgramError, State};
+
+impl Machine {
+    /// The end of a state that just came from block `from`, if it has been round its loop too often.
+    pub(crate) fn beyond_bound(&mut self, code: &Code, st: &mut State, from: BlockId) -> Option<End> {
+        let body = code.loops[st.frame.func.index()][st.block.index()].as_ref()?;
+        let bound = self.config.loop_bound?;
+        if !body.contains(from.index()) {
+            st.frame.visits.remove(&st.block);
+            return None;
+        }
+        let n = st.frame.visits.entry(st.block).or_insert(0);
+        *n += 1;
+        match bound {
+            LoopBound::Error(max) if *n > max => Some(End::Error(ProgramError {
+                kind: ErrorKind::LoopLimit,
+                message: format!("a loop runs more than {max} times"),
+            })),
+            LoopBound::Cut(max) if *n > max => Some(End::Cut(Cut::Unwind(max))),
+            _ => None,
+        }
+    }
+
+    /// Whether one more call of the function within itself is too many.
+    pub(crate) fn recursion_bound(&self, st: &State, callee: FuncId) -> Option<Flow> {
+        let Some(LoopBound::Cut(max)) = self.config.loop_bound else { return None };
+        let mut active = u32::from(st.frame.func == callee);
+        let mut at = st.callers.as_deref();
+        while let Some(c) = at {
+            active += u32::from(c.frame.func == callee);
+            at = c.below.as_deref();
+        }
+        (active >= max.max(1)).then(|| Flow::cut(Cut::Unwind(max)))
+    }
+}
+
+/// By block: the body of the loop that begins there.
+pub(crate) fn loop_bodies(f: &Function) -> Vec<Option<BitSet>> {
+    let mut bodies = vec![None; f.blocks.len()];
+    if !f.blocks.is_empty() {
+        let cfg = pleach_ir::cfg::Cfg::new(f);
+        let dom = pleach_ir::dominators::Dominators::new(&cfg);
+        for (_, l) in pleach_ir::loops::Loops::new(&cfg, &dom).iter() {
+            bodies[l.header.index()] = Some(l.body.clone());
+        }
+    }
+    bodies
+}

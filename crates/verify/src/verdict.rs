@@ -1,0 +1,90 @@
+//! From what was seen to one word.
+
+use crate::property::Goal;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// No execution violates the property.
+    Safe,
+    /// One does, and here it is.
+    Unsafe,
+    Unknown,
+}
+
+impl Answer {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Answer::Safe => "safe",
+            Answer::Unsafe => "unsafe",
+            Answer::Unknown => "unknown",
+        }
+    }
+}
+
+/// What an exploration found out, in sentences where people are meant.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// A violation that counts, with the goal it violates.
+    pub violation: Option<Option<Goal>>,
+    /// Violations that the native program did not show.
+    pub unconfirmed: Vec<String>,
+    /// Ends in behaviour that is not defined and that the property does not ask about.
+    pub undefined: Vec<String>,
+    /// Everything that was not followed to its end.
+    pub cuts: Vec<String>,
+    /// The exploration came to its own end.
+    pub finished: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    pub answer: Answer,
+    pub goal: Option<Goal>,
+    /// Why it is not known.
+    pub reasons: Vec<String>,
+}
+
+impl Verdict {
+    /// SOUND: safe needs that every path was followed, or covered by one that was, to an end that the language defines.
+    pub fn of(found: Findings) -> Verdict {
+        if let Some(goal) = found.violation {
+            return Verdict { answer: Answer::Unsafe, goal, reasons: Vec::new() };
+        }
+        let Findings { unconfirmed, undefined, cuts, finished, .. } = found;
+        let mut reasons: Vec<String> = [unconfirmed, undefined, cuts].into_iter().flatten().collect();
+        if reasons.is_empty() && !finished {
+            reasons.push("the engine stopped on a bug of its own".into());
+        }
+        let answer = if reasons.is_empty() { Answer::Safe } else { Answer::Unknown };
+        Verdict { answer, goal: None, reasons }
+    }
+
+    /// The line that SV-COMP's tools look for.
+    pub fn svcomp(&self) -> String {
+        match (self.answer, self.goal) {
+            (Answer::Safe, _) => "true".into(),
+            (Answer::Unsafe, Some(goal)) => format!("false({})", goal.as_str()),
+            (Answer::Unsafe, None) => "false".into(),
+            (Answer::Unknown, _) => "unknown".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn safe_needs_that_nothing_is_missing() {
+        let all = || Findings { finished: true, ..Findings::default() };
+        let word = |f| Verdict::of(f).svcomp();
+        assert_eq!(word(all()), "true");
+        assert_eq!(word(Findings::default()), "unknown");
+        assert_eq!(word(Findings { cuts: vec!["x".into()], ..all() }), "unknown");
+        assert_eq!(word(Findings { undefined: vec!["x".into()], ..all() }), "unknown");
+        assert_eq!(word(Findings { unconfirmed: vec!["x".into()], ..all() }), "unknown");
+        let found = Findings { violation: Some(Some(Goal::ValidFree)), cuts: vec!["x".into()], ..all() };
+        assert_eq!(word(found), "false(valid-free)");
+        assert_eq!(word(Findings { violation: Some(None), ..all() }), "false");
+    }
+}
