@@ -3,10 +3,10 @@
 use crate::args::{CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
-use pleach_exec::{Entry, ExecConfig, Leaks, LoopBound};
+use pleach_exec::{Entry, ExecConfig, LoopBound};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
-use pleach_prune::{Interpolation, Method};
+use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -103,16 +103,9 @@ pub fn program_name(files: &[PathBuf]) -> String {
 
 /// Techniques that cannot be on together.
 pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
-    let with = |flag: &str| {
-        Err(CliError::Usage(format!(
-            "--prune and {flag} cannot be on together: what {flag} reports depends on the whole path, not on the state"
-        )))
-    };
-    if plan.prune && plan.leaks != Leaks::Ignored {
-        return with("--check leak");
-    }
     if plan.prune && matches!(plan.loop_bound, Some(LoopBound::Error(_))) {
-        return with("--loop-limit");
+        let why = "what the limit reports depends on the whole path, not on the state";
+        return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
     if args.explain_pruning && !plan.prune {
         return Err(CliError::Usage("--explain-pruning needs pruning to be on (--prune)".into()));
@@ -223,7 +216,8 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
         Interpolants::Abduction => Method::Abduction,
         Interpolants::Deletion => Method::Deletion,
     };
-    let mut made = Interpolation::new(program, plan.overflow, method);
+    let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
+    let mut made = Interpolation::new(program, checks, method);
     made.explain = args.explain_pruning.then(Default::default);
     made
 }

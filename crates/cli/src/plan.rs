@@ -1,6 +1,7 @@
 //! What a command decides about its exploration, beyond the flags that all commands share.
 
-use pleach_exec::{Leaks, LoopBound};
+use pleach_exec::LoopBound;
+use pleach_state::Leaks;
 use pleach_verify::Property;
 
 #[derive(Clone, Debug)]

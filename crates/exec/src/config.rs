@@ -19,18 +19,6 @@ pub enum Uninit {
     Zero,
 }
 
-/// Which heap blocks are an error when the program ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Leaks {
-    Ignored,
-    /// those that nothing points to any more, when the program ends normally
-    Lost,
-    /// the same however the program ends: by `abort` or a failed assertion too
-    LostAnyway,
-    /// all that were not freed, when the program ends normally
-    Unfreed,
-}
-
 /// How often a loop may run each time it is entered, and what it means when it runs more often.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoopBound {
@@ -46,7 +34,7 @@ pub struct ExecConfig {
     /// report signed overflow (default: off)
     pub check_signed_overflow: bool,
     /// default: ignored
-    pub leaks: Leaks,
+    pub leaks: pleach_state::Leaks,
     /// functions whose call is an error, whatever their body (default: none)
     pub error_functions: Vec<String>,
     /// default: any value
@@ -72,7 +60,7 @@ impl Default for ExecConfig {
         ExecConfig {
             entry: Entry::Main { args: Vec::new() },
             check_signed_overflow: false,
-            leaks: Leaks::Ignored,
+            leaks: pleach_state::Leaks::Ignored,
             error_functions: Vec::new(),
             uninit: Uninit::Symbolic,
             max_stack_depth: 8192,

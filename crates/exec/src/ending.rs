@@ -1,11 +1,10 @@
 //! Returning from functions, and from the program: constructors before, exit handlers and destructors after.
 
-use crate::config::Leaks;
 use crate::flow::{Flow, Step};
 use crate::machine::Machine;
 use pleach_ir::{FuncId, Function, Range};
 use pleach_memory::Value;
-use pleach_state::{Access, End, Exit, Frame, Phase, State};
+use pleach_state::{Access, End, Exit, Frame, Leaks, Phase, State};
 use std::rc::Rc;
 
 impl Machine {

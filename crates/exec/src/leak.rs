@@ -1,11 +1,10 @@
 //! Memory that is left when the program ends.
 
-use crate::config::Leaks;
 use crate::flow::Flow;
 use crate::machine::Machine;
 use pleach_expr::facts;
 use pleach_memory::{ObjId, ObjectKind, Value};
-use pleach_state::{ErrorKind, State};
+use pleach_state::{ErrorKind, Leaks, State};
 use rustc_hash::FxHashSet;
 
 impl Machine {

@@ -32,7 +32,7 @@ mod tests_of_paths;
 mod unwind;
 mod varargs;
 
-pub use config::{Entry, ExecConfig, Leaks, LoopBound, SetupError, Uninit};
+pub use config::{Entry, ExecConfig, LoopBound, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
 pub use machine::{Machine, address_of};

@@ -2,10 +2,13 @@
 
 use crate::failures::Failure;
 use crate::pruner::Interpolation;
+use pleach_expr::TermId;
 use pleach_ir::{Callee, Inst};
+use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::seams::Logic;
-use pleach_state::{End, ErrorKind, ForkKind, State};
-use pleach_wp::{Condition, GiveUp, Walked};
+use pleach_state::{End, ErrorKind, ForkKind, Leaks, State};
+use pleach_wp::{Condition, GiveUp, Loc, Pin, Walked};
+use std::collections::BTreeSet;
 
 impl Interpolation {
     /// The condition under which the path ends as it did.
@@ -28,7 +31,9 @@ impl Interpolation {
             Ok(c)
         };
         match (end, callee) {
-            (End::Exit(_), _) => Ok(Condition::default()),
+            (End::Exit(_), _) => self.nothing_lost(logic, state, self.checks.leaks),
+            // Whoever comes here loses something at this very place or nothing at all.
+            (End::Error(e), _) if e.kind == ErrorKind::Leak => Ok(Condition::default()),
             (End::Silent | End::Error(_), Some(("__VERIFIER_assume" | "klee_assume", args))) => {
                 assume_fails(self, logic, args)
             }
@@ -53,7 +58,8 @@ impl Interpolation {
                             | "klee_report_error"
                     ) =>
             {
-                Ok(Condition::default())
+                let anyway = self.checks.leaks == Leaks::LostAnyway;
+                self.nothing_lost(logic, state, if anyway { Leaks::LostAnyway } else { Leaks::Ignored })
             }
             (End::Error(_), _) if matches!(inst, Inst::Unreachable) => Ok(Condition::default()),
             (End::Error(e), _) => {
@@ -62,6 +68,78 @@ impl Interpolation {
             }
             (End::Silent, _) => Err(GiveUp("a path that ended silently")),
             (End::Cut(_), _) => Err(GiveUp("a path below was lost")),
+        }
+    }
+
+    /// No heap block is left that would be an error: none at all, or those that variables hold, by these pointers.
+    fn nothing_lost(&mut self, logic: &mut dyn Logic, state: &State, leaks: Leaks) -> Walked<Condition> {
+        if leaks == Leaks::Ignored {
+            return Ok(Condition::default());
+        }
+        let left = state.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap).count();
+        let mut found = Held { condition: Condition::default(), blocks: BTreeSet::new(), todo: Vec::new() };
+        if left > 0 && leaks != Leaks::Unfreed {
+            found.todo.extend((0..self.fixed).map(ObjId));
+            self.follow(logic, state, &mut found);
+            let mut frame = Some(&state.frame);
+            let mut below = state.callers.as_deref();
+            let mut depth = state.call_depth();
+            while let Some(f) = frame {
+                for (slot, v) in f.regs.iter().enumerate() {
+                    if let Value::Ptr { obj, off } = *v {
+                        let width = logic.terms().pointer_bits;
+                        let loc = Loc::Reg { depth, slot: slot as u32 };
+                        let register = self.locs.term(logic.terms(), loc, width);
+                        found.held(state, self.fixed, register, obj, off);
+                        self.follow(logic, state, &mut found);
+                    }
+                }
+                depth = depth.wrapping_sub(1);
+                frame = below.map(|c| &c.frame);
+                below = below.and_then(|c| c.below.as_deref());
+            }
+        }
+        let heap = |b: &&ObjId| state.memory.get(**b).is_some_and(|o| o.kind == ObjectKind::Heap);
+        if found.blocks.iter().filter(heap).count() != left {
+            return Err(GiveUp("a block held by a pointer that is not constant"));
+        }
+        let blocks = found.blocks.iter().filter(heap).copied().collect();
+        Ok(Condition { blocks: Some(blocks), ..found.condition })
+    }
+
+    /// What the objects at hand point to.
+    fn follow(&mut self, logic: &mut dyn Logic, state: &State, found: &mut Held) {
+        let width = logic.terms().pointer_bits;
+        let bytes = u32::from(width) / 8;
+        while let Some(from) = found.todo.pop() {
+            let Some(object) = state.memory.get(from) else { continue };
+            for (at, n, v) in object.contents.cells() {
+                if let Value::Ptr { obj, off } = v
+                    && u32::from(n) == bytes
+                {
+                    let cell = self.locs.term(logic.terms(), Loc::Cell { obj: from, off: at, bytes }, width);
+                    found.held(state, self.fixed, cell, obj, off);
+                }
+            }
+        }
+    }
+}
+
+/// Objects that variables hold, and by which pointers.
+struct Held {
+    condition: Condition,
+    blocks: BTreeSet<ObjId>,
+    todo: Vec<ObjId>,
+}
+
+impl Held {
+    /// `pointer` points to the object.
+    fn held(&mut self, state: &State, fixed: u32, pointer: TermId, obj: ObjId, off: i64) {
+        let Some(object) = state.memory.get(obj) else { return };
+        let Ok(off) = u64::try_from(off) else { return };
+        if obj.0 >= fixed && off <= object.size && self.blocks.insert(obj) {
+            self.condition.require_pin(Pin::new(pointer, obj, Some(off)));
+            self.todo.push(obj);
         }
     }
 }

@@ -66,6 +66,13 @@ impl Explained {
             let size = p.size.map_or(String::new(), |s| format!(" (of exactly {s} bytes)"));
             out.push(format!("{} points to {}{at}{size}", show(p.ptr), object(program, p.obj)));
         }
+        if let Some(blocks) = &c.blocks {
+            let names: Vec<String> = blocks.iter().map(|b| object(program, *b)).collect();
+            out.push(match names.is_empty() {
+                true => "no heap block is live".into(),
+                false => format!("no heap block is live but {}", names.join(", ")),
+            });
+        }
         for v in &c.valids {
             let what = if v.write { "writable" } else { "readable" };
             out.push(match v.bounded {

@@ -21,4 +21,4 @@ mod tighten;
 mod words;
 
 pub use explain::Explanation;
-pub use pruner::{Figures, Interpolation, Method};
+pub use pruner::{Checks, Figures, Interpolation, Method};

@@ -10,6 +10,7 @@ use pleach_state::State;
 use pleach_state::seams::Logic;
 use pleach_wp::{Condition, Dead, Loc, Locs, Pin, Valid};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Object variables of a condition → objects of the state.
 pub type Binding = FxHashMap<ObjId, ObjId>;
@@ -58,6 +59,9 @@ impl<'a> Matcher<'a> {
     /// The state satisfies the condition.
     pub fn check(&mut self, logic: &mut dyn Logic, c: &Condition) -> Result<(), Miss> {
         self.bind(logic, &c.pins)?;
+        if let Some(blocks) = &c.blocks {
+            self.no_other_blocks(blocks)?;
+        }
         for v in &c.valids {
             self.valid(logic, v)?;
         }
@@ -79,6 +83,13 @@ impl<'a> Matcher<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Every live heap block is one of these variables' objects.
+    fn no_other_blocks(&self, blocks: &BTreeSet<ObjId>) -> Result<(), Miss> {
+        let known: BTreeSet<ObjId> = blocks.iter().filter_map(|b| self.bound(*b)).collect();
+        let mut live = self.state.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap);
+        if live.all(|(id, _)| known.contains(&id)) { Ok(()) } else { Err(Miss::Binding) }
     }
 
     /// Binds pinned objects until nothing changes; every pin must be met.

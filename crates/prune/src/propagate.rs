@@ -41,7 +41,7 @@ impl Interpolation {
         };
         let mut validity = ByLogic(&mut ask);
         let mut walker =
-            Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.check_overflow, condition);
+            Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
         let result = go(&mut walker);
         let condition = walker.into_condition();
         *logic.terms() = terms;

@@ -13,7 +13,7 @@ use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
 use pleach_ir::Program;
 use pleach_state::seams::{Logic, Look, Pruner};
-use pleach_state::{End, Exit, ForkKind, NodeId, State, Status, Trace, Tree};
+use pleach_state::{End, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, GiveUp, Locs, Walked};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -51,6 +51,14 @@ pub enum Method {
     Deletion,
 }
 
+/// Which errors the machine looks for beside those it always does.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Checks {
+    /// signed overflow
+    pub overflow: bool,
+    pub leaks: Leaks,
+}
+
 #[derive(Default)]
 pub struct Figures {
     pub looked: u64,
@@ -69,7 +77,7 @@ pub struct Interpolation {
     /// the condition of a covered state, from its look until `covered`
     pub(crate) covering: Option<Condition>,
     pub(crate) fixed: u32,
-    pub(crate) check_overflow: bool,
+    pub(crate) checks: Checks,
     pub(crate) method: Method,
     pub figures: Figures,
     /// interpolants by node, kept when asked for
@@ -77,14 +85,14 @@ pub struct Interpolation {
 }
 
 impl Interpolation {
-    pub fn new(program: &Program, check_overflow: bool, method: Method) -> Interpolation {
+    pub fn new(program: &Program, checks: Checks, method: Method) -> Interpolation {
         Interpolation {
             locs: Locs::new(program),
             open: FxHashMap::default(),
             table: SubsumptionTable::default(),
             covering: None,
             fixed: (program.globals.len() + program.functions.len()) as u32,
-            check_overflow,
+            checks,
             method,
             figures: Figures::default(),
             explain: None,

@@ -33,6 +33,8 @@ impl Interpolation {
             map.insert(a, b);
         }
         let mut out = c.clone();
+        // A block without a binding is not there; leaving it out says no less.
+        out.blocks = out.blocks.map(|b| b.iter().filter_map(|o| matcher_binding.get(o).copied()).collect());
         for p in &mut out.pins {
             p.obj = matcher_binding.get(&p.obj).copied().unwrap_or(p.obj);
         }

@@ -16,7 +16,7 @@ pub mod tree;
 pub use frame::{Callers, Frame};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};
-pub use outcome::{Cut, End, ErrorKind, ProgramError, StackLine};
+pub use outcome::{Cut, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{PathConstraint, Relevant};
 pub use state::{Phase, State, StateId};
 pub use step::{Child, Step};

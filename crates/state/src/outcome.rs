@@ -82,6 +82,19 @@ pub enum Cut {
     Stopped(String),
 }
 
+/// Which heap blocks are an error when the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Leaks {
+    #[default]
+    Ignored,
+    /// those that nothing points to any more, when the program ends normally
+    Lost,
+    /// the same however the program ends: by `abort` or a failed assertion too
+    LostAnyway,
+    /// all that were not freed, when the program ends normally
+    Unfreed,
+}
+
 #[derive(Clone, Debug)]
 pub enum End {
     /// `main` returned or the program called `exit`; the status if it is concrete

@@ -154,6 +154,11 @@ impl Walker<'_> {
                 let sizes = if zeroed && list.len() == 2 { 2 } else { 1 };
                 let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
                 self.allocated(f, depth, dst, obj, size, zeroed)?;
+                if let Some(blocks) = &mut self.condition.blocks
+                    && !blocks.remove(&obj)
+                {
+                    return Err(GiveUp("a block that is lost"));
+                }
                 if !constant {
                     let w = self.terms.pointer_bits;
                     let mut product = self.terms.constant(w, 1);
@@ -174,6 +179,9 @@ impl Walker<'_> {
                 let ptr = self.pointer(f, depth, p.value)?;
                 self.condition.require_pin(Pin { kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
                 self.live = None;
+                if let Some(blocks) = &mut self.condition.blocks {
+                    blocks.insert(obj);
+                }
                 Ok(())
             }
             Access::FreeNull => {

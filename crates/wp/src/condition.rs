@@ -4,6 +4,7 @@ use crate::loc::{Loc, Locs};
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, ObjectKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// `ptr` points to live memory with room for `bytes`, writable if `write`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -57,15 +58,21 @@ pub struct Condition {
     pub valids: Vec<Valid>,
     pub pins: Vec<Pin>,
     pub dead: Vec<Dead>,
+    /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at the end
+    pub blocks: Option<BTreeSet<ObjId>>,
 }
 
 impl Condition {
     pub fn is_true(&self) -> bool {
-        self.literals.is_empty() && self.valids.is_empty() && self.pins.is_empty() && self.dead.is_empty()
+        self.literals.is_empty()
+            && self.valids.is_empty()
+            && self.pins.is_empty()
+            && self.dead.is_empty()
+            && self.blocks.is_none()
     }
 
     pub fn len(&self) -> usize {
-        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len()
+        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len() + usize::from(self.blocks.is_some())
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -112,6 +119,10 @@ impl Condition {
         for d in other.dead {
             self.require_dead(d);
         }
+        self.blocks = match (self.blocks.take(), other.blocks) {
+            (Some(a), Some(b)) => Some(a.intersection(&b).copied().collect()),
+            (a, b) => a.or(b),
+        };
     }
 
     /// All terms the condition is made of.

@@ -6,7 +6,8 @@ use crate::observer::Nobody;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::summary;
-use pleach_exec::{Leaks, LoopBound};
+use pleach_exec::LoopBound;
+use pleach_state::Leaks;
 use pleach_verify::Property;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {

@@ -6,9 +6,9 @@ use crate::error::{CliError, Code};
 use crate::plan::Plan;
 use crate::session::{Explored, Session};
 use crate::{duration, summary, text};
-use pleach_exec::{Leaks, LoopBound};
+use pleach_exec::LoopBound;
 use pleach_ir::Program;
-use pleach_state::Cut;
+use pleach_state::{Cut, Leaks};
 use pleach_verify::{Answer, Findings, Goal, Property, Verdict};
 use std::fmt::Write;
 
@@ -17,13 +17,9 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     start_where_the_property_says(&mut args, &property)?;
     let mut plan = plan(&args, property);
     let session = Session::load(&args.run, &plan)?;
-    let mut remarks = Vec::new();
     if !allocates(&session.program) {
         plan.leaks = Leaks::Ignored;
-    } else if plan.leaks != Leaks::Ignored && !args.no_prune {
-        remarks.push("every path is followed: what is lost at the end depends on the whole path".to_owned());
     }
-    plan.prune = !args.no_prune && plan.leaks == Leaks::Ignored;
     let mut judge = Counterexample::new(&session, &plan.property, !args.no_replay);
     let mut found = session.explore(&plan, &mut judge)?;
 
@@ -38,7 +34,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     if args.run.json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", words(&found, &verdict, &args, &remarks));
+        print!("{}", words(&found, &verdict, &args));
     }
     Ok(match verdict.answer {
         _ if found.crashed => Code::Bug,
@@ -71,7 +67,7 @@ fn plan(args: &VerifyArgs, property: Property) -> Plan {
     };
     Plan {
         search: args.search.join(","),
-        prune: !args.no_prune && leaks == Leaks::Ignored,
+        prune: !args.no_prune,
         overflow: property.has(Goal::NoOverflow),
         leaks,
         loop_bound: args.unwind.map(LoopBound::Cut),
@@ -117,7 +113,7 @@ fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
 }
 
 /// For people; the last line is for SV-COMP's tools.
-fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs, remarks: &[String]) -> String {
+fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match s.property.as_str() {
@@ -146,9 +142,6 @@ fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs, remarks: &[Stri
             "  Executions in which no loop goes round more than {} are safe.",
             text::count(n.into(), "time")
         );
-    }
-    for remark in remarks {
-        let _ = writeln!(out, "  {remark}");
     }
     let pruned = if c.pruned > 0 { format!(", {} pruned", text::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;

@@ -4,7 +4,7 @@ use super::{Call, ModelFn};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{ErrorKind, State};
+use pleach_state::{ErrorKind, Leaks, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -55,7 +55,7 @@ fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 impl Machine {
     /// Where it is asked for, memory that was lost counts also when the program gives up.
     fn lost_before_abort(&mut self, st: &mut State) -> Attempt<()> {
-        let asked = self.config.leaks == crate::config::Leaks::LostAnyway;
+        let asked = self.config.leaks == Leaks::LostAnyway;
         asked.then(|| self.leak(st)).flatten().map_or(Ok(()), Err)
     }
 }
