@@ -150,6 +150,7 @@ impl Session<'_> {
             warnings: warnings(&writer),
             ..Summary::default()
         };
+        let pruning_times = pruner.times();
         let interpolants =
             args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));
         let undefined = writer.undefined.values().cloned().collect();
@@ -158,7 +159,7 @@ impl Session<'_> {
         Ok(Explored {
             dir,
             summary,
-            timing: timing::timing(&start, elapsed, &solver, c.states_peak),
+            timing: timing::timing(&start, elapsed, &solver, pruning_times, c.states_peak),
             counters: run.counters,
             elapsed,
             nodes: run.tree.len() as u64,

@@ -3,7 +3,14 @@
 use pleach_report::Timing;
 use std::time::{Duration, SystemTime};
 
-pub fn timing(start: &Start, elapsed: Duration, solver: &pleach_smt::Stats, states_peak: u64) -> Timing {
+/// `parts`: time of other parts of the run than the solver, by name.
+pub fn timing(
+    start: &Start,
+    elapsed: Duration,
+    solver: &pleach_smt::Stats,
+    parts: Vec<(String, Duration)>,
+    states_peak: u64,
+) -> Timing {
     let added = memory_peak_bytes().saturating_sub(start.memory);
     Timing {
         started: start.at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
@@ -11,7 +18,12 @@ pub fn timing(start: &Start, elapsed: Duration, solver: &pleach_smt::Stats, stat
         cpu_us: cpu_us(),
         memory_peak_bytes: memory_peak_bytes(),
         memory_per_state_bytes: added / states_peak.max(1),
-        components_us: solver.times().map(|(name, t)| (name.to_owned(), t.as_micros() as u64)).collect(),
+        components_us: solver
+            .times()
+            .map(|(name, t)| (name.to_owned(), t))
+            .chain(parts)
+            .map(|(name, t)| (name, t.as_micros() as u64))
+            .collect(),
     }
 }
 

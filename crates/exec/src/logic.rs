@@ -5,7 +5,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::Program;
 use pleach_smt::{Answer, Query};
 use pleach_state::State;
-use pleach_state::seams::Logic;
+use pleach_state::seams::{Effort, Logic};
 use std::rc::Rc;
 
 /// Beyond so many constraints a core is not made smaller one by one.
@@ -36,6 +36,10 @@ impl Machine {
 }
 
 impl Logic for Machine {
+    fn effort(&self) -> Effort {
+        Effort { instructions: self.instructions, queries: self.queries, solving: self.solver_time }
+    }
+
     fn terms(&mut self) -> &mut Terms {
         &mut self.terms
     }

@@ -8,7 +8,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span, Target};
 use pleach_memory::AddressSpace;
 use pleach_state::seams::View;
-use pleach_state::seams::{CheckedSearcher, Figures, Logic, Look, NoPruner, Pruner, Searcher};
+use pleach_state::seams::{CheckedSearcher, Effort, Figures, Logic, Look, NoPruner, Pruner, Searcher};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -98,6 +98,9 @@ impl Stepper for Synthetic {
 }
 
 impl Logic for Synthetic {
+    fn effort(&self) -> Effort {
+        Effort::default()
+    }
     fn terms(&mut self) -> &mut Terms {
         &mut self.terms
     }

@@ -9,6 +9,7 @@ mod dag;
 mod eval;
 mod float;
 mod fold;
+mod linear;
 pub mod model;
 pub mod parse;
 pub mod print;

@@ -57,7 +57,9 @@ impl Explained {
     /// One line per conjunct; none where there is no interpolant.
     fn words(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
         let Ok(c) = &self.condition else { return Vec::new() };
-        let names = self.names(terms, program, locs, c);
+        let mut c = c.clone();
+        c.write_sums(terms, |_| true);
+        let names = self.names(terms, program, locs, &c);
         let words = Words { terms, names: &names };
         let show = |t: TermId| words.value(t, 24);
         let mut out = words.lines(&c.literals);

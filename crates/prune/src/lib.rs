@@ -3,9 +3,11 @@
 //! This crate knows nothing of merging or of what instructions do.
 
 mod abduction;
+mod budget;
 mod ends;
 mod explain;
 mod failures;
+mod figures;
 mod linear;
 pub mod matching;
 mod modular;
@@ -21,4 +23,5 @@ mod tighten;
 mod words;
 
 pub use explain::Explanation;
-pub use pruner::{Checks, Figures, Interpolation, Method};
+pub use figures::Figures;
+pub use pruner::{Checks, Interpolation, Method};

@@ -4,11 +4,12 @@
 //! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
-use pleach_expr::{SymbolId, TermId, Terms, facts};
+use pleach_expr::arc::Arc;
+use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask};
 use pleach_memory::{Entry, ObjId, ObjectKind, Value};
 use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::{Condition, Dead, Loc, Locs, Pin, Valid};
+use pleach_wp::{Condition, Dead, Loc, Locs, Pin, Sum, Valid};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -23,7 +24,30 @@ pub struct Matcher<'a> {
     pub binding: Binding,
     /// object variables are the state's own objects
     pub identity: bool,
+    pub tally: Tally,
     values: FxHashMap<TermId, TermId>,
+}
+
+/// How many literals were decided by what.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Tally {
+    /// the state's values made it a constant
+    pub values: u64,
+    /// false under a model of the path constraint, or one of its constraints
+    pub model: u64,
+    pub solver: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        self.values += other.values;
+        self.model += other.model;
+        self.solver += other.solver;
+    }
+
+    pub fn all(&self) -> u64 {
+        self.values + self.model + self.solver
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +60,15 @@ pub enum Miss {
 
 impl<'a> Matcher<'a> {
     pub fn new(state: &'a State, locs: &'a Locs, fixed: u32) -> Matcher<'a> {
-        Matcher { state, locs, fixed, binding: Binding::default(), identity: false, values: FxHashMap::default() }
+        Matcher {
+            state,
+            locs,
+            fixed,
+            binding: Binding::default(),
+            identity: false,
+            tally: Tally::default(),
+            values: FxHashMap::default(),
+        }
     }
 
     /// For conditions that name the state's own objects.
@@ -70,14 +102,25 @@ impl<'a> Matcher<'a> {
         }
         let mut open = Vec::new();
         for &l in &c.literals {
-            let t = self.translate(logic, l).ok_or(Miss::Binding)?;
-            match logic.decided(self.state, t) {
-                Some(true) => {}
-                Some(false) => return Err(Miss::Literal),
-                None => open.push(t),
+            match self.at_a_glance(logic.terms(), l) {
+                Some(true) => self.tally.values += 1,
+                Some(false) => {
+                    self.tally.values += 1;
+                    return Err(Miss::Literal);
+                }
+                None => {
+                    let t = self.translate(logic, l).ok_or(Miss::Binding)?;
+                    self.decide(logic, t, &mut open)?;
+                }
+            }
+        }
+        for s in &c.sums {
+            for t in self.sum(logic, s).ok_or(Miss::Binding)? {
+                self.decide(logic, t, &mut open)?;
             }
         }
         for t in open {
+            self.tally.solver += 1;
             if !logic.entails(self.state, t) {
                 return Err(Miss::Literal);
             }
@@ -90,6 +133,84 @@ impl<'a> Matcher<'a> {
         let known: BTreeSet<ObjId> = blocks.iter().filter_map(|b| self.bound(*b)).collect();
         let mut live = self.state.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap);
         if live.all(|(id, _)| known.contains(&id)) { Ok(()) } else { Err(Miss::Binding) }
+    }
+
+    /// A comparison of one location with a constant, where the location holds a number.
+    fn at_a_glance(&self, terms: &Terms, l: TermId) -> Option<bool> {
+        let (x, arc) = Arc::of(terms, l)?;
+        let n = terms.node(x);
+        if n.op != Op::Var {
+            return None;
+        }
+        let v = self.number(self.locs.get(SymbolId(n.a))?)?;
+        Some(arc.contains(v & mask(n.width), n.width))
+    }
+
+    /// Without the solver where that is possible; what stays open is gathered.
+    fn decide(&mut self, logic: &mut dyn Logic, t: TermId, open: &mut Vec<TermId>) -> Result<(), Miss> {
+        let constant = logic.terms().as_const(t).map(|v| v != 0);
+        let by = if constant.is_some() { &mut self.tally.values } else { &mut self.tally.model };
+        match constant.or_else(|| logic.decided(self.state, t)) {
+            Some(holds) => {
+                *by += 1;
+                if holds { Ok(()) } else { Err(Miss::Literal) }
+            }
+            None => {
+                open.push(t);
+                Ok(())
+            }
+        }
+    }
+
+    /// A sum holds in the state.
+    pub fn holds_sum(&mut self, logic: &mut dyn Logic, s: &Sum) -> bool {
+        let Some(literals) = self.sum(logic, s) else { return false };
+        literals.into_iter().all(|t| logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)))
+    }
+
+    /// What a sum says of the state's own unknowns: nothing if all its locations are numbers and it holds.
+    fn sum(&mut self, logic: &mut dyn Logic, s: &Sum) -> Option<Vec<TermId>> {
+        let mut constant = 0u64;
+        let mut rest: Option<TermId> = None;
+        for (&loc, &(var, k)) in &s.parts {
+            if let Some(v) = self.number(loc) {
+                constant = constant.wrapping_add(v.wrapping_mul(k));
+                continue;
+            }
+            let value = self.translate(logic, var)?;
+            let terms = logic.terms();
+            let k = terms.constant(s.width, k);
+            let part = terms.mul(value, k);
+            rest = Some(rest.map_or(part, |r| terms.add(r, part)));
+        }
+        let Some(rest) = rest else {
+            return Some(if s.arc.contains(constant, s.width) { Vec::new() } else { vec![Terms::FALSE] });
+        };
+        let terms = logic.terms();
+        let k = terms.constant(s.width, constant);
+        let total = terms.add(rest, k);
+        Some(match terms.as_const(total) {
+            Some(v) if s.arc.contains(v, s.width) => Vec::new(),
+            Some(_) => vec![Terms::FALSE],
+            None => s.arc.write(terms, total),
+        })
+    }
+
+    /// The value of a location that holds a number.
+    fn number(&self, loc: Loc) -> Option<u64> {
+        match loc {
+            Loc::Reg { depth, slot } => match register(self.state, depth, slot)? {
+                Value::Int(v) => Some(v),
+                _ => None,
+            },
+            Loc::Cell { obj, off, bytes } => {
+                let o = self.state.memory.get(self.bound(obj)?)?;
+                if off + u64::from(bytes) > o.size {
+                    return None;
+                }
+                o.contents.read_concrete(off, bytes as usize)
+            }
+        }
     }
 
     /// Binds pinned objects until nothing changes; every pin must be met.
@@ -197,20 +318,23 @@ impl<'a> Matcher<'a> {
 
     /// The condition's term with the state's values for locations; `None` while an object variable is unbound.
     pub fn translate(&mut self, logic: &mut dyn Logic, t: TermId) -> Option<TermId> {
+        let n = logic.terms().node(t);
+        match n.op {
+            Op::Var => return self.variable(logic, SymbolId(n.a), t),
+            // A pointer and an offset, most often.
+            Op::Add if logic.terms().op(n.arg_a()) == Op::Var && logic.terms().is_constant(n.arg_b()) => {
+                let a = self.translate(logic, n.arg_a())?;
+                return Some(logic.terms().add(a, n.arg_b()));
+            }
+            _ => {}
+        }
         let support = logic.terms().support(t);
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         for k in support.iter() {
             let s = k.symbol();
             let Some(loc) = self.locs.get(s) else { continue };
             let var = logic.terms().var(s);
-            let value = match self.values.get(&var) {
-                Some(&v) => v,
-                None => {
-                    let v = self.value(logic, s, loc)?;
-                    self.values.insert(var, v);
-                    v
-                }
-            };
+            let value = self.located(logic, s, loc, var)?;
             map.insert(var, value);
         }
         for b in logic.terms().bases(t) {
@@ -222,6 +346,22 @@ impl<'a> Matcher<'a> {
             map.insert(from, to);
         }
         Some(if map.is_empty() { t } else { logic.terms().substitute(t, &map) })
+    }
+
+    fn variable(&mut self, logic: &mut dyn Logic, s: SymbolId, var: TermId) -> Option<TermId> {
+        match self.locs.get(s) {
+            Some(loc) => self.located(logic, s, loc, var),
+            None => Some(var),
+        }
+    }
+
+    fn located(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
+        if let Some(&v) = self.values.get(&var) {
+            return Some(v);
+        }
+        let v = self.value(logic, s, loc)?;
+        self.values.insert(var, v);
+        Some(v)
     }
 
     fn value(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc) -> Option<TermId> {
@@ -261,7 +401,7 @@ fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, byte
 }
 
 /// A register of the frame at a call depth.
-fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
+pub(crate) fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
     let top = state.call_depth();
     if depth == top {
         return state.frame.regs.get(slot as usize).copied();

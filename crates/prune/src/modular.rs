@@ -6,6 +6,7 @@
 
 use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Op, TermId, Terms, mask, sign_extend};
+use pleach_wp::{Condition, Locs, Sum};
 use std::collections::BTreeMap;
 
 /// Σ coefficient · atom modulo 2ʷ: at least one atom, no coefficient 0, the first at most 2ʷ⁻¹.
@@ -13,53 +14,6 @@ use std::collections::BTreeMap;
 pub struct Form {
     pub width: u16,
     pub parts: Vec<(TermId, u64)>,
-}
-
-/// Operators looked at when a term is read as a sum.
-const MAX_STEPS: usize = 1 << 14;
-
-/// `t` as a sum and a constant; `None` if it is wider than a word or too large.
-pub fn sum(terms: &Terms, t: TermId) -> Option<(Vec<(TermId, u64)>, u64)> {
-    let w = terms.width(t);
-    if w > 64 {
-        return None;
-    }
-    let (mut parts, mut constant) = (BTreeMap::<TermId, u64>::new(), 0u64);
-    let mut todo = vec![(t, 1u64)];
-    let mut steps = 0;
-    while let Some((t, k)) = todo.pop() {
-        steps += 1;
-        if steps > MAX_STEPS {
-            return None;
-        }
-        let n = terms.node(t);
-        let (a, b) = (n.arg_a(), n.arg_b());
-        match n.op {
-            Op::Const => constant = constant.wrapping_add(n.value().wrapping_mul(k)),
-            Op::Add => todo.extend([(a, k), (b, k)]),
-            Op::Sub => todo.extend([(a, k), (b, k.wrapping_neg())]),
-            Op::Neg => todo.push((a, k.wrapping_neg())),
-            // ~x is −x − 1
-            Op::Not if w > 1 => {
-                constant = constant.wrapping_sub(k);
-                todo.push((a, k.wrapping_neg()));
-            }
-            Op::Mul => match terms.as_const(b) {
-                Some(c) => todo.push((a, k.wrapping_mul(c))),
-                None => add(&mut parts, t, k),
-            },
-            _ => add(&mut parts, t, k),
-        }
-    }
-    let m = mask(w);
-    parts.values_mut().for_each(|k| *k &= m);
-    parts.retain(|_, k| *k != 0);
-    Some((parts.into_iter().collect(), constant & m))
-}
-
-fn add(parts: &mut BTreeMap<TermId, u64>, t: TermId, k: u64) {
-    let e = parts.entry(t).or_insert(0);
-    *e = e.wrapping_add(k);
 }
 
 /// What a literal says.
@@ -77,7 +31,7 @@ pub fn read(terms: &Terms, literal: TermId) -> Option<Reading> {
         if w < 2 {
             return None;
         }
-        let (mut parts, constant) = sum(terms, x)?;
+        let (mut parts, constant) = terms.linear(x)?;
         arc = arc.moved(constant.wrapping_neg(), w);
         if parts.is_empty() {
             return Some(if arc.contains(0, w) { Reading::Always } else { Reading::Never });
@@ -160,6 +114,9 @@ fn single(terms: &Terms, atom: TermId, k: u64, arc: Arc, w: u16) -> Narrowed {
     }
 }
 
+/// A form with so many summands is kept as a [`Sum`].
+pub const MIN_SUMMANDS: usize = 6;
+
 /// Arcs by form.
 #[derive(Default)]
 pub struct Arcs {
@@ -207,13 +164,19 @@ impl Arcs {
         list.push(arc);
     }
 
-    /// All that was taken in, as literals.
-    pub fn write(self, terms: &mut Terms) -> Vec<TermId> {
+    /// All that was taken in: as literals, or as sums of the condition where there are many summands.
+    pub fn write(self, terms: &mut Terms, locs: &Locs, condition: &mut Condition) -> Vec<TermId> {
         if self.never {
             return vec![Terms::FALSE];
         }
         let mut out = Vec::new();
         for (form, arcs) in self.of {
+            if form.parts.len() >= MIN_SUMMANDS
+                && let Some(sum) = Sum::new(terms, locs, form.width, &form.parts, Arc { first: 0, more: 0 })
+            {
+                arcs.into_iter().for_each(|arc| condition.require_sum(Sum { arc, ..sum.clone() }));
+                continue;
+            }
             let x = form.term(terms);
             for a in arcs {
                 out.extend(a.write(terms, x));
@@ -276,7 +239,7 @@ mod tests {
             let b = literals[(i * 7 + 3) % literals.len()];
             let mut arcs = Arcs::default();
             let (ra, rb) = (arcs.literal(&t, a), arcs.literal(&t, b));
-            let written = arcs.write(&mut t);
+            let written = arcs.write(&mut t, &Locs::default(), &mut Condition::default());
             for v in 0..8u64 {
                 for u in 0..32u64 {
                     let mut m = Model::new();

@@ -4,6 +4,7 @@
 //! explored subtree did. *Direction*: may give up, never too weak.
 
 use crate::abduction::Abduction;
+use crate::budget;
 use crate::matching::Matcher;
 use crate::pruner::{Interpolation, Method, Open};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
@@ -57,6 +58,8 @@ impl Interpolation {
         if trace.len() > MAX_TRACE {
             return Err(GiveUp("a path too long to walk back over"));
         }
+        let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
+        self.budget.spend(steps * budget::STEP_BACK);
         self.walk(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
     }
 
@@ -67,10 +70,11 @@ impl Interpolation {
         mut condition: Condition,
     ) -> Walked<Condition> {
         let (locs, fixed) = (&self.locs, self.fixed);
+        self.budget.spend(budget::TIGHTEN + condition.len() as u64 * budget::LITERAL);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut holds =
             |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
-        tighten(&mut Context { logic, state, fixed, holds: &mut holds }, &mut condition);
+        tighten(&mut Context { logic, state, locs, fixed, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
     }
 
@@ -130,6 +134,13 @@ impl Interpolation {
             condition.and(abducted);
             return condition;
         }
+        for s in std::mem::take(&mut condition.sums) {
+            if Matcher::own(origin, &self.locs, self.fixed).holds_sum(logic, &s) {
+                condition.require_sum(s);
+            } else {
+                s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
+            }
+        }
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
             if Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
@@ -159,6 +170,11 @@ impl Interpolation {
             *self.figures.gave_up.entry(why.0).or_default() += 1;
         }
         let Some(parent) = self.open.get_mut(&child.parent) else { return };
+        let (below, forks) = match &child.origin {
+            Some(fork) => (child.state.instructions - fork.instructions, 1),
+            None => (child.state.instructions - parent.state.instructions, 0),
+        };
+        parent.work = parent.work.saturating_add(child.work).saturating_add(budget::work(below, forks));
         parent.forked = child.origin.clone();
         if child.fork == ForkKind::Branch {
             parent.exits.extend(child.entry.runs.first().map(|r| r.exit));

@@ -7,17 +7,20 @@
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
 //! *Checked by*: the tests that compare runs with and without `--prune`.
 
+use crate::budget::{self, Budget};
 use crate::explain::{Explained, Explanation};
-use crate::matching::{Matcher, Miss};
+use crate::figures::Figures;
+use crate::matching::Matcher;
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
 use pleach_ir::Program;
-use pleach_state::seams::{Logic, Look, Pruner};
+use pleach_state::seams::{Effort, Logic, Look, Pruner};
 use pleach_state::{End, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, GiveUp, Locs, Walked};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Open {
     pub(crate) parent: NodeId,
@@ -37,6 +40,8 @@ pub(crate) struct Open {
     pub(crate) exits: Vec<Exit>,
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
+    /// what everything below cost or would have cost
+    pub(crate) work: u64,
 }
 
 /// How a branch is crossed on the way back, and what a node keeps.
@@ -59,23 +64,13 @@ pub struct Checks {
     pub leaks: Leaks,
 }
 
-#[derive(Default)]
-pub struct Figures {
-    pub looked: u64,
-    pub covered: u64,
-    pub missed_binding: u64,
-    pub missed_literal: u64,
-    pub literals: u64,
-    pub largest: u64,
-    pub gave_up: BTreeMap<&'static str, u64>,
-}
-
 pub struct Interpolation {
     pub(crate) locs: Locs,
     pub(crate) open: FxHashMap<NodeId, Open>,
     pub(crate) table: SubsumptionTable,
     /// the condition of a covered state, from its look until `covered`
-    pub(crate) covering: Option<Condition>,
+    pub(crate) covering: Option<(Condition, u64)>,
+    pub(crate) budget: Budget,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -91,12 +86,37 @@ impl Interpolation {
             open: FxHashMap::default(),
             table: SubsumptionTable::default(),
             covering: None,
+            budget: Budget::default(),
             fixed: (program.globals.len() + program.functions.len()) as u32,
             checks,
             method,
             figures: Figures::default(),
             explain: None,
         }
+    }
+
+    /// The node that covers the state.
+    fn compare(&mut self, state: &State, logic: &mut dyn Logic) -> Option<NodeId> {
+        self.figures.looked += 1;
+        let point = Point::of(state);
+        for entry in self.table.candidates(&point, state) {
+            let mut matcher = Matcher::new(state, &self.locs, self.fixed);
+            let result = matcher.check(logic, &entry.condition);
+            self.figures.decided.add(matcher.tally);
+            self.budget.spend(budget::TRY + budget::TRY_LITERAL * matcher.tally.all());
+            match result {
+                Ok(()) => {
+                    let binding = std::mem::take(&mut matcher.binding);
+                    self.figures.covered += 1;
+                    entry.hits.set(entry.hits.get() + 1);
+                    let condition = self.rename(logic, &binding, state, &entry.condition);
+                    self.covering = Some((condition, entry.work));
+                    return Some(entry.node);
+                }
+                Err(miss) => self.figures.missed(miss),
+            }
+        }
+        None
     }
 
     /// What was kept for explanation, in words.
@@ -113,36 +133,44 @@ impl Pruner for Interpolation {
             return Look::Go;
         }
         state.at_join = false;
-        if !Point::is_comparable(state) {
+        if self.budget.is_resting() || !Point::is_comparable(state) {
             return Look::Go;
         }
-        self.figures.looked += 1;
-        let point = Point::of(state);
-        for entry in self.table.candidates(&point, state) {
-            let mut matcher = Matcher::new(state, &self.locs, self.fixed);
-            match matcher.check(logic, &entry.condition) {
-                Ok(()) => {
-                    let binding = std::mem::take(&mut matcher.binding);
-                    self.figures.covered += 1;
-                    self.covering = Some(self.rename(logic, &binding, state, &entry.condition));
-                    return Look::Covered(entry.node);
-                }
-                Err(Miss::Binding) => self.figures.missed_binding += 1,
-                Err(Miss::Literal) => self.figures.missed_literal += 1,
-            }
+        let watch = Watch::start(logic);
+        let found = self.compare(state, logic);
+        let spent = watch.stop(logic, self);
+        self.figures.times.compare += spent;
+        match found {
+            Some(node) => Look::Covered(node),
+            None if state.trace.is_empty() => Look::Go,
+            None => Look::Open,
         }
-        if state.trace.is_empty() { Look::Go } else { Look::Open }
     }
 
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree) {
         if !state.recording {
             return;
         }
+        let parent = tree.node(node).parent;
         let origin = state.origin.take();
+        self.budget.forked();
+        if self.budget.is_resting() && origin.is_some() {
+            // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
+            if let Some(p) = self.open.get_mut(&parent) {
+                p.needs = Err(GiveUp("a path below was not recorded"));
+            }
+            self.figures.declined += 1;
+            state.recording = false;
+            state.at_join = false;
+            state.trace = Trace::default();
+            return;
+        }
+        let start = Instant::now();
+        self.budget.spend(budget::NODE);
         let entry = std::mem::take(&mut state.trace);
         state.trace.from = state.inst;
         let info = Open {
-            parent: tree.node(node).parent,
+            parent,
             point: Point::of(state),
             entry,
             fork: state.fork,
@@ -152,14 +180,18 @@ impl Pruner for Interpolation {
             exits: Vec::new(),
             by: None,
             state: Rc::new(state.clone()),
+            work: 0,
         };
         self.open.insert(node, info);
+        self.figures.times.record += start.elapsed();
     }
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
+        self.budget.look(logic.effort());
         if !self.open.contains_key(&state.node) {
             return;
         }
+        let watch = Watch::start(logic);
         state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
         let trace = std::mem::take(&mut state.trace);
         let last = self.at_end(logic, state, end, trace.is_empty());
@@ -172,53 +204,80 @@ impl Pruner for Interpolation {
         }
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
+            o.work = state.instructions - o.state.instructions;
         }
+        let spent = watch.stop(logic, self);
+        self.figures.times.propagate += spent;
     }
 
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
-        let Some(condition) = self.covering.take() else { return };
+        let Some((condition, work)) = self.covering.take() else { return };
+        let watch = Watch::start(logic);
         let trace = std::mem::take(&mut state.trace);
         let psi = self.walk_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);
+            o.work = work.saturating_add(state.instructions - o.state.instructions);
         }
+        self.budget.saved(work);
+        let spent = watch.stop(logic, self);
+        self.figures.times.propagate += spent;
     }
 
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic) {
         let Some(mut info) = self.open.remove(&node) else { return };
+        let watch = Watch::start(logic);
+        let covered = tree.node(node).status == Status::Pruned;
         let psi = match tree.node(node).tainted {
             true => Err(GiveUp("a path below was lost")),
+            // A covered leaf has its coverer's condition, which was made small when it was found.
+            false if covered && self.explain.is_none() => std::mem::replace(&mut info.needs, Err(GiveUp(""))),
             false => self.interpolant(logic, &mut info),
         };
         if let Some(e) = &mut self.explain {
             e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
         }
-        if let Ok(c) = &psi {
-            self.figures.literals += c.len() as u64;
-            self.figures.largest = self.figures.largest.max(c.len() as u64);
-            // A covered leaf adds nothing that its coverer does not have.
-            if tree.node(node).status != Status::Pruned && Point::is_comparable(&info.state) {
-                let depth = info.state.call_depth();
-                let entry = Entry { node, condition: c.clone() };
-                self.table.insert(logic.terms(), &self.locs, info.point.clone(), depth, entry);
+        // A covered leaf adds nothing that its coverer does not have.
+        if let Ok(c) = &psi
+            && !covered
+        {
+            *self.figures.sizes.entry(c.len()).or_default() += 1;
+            if Point::is_comparable(&info.state) {
+                let entry = Entry::new(node, c.clone(), info.work);
+                self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);
             }
         }
         self.pass_to_parent(logic, info, psi);
+        let spent = watch.stop(logic, self);
+        self.figures.times.propagate += spent;
+        self.budget.look(logic.effort());
     }
 
     fn figures(&self) -> Vec<(String, u64)> {
-        let f = &self.figures;
-        let mut v = vec![
-            ("looked".to_string(), f.looked),
-            ("covered".into(), f.covered),
-            ("missed-binding".into(), f.missed_binding),
-            ("missed-literal".into(), f.missed_literal),
-            ("entries".into(), self.table.len() as u64),
-            ("literals".into(), f.literals),
-            ("largest".into(), f.largest),
-        ];
-        v.extend(f.gave_up.iter().map(|(k, n)| (format!("gave-up: {k}"), *n)));
-        v
+        self.figures.list(self.table.len(), self.table.evicted)
+    }
+
+    fn times(&self) -> Vec<(String, Duration)> {
+        self.figures.times()
+    }
+}
+
+/// Measures one call from outside: its time, and what it asked the solver.
+struct Watch {
+    start: Instant,
+    before: Effort,
+}
+
+impl Watch {
+    fn start(logic: &dyn Logic) -> Watch {
+        Watch { start: Instant::now(), before: logic.effort() }
+    }
+
+    fn stop(self, logic: &dyn Logic, pruner: &mut Interpolation) -> Duration {
+        let after = logic.effort();
+        pruner.budget.asked(after.queries - self.before.queries);
+        pruner.figures.times.solver += after.solving - self.before.solving;
+        self.start.elapsed()
     }
 }

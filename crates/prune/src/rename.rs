@@ -2,7 +2,7 @@
 
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;
-use pleach_expr::TermId;
+use pleach_expr::{SymbolId, TermId};
 use pleach_state::State;
 use pleach_state::seams::Logic;
 use pleach_wp::{Condition, Loc};
@@ -18,9 +18,15 @@ impl Interpolation {
         c: &Condition,
     ) -> Condition {
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
-        for s in c.support(logic.terms()) {
+        let moved = |obj: &pleach_memory::ObjId| matcher_binding.get(obj).copied().filter(|to| to != obj);
+        let cells = c.sums.iter().flat_map(|s| {
+            let own = matcher_binding.keys().filter(|o| moved(o).is_some());
+            own.flat_map(|o| s.cells(*o, 0, u64::MAX)).map(|(_, t, _)| t)
+        });
+        let cells: Vec<SymbolId> = cells.map(|t| SymbolId(logic.terms().node(t).a)).collect();
+        for s in c.support_but_sums(logic.terms()).into_iter().chain(cells) {
             if let Some(Loc::Cell { obj, off, bytes }) = self.locs.get(s)
-                && let Some(&to) = matcher_binding.get(&obj)
+                && let Some(to) = moved(&obj)
             {
                 let var = logic.terms().var(s);
                 let width = logic.terms().width(var);
@@ -28,7 +34,7 @@ impl Interpolation {
                 map.insert(var, new);
             }
         }
-        for (&from, &to) in matcher_binding {
+        for (&from, &to) in matcher_binding.iter().filter(|(from, to)| from != to) {
             let (a, b) = (logic.terms().base(from), logic.terms().base(to));
             map.insert(a, b);
         }
@@ -38,7 +44,9 @@ impl Interpolation {
         for p in &mut out.pins {
             p.obj = matcher_binding.get(&p.obj).copied().unwrap_or(p.obj);
         }
-        out.substitute(logic.terms(), &map);
+        if !map.is_empty() {
+            out.substitute(logic.terms(), &self.locs, &map);
+        }
         // Where a valid pointer points is a fact about the covered state.
         for v in &mut out.valids {
             let mut own = Matcher::own(state, &self.locs, self.fixed);

@@ -2,22 +2,57 @@
 //!
 //! *Direction*: an entry may be dropped at any time; that costs pruning, never soundness.
 
+use crate::matching::register;
 use crate::point::Point;
 use pleach_expr::{Op, SymbolId, TermId, Terms};
 use pleach_memory::Value;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, Loc, Locs};
+use pleach_wp::{Condition, Loc, Locs, Pin, Valid};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 pub struct Entry {
     pub node: NodeId,
     pub condition: Condition,
+    /// what the subtree cost, or would have cost without pruning
+    pub work: u64,
+    pub hits: Cell<u32>,
+    bytes: usize,
+}
+
+impl Entry {
+    pub fn new(node: NodeId, condition: Condition, work: u64) -> Entry {
+        let bytes = ENTRY_BYTES
+            + condition.literals.len() * size_of::<TermId>()
+            + condition.pins.len() * size_of::<Pin>()
+            + condition.valids.len() * size_of::<Valid>()
+            + condition.sums.len() * SUM_BYTES;
+        Entry { node, condition, work, hits: Cell::new(0), bytes }
+    }
+}
+
+/// A register that a condition pins to a constant: to a number, or to an offset in some object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Pinned {
+    depth: u32,
+    slot: u32,
+    pointer: bool,
+}
+
+impl Pinned {
+    fn value(self, state: &State) -> Option<u64> {
+        match (register(state, self.depth, self.slot)?, self.pointer) {
+            (Value::Int(v), false) => Some(v),
+            (Value::Ptr { off, .. }, true) => Some(off as u64),
+            _ => None,
+        }
+    }
 }
 
 /// Entries that pin the same registers, by the values they pin them to.
 struct Shelf {
-    registers: Vec<u32>,
+    registers: Vec<Pinned>,
     by_values: FxHashMap<Vec<u64>, Vec<Rc<Entry>>>,
 }
 
@@ -25,12 +60,23 @@ struct Shelf {
 pub struct SubsumptionTable {
     points: FxHashMap<Point, Vec<Shelf>>,
     entries: usize,
+    /// about what the entries take
+    bytes: usize,
+    /// the node below which entries without hits go when room is needed
+    young: u32,
+    pub evicted: u64,
 }
 
 /// Entries kept under one key; the oldest make room.
 const PER_KEY: usize = 12;
 /// Different sets of pinned registers kept per point.
-const SHELVES: usize = 24;
+const SHELVES: usize = 48;
+/// The table with its vectors and keys, per entry, about.
+const ENTRY_BYTES: usize = 320;
+/// What a sum does not share with its neighbours, about.
+const SUM_BYTES: usize = 4096;
+/// Beyond this, entries that never covered anything make room.
+const MAX_BYTES: usize = 1 << 30;
 
 impl SubsumptionTable {
     pub fn len(&self) -> usize {
@@ -40,12 +86,14 @@ impl SubsumptionTable {
         self.entries == 0
     }
 
-    pub fn insert(&mut self, terms: &Terms, locs: &Locs, point: Point, depth: u32, entry: Entry) {
-        let mut pinned: Vec<(u32, u64)> =
-            entry.condition.literals.iter().filter_map(|&l| pinned_register(terms, locs, l, depth)).collect();
+    pub fn insert(&mut self, terms: &Terms, locs: &Locs, point: Point, entry: Entry) {
+        let c = &entry.condition;
+        let numbers = c.literals.iter().filter_map(|&l| pinned_number(terms, locs, l));
+        let pointers = c.pins.iter().filter_map(|p| pinned_pointer(terms, locs, p));
+        let mut pinned: Vec<(Pinned, u64)> = numbers.chain(pointers).collect();
         pinned.sort_unstable();
         pinned.dedup_by_key(|p| p.0);
-        let (registers, values): (Vec<u32>, Vec<u64>) = pinned.into_iter().unzip();
+        let (registers, values): (Vec<Pinned>, Vec<u64>) = pinned.into_iter().unzip();
         let shelves = self.points.entry(point).or_default();
         let shelf = match shelves.iter_mut().position(|s| s.registers == registers) {
             Some(i) => &mut shelves[i],
@@ -60,11 +108,46 @@ impl SubsumptionTable {
         };
         let slot = shelf.by_values.entry(values).or_default();
         if slot.len() >= PER_KEY {
-            slot.remove(0);
+            // The oldest of those that helped least.
+            let least = slot.iter().enumerate().min_by_key(|(_, e)| e.hits.get()).map_or(0, |(i, _)| i);
+            self.bytes -= slot.remove(least).bytes;
             self.entries -= 1;
+            self.evicted += 1;
         }
+        self.bytes += entry.bytes;
+        let newest = entry.node;
         slot.push(Rc::new(entry));
         self.entries += 1;
+        if self.bytes > MAX_BYTES {
+            self.make_room(newest);
+        }
+    }
+
+    /// Drops what has not covered anything and is not new; if that is too little, all that is not new.
+    fn make_room(&mut self, newest: NodeId) {
+        let old = NodeId(self.young + newest.0.saturating_sub(self.young) / 2);
+        self.keep(|e| e.hits.get() > 0 || e.node >= old);
+        if self.bytes > MAX_BYTES / 4 * 3 {
+            self.keep(|e| e.node >= old);
+        }
+        if self.bytes > MAX_BYTES / 4 * 3 {
+            self.keep(|_| false);
+        }
+        self.young = old.0;
+    }
+
+    fn keep(&mut self, wanted: impl Fn(&Entry) -> bool) {
+        let (mut entries, mut bytes) = (0, 0);
+        for shelf in self.points.values_mut().flatten() {
+            for slot in shelf.by_values.values_mut() {
+                slot.retain(|e| wanted(e));
+                entries += slot.len();
+                bytes += slot.iter().map(|e| e.bytes).sum::<usize>();
+            }
+            shelf.by_values.retain(|_, slot| !slot.is_empty());
+        }
+        self.evicted += (self.entries - entries) as u64;
+        (self.entries, self.bytes) = (entries, bytes);
     }
 
     /// Entries whose pinned registers agree with the state, newest first.
@@ -72,14 +155,7 @@ impl SubsumptionTable {
         let mut out = Vec::new();
         let Some(shelves) = self.points.get(point) else { return out };
         for s in shelves {
-            let values: Option<Vec<u64>> = s
-                .registers
-                .iter()
-                .map(|&r| match state.frame.regs.get(r as usize) {
-                    Some(Value::Int(v)) => Some(*v),
-                    _ => None,
-                })
-                .collect();
+            let values: Option<Vec<u64>> = s.registers.iter().map(|r| r.value(state)).collect();
             if let Some(found) = values.and_then(|v| s.by_values.get(&v)) {
                 out.extend(found.iter().rev().cloned());
             }
@@ -88,20 +164,30 @@ impl SubsumptionTable {
     }
 }
 
-/// A literal `register = constant` of the top frame.
-fn pinned_register(terms: &Terms, locs: &Locs, l: TermId, top: u32) -> Option<(u32, u64)> {
-    let n = terms.node(l);
-    let (var, value) = match n.op {
-        Op::Eq => match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
-            (Some(v), None) => (n.arg_b(), v),
-            (None, Some(v)) => (n.arg_a(), v),
-            _ => return None,
-        },
-        _ => return None,
-    };
+/// The register a variable stands for.
+fn register_of(terms: &Terms, locs: &Locs, var: TermId, pointer: bool) -> Option<Pinned> {
     let v = terms.node(var);
     match (v.op, locs.get(SymbolId(v.a))) {
-        (Op::Var, Some(Loc::Reg { depth, slot })) if depth == top => Some((slot, value)),
+        (Op::Var, Some(Loc::Reg { depth, slot })) => Some(Pinned { depth, slot, pointer }),
         _ => None,
     }
+}
+
+/// A literal `register = constant`.
+fn pinned_number(terms: &Terms, locs: &Locs, l: TermId) -> Option<(Pinned, u64)> {
+    let n = terms.node(l);
+    if n.op != Op::Eq {
+        return None;
+    }
+    let (var, value) = match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
+        (Some(v), None) => (n.arg_b(), v),
+        (None, Some(v)) => (n.arg_a(), v),
+        _ => return None,
+    };
+    Some((register_of(terms, locs, var, false)?, value))
+}
+
+/// A pin of a register to a constant offset: a pointer at another one does not meet it.
+fn pinned_pointer(terms: &Terms, locs: &Locs, p: &Pin) -> Option<(Pinned, u64)> {
+    Some((register_of(terms, locs, p.ptr, true)?, p.off?))
 }

@@ -6,12 +6,12 @@
 //! they were.
 
 use crate::linear::{Reading, write};
-use crate::modular::Arcs;
+use crate::modular::{Arcs, MIN_SUMMANDS};
 use crate::places::{globals, merge_places};
 use pleach_expr::{Op, TermId, Terms};
 use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::Condition;
+use pleach_wp::{Condition, Locs};
 use rustc_hash::FxHashMap;
 
 /// Beyond so many literals an interpolant is not worth its cost.
@@ -20,6 +20,7 @@ pub const MAX_LITERALS: usize = 256;
 pub struct Context<'a> {
     pub logic: &'a mut dyn Logic,
     pub state: &'a State,
+    pub locs: &'a Locs,
     /// objects with ids below this are the same in every state
     pub fixed: u32,
     /// a literal over locations holds in `state`
@@ -30,7 +31,7 @@ pub fn tighten(cx: &mut Context, condition: &mut Condition) {
     globals(cx.logic.terms(), cx.state, cx.fixed, condition);
     for _ in 0..3 {
         merge(cx, condition);
-        if !propagate(cx.logic.terms(), condition) {
+        if !propagate(cx.logic.terms(), cx.locs, condition) {
             break;
         }
     }
@@ -51,12 +52,21 @@ fn equation(terms: &Terms, l: TermId) -> Option<(TermId, TermId)> {
 /// Replaces locations that an equation fixes by their constants in everything else the condition says; true if a literal changed.
 ///
 /// SOUND: under the equation both forms mean the same, and the equation stays.
-fn propagate(terms: &mut Terms, condition: &mut Condition) -> bool {
+fn propagate(terms: &mut Terms, locs: &Locs, condition: &mut Condition) -> bool {
     let known: FxHashMap<TermId, TermId> = condition.literals.iter().filter_map(|&l| equation(terms, l)).collect();
     if known.is_empty() {
         return false;
     }
     let mut changed = false;
+    for s in std::mem::take(&mut condition.sums) {
+        match s.substitute(terms, locs, &known) {
+            Some(new) if new.parts.len() >= MIN_SUMMANDS => condition.sums.push(new),
+            _ => {
+                s.literals(terms).into_iter().for_each(|l| condition.require(l));
+                changed = true;
+            }
+        }
+    }
     for l in std::mem::take(&mut condition.literals) {
         let new = match equation(terms, l) {
             Some((x, c)) if known.get(&x) == Some(&c) => l,
@@ -100,7 +110,7 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
             None => others.extend(comparisons),
         }
     }
-    for l in arcs.write(cx.logic.terms()).into_iter().chain(others) {
+    for l in arcs.write(cx.logic.terms(), cx.locs, condition).into_iter().chain(others) {
         condition.require(l);
     }
 }

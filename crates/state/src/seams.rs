@@ -32,8 +32,18 @@ pub trait Searcher {
     fn name(&self) -> String;
 }
 
+/// What the run has cost so far.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Effort {
+    pub instructions: u64,
+    /// questions to the solver chain
+    pub queries: u64,
+    pub solving: std::time::Duration,
+}
+
 /// Questions about a state that techniques may ask.
 pub trait Logic {
+    fn effort(&self) -> Effort;
     fn terms(&mut self) -> &mut pleach_expr::Terms;
     fn program(&self) -> std::rc::Rc<pleach_ir::Program>;
     /// The truth of a condition where it shows without the solver: constant, or false under the state's model.
@@ -75,6 +85,10 @@ pub trait Pruner {
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic);
     /// Figures by name.
     fn figures(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+    /// Time spent, by part.
+    fn times(&self) -> Vec<(String, std::time::Duration)> {
         Vec::new()
     }
 }

@@ -125,10 +125,8 @@ impl Walker<'_> {
             }
             Access::FreshMemory { obj, off, len } => {
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
-                for (var, at, n) in self.cells(obj) {
-                    if at < off + len && off < at + n {
-                        self.forall(var)?;
-                    }
+                for (var, _, _) in self.cells_within(obj, off, len) {
+                    self.forall(var)?;
                 }
                 let ptr = self.pointer(f, depth, p.value)?;
                 self.pin(ptr, obj, Some(off), len, true)?;
@@ -210,6 +208,8 @@ impl Walker<'_> {
 
     /// `c` holds from here on: each literal is needed only where it does.
     fn assume(&mut self, c: pleach_expr::TermId) {
+        let places: Vec<_> = self.terms.support(c).iter().filter_map(|k| self.locs.get(k.symbol())).collect();
+        self.condition.write_sums(self.terms, |s| places.iter().any(|l| s.mentions(*l)));
         let literals = std::mem::take(&mut self.condition.literals);
         for l in literals {
             let weaker = if self.shares(l, c) { self.terms.implies(c, l) } else { l };

@@ -1,6 +1,8 @@
 //! A condition on states: a conjunction over locations.
 
 use crate::loc::{Loc, Locs};
+use crate::sum::Sum;
+use pleach_expr::arc::Meet;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, ObjectKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,6 +62,8 @@ pub struct Condition {
     pub dead: Vec<Dead>,
     /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at the end
     pub blocks: Option<BTreeSet<ObjId>>,
+    /// literals with many summands
+    pub sums: Vec<Sum>,
 }
 
 impl Condition {
@@ -69,10 +73,12 @@ impl Condition {
             && self.pins.is_empty()
             && self.dead.is_empty()
             && self.blocks.is_none()
+            && self.sums.is_empty()
     }
 
     pub fn len(&self) -> usize {
-        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len() + usize::from(self.blocks.is_some())
+        let blocks = usize::from(self.blocks.is_some());
+        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len() + self.sums.len() + blocks
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -106,6 +112,26 @@ impl Condition {
         }
     }
 
+    pub fn require_sum(&mut self, s: Sum) {
+        let same = self.sums.iter_mut().find(|o| o.width == s.width && o.parts == s.parts);
+        match same.map(|o| (o.arc.meet(s.arc, s.width), o)) {
+            Some((Meet::Arc(both), o)) => o.arc = both,
+            Some((Meet::Nothing, _)) => self.require(Terms::FALSE),
+            _ => self.sums.push(s),
+        }
+    }
+
+    /// Turns sums into ordinary literals.
+    pub fn write_sums(&mut self, terms: &mut Terms, which: impl Fn(&Sum) -> bool) {
+        for s in std::mem::take(&mut self.sums) {
+            if which(&s) {
+                s.literals(terms).into_iter().for_each(|l| self.require(l));
+            } else {
+                self.sums.push(s);
+            }
+        }
+    }
+
     pub fn and(&mut self, other: Condition) {
         for l in other.literals {
             self.require(l);
@@ -123,9 +149,12 @@ impl Condition {
             (Some(a), Some(b)) => Some(a.intersection(&b).copied().collect()),
             (a, b) => a.or(b),
         };
+        for s in other.sums {
+            self.require_sum(s);
+        }
     }
 
-    /// All terms the condition is made of.
+    /// All terms the condition is made of, but for its sums.
     pub fn terms(&self) -> impl Iterator<Item = TermId> + '_ {
         self.literals.iter().copied().chain(self.pointers())
     }
@@ -143,6 +172,15 @@ impl Condition {
 
     /// The symbols the condition mentions.
     pub fn support(&self, terms: &mut Terms) -> FxHashSet<SymbolId> {
+        let mut s = self.support_but_sums(terms);
+        for sum in &self.sums {
+            s.extend(sum.parts.values().map(|(t, _)| SymbolId(terms.node(*t).a)));
+        }
+        s
+    }
+
+    /// The symbols of all but the sums, which can be asked one by one.
+    pub fn support_but_sums(&self, terms: &mut Terms) -> FxHashSet<SymbolId> {
         let mut s = FxHashSet::default();
         for t in self.terms() {
             s.extend(terms.support(t).iter().map(|k| k.symbol()));
@@ -152,11 +190,19 @@ impl Condition {
 
     /// Some literal or pin looks into memory.
     pub fn looks_into_memory(&self, terms: &mut Terms, locs: &Locs) -> bool {
-        self.support(terms).iter().any(|s| matches!(locs.get(*s), Some(Loc::Cell { .. })))
+        self.sums.iter().any(Sum::looks_into_memory)
+            || self.support_but_sums(terms).iter().any(|s| matches!(locs.get(*s), Some(Loc::Cell { .. })))
     }
 
     /// Replaces locations by terms, everywhere.
-    pub fn substitute(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+    pub fn substitute(&mut self, terms: &mut Terms, locs: &Locs, map: &FxHashMap<TermId, TermId>) {
+        for s in std::mem::take(&mut self.sums) {
+            match s.substitute(terms, locs, map) {
+                Some(new) if new.parts.is_empty() => new.literals(terms).into_iter().for_each(|l| self.require(l)),
+                Some(new) => self.require_sum(new),
+                None => s.literals(terms).into_iter().for_each(|l| self.require(l)),
+            }
+        }
         let old = std::mem::take(&mut self.literals);
         for l in old {
             let l = terms.substitute_used(l, map);

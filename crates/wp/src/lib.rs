@@ -8,8 +8,10 @@ pub mod condition;
 pub mod loc;
 mod memory;
 mod somewhere;
+mod sum;
 pub mod transformer;
 
 pub use condition::{Condition, Dead, Pin, Valid};
 pub use loc::{Loc, Locs};
+pub use sum::Sum;
 pub use transformer::{GiveUp, Validity, Walked, Walker};

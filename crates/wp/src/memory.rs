@@ -146,16 +146,36 @@ impl Walker<'_> {
 
     /// Cells of an object that the condition mentions: (term, offset, bytes).
     pub(crate) fn cells(&mut self, obj: ObjId) -> impl Iterator<Item = (TermId, u64, u64)> + use<> {
-        let support = self.condition.support(self.terms);
+        self.cells_within(obj, 0, u64::MAX)
+    }
+
+    /// Those that overlap `off..off+len`.
+    pub(crate) fn cells_within(
+        &mut self,
+        obj: ObjId,
+        off: u64,
+        len: u64,
+    ) -> impl Iterator<Item = (TermId, u64, u64)> + use<> {
+        let end = off.saturating_add(len);
         let mut out: Vec<(TermId, u64, u64)> = Vec::new();
-        for s in support {
-            if let Some(Loc::Cell { obj: o, off, bytes }) = self.locs.get(s)
-                && o == obj
+        let mut add = |t: TermId, loc: Option<Loc>| match loc {
+            Some(Loc::Cell { obj: o, off: at, bytes })
+                if o == obj && at < end && off < at.saturating_add(u64::from(bytes)) =>
             {
-                out.push((self.terms.var(s), off, u64::from(bytes)));
+                out.push((t, at, u64::from(bytes)));
             }
+            _ => {}
+        };
+        for s in self.condition.support_but_sums(self.terms) {
+            let loc = self.locs.get(s);
+            add(self.terms.var(s), loc);
+        }
+        for s in &self.condition.sums {
+            // A summand is at most a word.
+            s.cells(obj, off.saturating_sub(8), end).for_each(|(loc, t, _)| add(t, Some(loc)));
         }
         out.sort_unstable();
+        out.dedup();
         out.into_iter()
     }
 
@@ -168,10 +188,7 @@ impl Walker<'_> {
         mut new: impl FnMut(&mut Self, u64, u64) -> TermId,
     ) {
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
-        for (var, at, n) in self.cells(obj) {
-            if at + n <= off || off + len <= at {
-                continue;
-            }
+        for (var, at, n) in self.cells_within(obj, off, len) {
             let value = if at >= off && at + n <= off + len {
                 new(self, at - off, n)
             } else {
@@ -189,7 +206,7 @@ impl Walker<'_> {
             map.insert(var, value);
         }
         if !map.is_empty() {
-            self.condition.substitute(self.terms, &map);
+            self.condition.substitute(self.terms, self.locs, &map);
             self.live = None;
         }
     }

@@ -209,9 +209,14 @@ impl Walker<'_> {
 
     pub(crate) fn mentions(&mut self, s: SymbolId) -> bool {
         if self.live.is_none() {
-            self.live = Some(self.condition.support(self.terms));
+            self.live = Some(self.condition.support_but_sums(self.terms));
         }
-        self.live.as_ref().is_some_and(|l| l.contains(&s))
+        self.live.as_ref().is_some_and(|l| l.contains(&s)) || self.in_sum(s)
+    }
+
+    fn in_sum(&self, s: SymbolId) -> bool {
+        let sums = &self.condition.sums;
+        !sums.is_empty() && self.locs.get(s).is_some_and(|loc| sums.iter().any(|x| x.mentions(loc)))
     }
 
     /// The condition mentions the register.
@@ -237,7 +242,7 @@ impl Walker<'_> {
     }
 
     pub(crate) fn replace_all(&mut self, map: &FxHashMap<TermId, TermId>) {
-        self.condition.substitute(self.terms, map);
+        self.condition.substitute(self.terms, self.locs, map);
         self.live = None;
     }
 
@@ -276,6 +281,9 @@ impl Walker<'_> {
             if self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
                 return Err(GiveUp("a pointer made of a new unknown"));
             }
+        }
+        if let Some(loc) = self.locs.get(symbol) {
+            self.condition.write_sums(self.terms, |s| s.mentions(loc));
         }
         let (mut any, mut fresh) = (None, None);
         let literals = std::mem::take(&mut self.condition.literals);
