@@ -21,6 +21,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("replay", &["report"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
+    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "testkit"]),
 ];
 
 /// Only `cli` names concrete techniques together.

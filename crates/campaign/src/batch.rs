@@ -1,0 +1,22 @@
+//! Many programs in one file, compiled once.
+
+use crate::generate;
+use pleach_ir::Program;
+use pleach_testkit::scratch::Scratch;
+use std::rc::Rc;
+
+/// The programs of these seeds. With `promote` scalars whose address is not taken are registers, else everything is in memory.
+pub fn compile(seeds: std::ops::Range<u64>, promote: bool) -> Result<Rc<Program>, String> {
+    let scratch = Scratch::new("campaign");
+    let source = scratch.file("programs.c");
+    let text: String = seeds.map(generate::program).collect();
+    std::fs::write(&source, format!("{}{text}", generate::PRELUDE)).map_err(|e| e.to_string())?;
+    let options = pleach_load::Options {
+        inputs: vec![source],
+        cc_args: vec!["-w".into()],
+        promote,
+        work_dir: scratch.file("work"),
+        ..pleach_load::Options::default()
+    };
+    pleach_load::load(&options).map(Rc::new).map_err(|e| e.to_string())
+}

@@ -1,0 +1,103 @@
+//! The soundness campaign of the pruning: `prune-campaign --count 20000 --seed 1 [--jobs 2] [--print]`.
+//!
+//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, `--print` prints it.
+
+use pleach_campaign::compare::{Totals, compare};
+use pleach_campaign::engine::Bounds;
+use pleach_campaign::{batch, generate};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--print]";
+/// Programs per compilation.
+const BATCH: u64 = 40;
+
+struct Options {
+    count: u64,
+    seed: u64,
+    jobs: u64,
+    instructions: u64,
+    /// Print the programs instead.
+    print: bool,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, print: false };
+    let mut args = std::env::args().skip(1);
+    while let Some(flag) = args.next() {
+        let mut number = || args.next()?.parse::<u64>().ok();
+        match flag.as_str() {
+            "--count" => options.count = number()?,
+            "--seed" => options.seed = number()?,
+            "--jobs" => options.jobs = number()?,
+            "--instructions" => options.instructions = number()?,
+            "--print" => options.print = true,
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let end = options.seed + options.count;
+    if options.print {
+        (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
+        return ExitCode::SUCCESS;
+    }
+    let bounds = Bounds { instructions: options.instructions, time: Duration::from_secs(20) };
+    let start = Instant::now();
+    let next = AtomicU64::new(options.seed);
+    let all = Mutex::new(Totals::default());
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let from = next.fetch_add(BATCH, Ordering::Relaxed);
+                    if from >= end {
+                        return;
+                    }
+                    work(from..(from + BATCH).min(end), bounds, &all, start);
+                }
+            });
+        }
+    });
+    let all = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    print!("{all}");
+    println!("{} seconds", start.elapsed().as_secs());
+    if all.different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Every third batch keeps all locals in memory.
+fn work(seeds: std::ops::Range<u64>, bounds: Bounds, all: &Mutex<Totals>, start: Instant) {
+    let mut sum = Totals::default();
+    match batch::compile(seeds.clone(), (seeds.start / BATCH) % 3 != 2) {
+        Err(why) => {
+            println!("seeds {}–{}: {why}", seeds.start, seeds.end);
+            sum.different += 1;
+        }
+        Ok(program) => {
+            for seed in seeds {
+                let (totals, words) = compare(&program, seed, bounds);
+                if !words.is_empty() {
+                    println!("DIFFERENT, seed {seed}\n{words}");
+                }
+                sum.add(&totals);
+            }
+        }
+    }
+    let mut all = all.lock().unwrap_or_else(|e| e.into_inner());
+    let before = all.programs;
+    all.add(&sum);
+    if before / 1000 != all.programs / 1000 {
+        eprintln!("{} programs, {} different, {} s", all.programs, all.different, start.elapsed().as_secs());
+    }
+}

@@ -1,0 +1,137 @@
+//! One program in all modes.
+
+use crate::engine::{self, Bounds, Found, MODES, Mode, PLAIN, Place};
+use crate::generate;
+use pleach_ir::Program;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// Sums over programs.
+#[derive(Clone, Default, Debug)]
+pub struct Totals {
+    pub programs: u64,
+    /// beyond the bounds without pruning: nothing to compare with
+    pub not_compared: u64,
+    /// programs in which the plain run found an error
+    pub with_errors: u64,
+    /// programs in which pruning took place, depth first
+    pub with_pruning: u64,
+    pub different: u64,
+    pub paths: u64,
+    pub blocks: u64,
+    /// by mode: complete runs, paths, of these covered, nodes
+    pub modes: Vec<[u64; 4]>,
+    pub figures: std::collections::BTreeMap<String, u64>,
+}
+
+impl Totals {
+    pub fn add(&mut self, other: &Totals) {
+        self.programs += other.programs;
+        self.not_compared += other.not_compared;
+        self.with_errors += other.with_errors;
+        self.with_pruning += other.with_pruning;
+        self.different += other.different;
+        self.paths += other.paths;
+        self.blocks += other.blocks;
+        self.modes.resize(MODES.len(), [0; 4]);
+        for (m, o) in self.modes.iter_mut().zip(&other.modes) {
+            (0..4).for_each(|i| m[i] += o[i]);
+        }
+        for (k, n) in &other.figures {
+            *self.figures.entry(k.clone()).or_default() += n;
+        }
+    }
+}
+
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "{} programs ({} beyond the bounds, {} with errors, {} with pruning), {} paths, {} blocks: {} different",
+            self.programs,
+            self.not_compared,
+            self.with_errors,
+            self.with_pruning,
+            self.paths,
+            self.blocks,
+            self.different
+        )?;
+        for (mode, [complete, paths, pruned, nodes]) in MODES.iter().zip(&self.modes) {
+            writeln!(
+                f,
+                "  {:12} {complete} complete runs, {paths} paths, of these {pruned} covered, {nodes} nodes",
+                mode.name
+            )?;
+        }
+        self.figures.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
+    }
+}
+
+/// Whether signed overflow is an error in the program of this seed.
+pub fn checks_overflow(seed: u64) -> bool {
+    seed % 5 == 0
+}
+
+/// Explores the program of a seed in all modes. The text describes every difference; empty when there is none.
+pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, String) {
+    let mut totals = Totals { programs: 1, modes: vec![[0; 4]; MODES.len()], ..Totals::default() };
+    let mut words = String::new();
+    let mut explore = |mode: Mode, bounds: Bounds| {
+        let entry = generate::entry(seed);
+        let run = || engine::explore(program, &entry, checks_overflow(seed), mode, bounds);
+        let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("a panic".into()));
+        result.map_err(|why| writeln!(words, "{}: {why}", mode.name).unwrap_or_default()).ok()
+    };
+    let plain = explore(PLAIN, bounds);
+    // Pruning may need more instructions than the bound where it never succeeds early; it must not need many times as many.
+    let wider = Bounds { instructions: bounds.instructions * 2, ..bounds };
+    let runs: Vec<(Mode, Option<Found>)> = match &plain {
+        Some(p) if p.complete => MODES.iter().map(|m| (*m, explore(*m, wider))).collect(),
+        _ => Vec::new(),
+    };
+    let Some(plain) = plain.filter(|p| p.complete) else {
+        totals.not_compared = 1;
+        totals.different = u64::from(!words.is_empty());
+        return (totals, words);
+    };
+    totals.paths = plain.paths;
+    totals.blocks = plain.blocks.len() as u64;
+    totals.with_errors = u64::from(!plain.errors.is_empty());
+    for (i, (mode, found)) in runs.into_iter().enumerate() {
+        let Some(found) = found else { continue };
+        totals.modes[i] = [u64::from(found.complete), found.paths, found.pruned, found.nodes];
+        if i == 0 {
+            totals.with_pruning = u64::from(found.pruned > 0);
+            totals.figures.extend(found.figures.iter().cloned());
+        }
+        if found.complete {
+            difference(program, mode, &plain, &found, &mut words);
+        } else {
+            let _ = writeln!(words, "{}: not complete", mode.name);
+        }
+    }
+    totals.different = u64::from(!words.is_empty());
+    (totals, words)
+}
+
+fn difference(program: &Program, mode: Mode, plain: &Found, found: &Found, words: &mut String) {
+    let place = |func: u32, inst: u32| {
+        let f = &program.functions[func as usize];
+        format!("{} line {}", f.name, f.spans.get(inst as usize).map_or(0, |s| s.line))
+    };
+    let error = |e: &Place| format!("{} in {}", e.0, place(e.1, e.2));
+    for e in plain.errors.difference(&found.errors) {
+        let _ = writeln!(words, "{}: lost {}", mode.name, error(e));
+    }
+    for e in found.errors.difference(&plain.errors) {
+        let _ = writeln!(words, "{}: made up {}", mode.name, error(e));
+    }
+    let block = |b: &(u32, u32)| place(b.0, program.functions[b.0 as usize].blocks[b.1 as usize].first.0);
+    for b in plain.blocks.difference(&found.blocks) {
+        let _ = writeln!(words, "{}: does not reach block {} at {}", mode.name, b.1, block(b));
+    }
+    for b in found.blocks.difference(&plain.blocks) {
+        let _ = writeln!(words, "{}: reaches block {} at {}, which is not reachable", mode.name, b.1, block(b));
+    }
+}

@@ -1,0 +1,139 @@
+//! One exploration in this process, and what it found.
+
+use pleach_exec::{Entry, ExecConfig, Machine};
+use pleach_explore::{Ended, Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy};
+use pleach_ir::{Program, Span};
+use pleach_prune::Interpolation;
+use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
+use pleach_state::{End, State};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// One way to explore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mode {
+    pub name: &'static str,
+    pub search: &'static str,
+    pub prune: bool,
+}
+
+/// What all others are compared with.
+pub const PLAIN: Mode = Mode { name: "plain", search: "dfs", prune: false };
+
+/// The modes under test.
+pub const MODES: &[Mode] = &[
+    Mode { name: "dfs", search: "dfs", prune: true },
+    Mode { name: "bfs", search: "bfs", prune: true },
+    Mode { name: "random-path", search: "random-path", prune: true },
+    Mode { name: "default", search: "random-path,nurs:covnew", prune: true },
+];
+
+/// Paths and blocks of the comparison; a program that goes beyond is not compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub instructions: u64,
+    pub time: Duration,
+}
+
+/// Kind, function and instruction of an error.
+pub type Place = (&'static str, u32, u32);
+
+#[derive(Default, Debug)]
+pub struct Found {
+    pub complete: bool,
+    pub errors: BTreeSet<Place>,
+    /// function and block
+    pub blocks: BTreeSet<(u32, u32)>,
+    pub paths: u64,
+    pub pruned: u64,
+    pub nodes: u64,
+    pub figures: Vec<(String, u64)>,
+}
+
+struct Collect(BTreeSet<Place>);
+
+impl Sink<Plain> for Collect {
+    fn on_path_end(&mut self, _: &mut Plain, ended: Ended) -> u32 {
+        if let End::Error(e) = ended.end {
+            self.0.insert((e.kind.as_str(), ended.state.frame.func.0, ended.state.inst));
+        }
+        0
+    }
+}
+
+/// The executor without distances: the campaign's programs are too small for them to matter.
+struct Plain(Machine);
+
+impl Figures for Plain {
+    fn to_uncovered(&self, _: &State) -> Option<u32> {
+        None
+    }
+    fn visits(&self, state: &State) -> u64 {
+        self.0.coverage.blocks[state.frame.func.index()][state.block.index()]
+    }
+}
+
+impl Stepper for Plain {
+    fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        self.0.step(state, budget)
+    }
+    fn instructions(&self) -> u64 {
+        self.0.instructions
+    }
+    fn span(&self, state: &State) -> Span {
+        let f = self.0.program.function(state.frame.func);
+        f.spans.get(state.inst as usize).copied().unwrap_or_default()
+    }
+    fn logic(&mut self) -> &mut dyn Logic {
+        &mut self.0
+    }
+}
+
+/// Explores the program from an entry.
+pub fn explore(
+    program: &Rc<Program>,
+    entry: &str,
+    overflow: bool,
+    mode: Mode,
+    bounds: Bounds,
+) -> Result<Found, String> {
+    let halt = Halt::new();
+    let solver = pleach_smt::assemble(pleach_smt::SolverConfig {
+        timeout: Some(Duration::from_secs(5)),
+        interrupt: Some(halt.flag()),
+        ..Default::default()
+    });
+    let exec = ExecConfig {
+        entry: Entry::Function(entry.to_owned()),
+        check_signed_overflow: overflow,
+        record: mode.prune,
+        ..ExecConfig::default()
+    };
+    let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?);
+    let initial = machine.0.initial_states().map_err(|e| e.to_string())?;
+    let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
+    let search = SearchConfig { strategies, batch_instructions: None, seed: 1 };
+    let mut searcher = search.build().map_err(|e| e.to_string())?;
+    let mut interpolation = Interpolation::new(program, overflow);
+    let pruner: &mut dyn Pruner = if mode.prune { &mut interpolation } else { &mut NoPruner };
+    let limits =
+        Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
+    let mut run = Run::new(RunConfig { limits, ..RunConfig::default() }, halt);
+    let mut sink = Collect(BTreeSet::new());
+    run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut *pruner });
+    let c = &run.counters;
+    let blocks = machine.0.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
+        let reached = blocks.iter().enumerate().filter(|(_, n)| **n > 0);
+        reached.map(move |(b, _)| (f as u32, b as u32))
+    });
+    Ok(Found {
+        complete: c.is_complete(),
+        errors: sink.0,
+        blocks: blocks.collect(),
+        paths: c.paths(),
+        pruned: c.pruned,
+        nodes: run.tree.len() as u64,
+        figures: pruner.figures(),
+    })
+}
