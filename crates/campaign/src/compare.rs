@@ -75,11 +75,14 @@ pub fn checks_overflow(seed: u64) -> bool {
 
 /// Explores the program of a seed in all modes. The text describes every difference; empty when there is none.
 pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, String) {
+    compare_program(program, &generate::entry(seed), checks_overflow(seed), bounds)
+}
+
+pub fn compare_program(program: &Rc<Program>, entry: &str, overflow: bool, bounds: Bounds) -> (Totals, String) {
     let mut totals = Totals { programs: 1, modes: vec![[0; 4]; MODES.len()], ..Totals::default() };
     let mut words = String::new();
     let mut explore = |mode: Mode, bounds: Bounds| {
-        let entry = generate::entry(seed);
-        let run = || engine::explore(program, &entry, checks_overflow(seed), mode, bounds);
+        let run = || engine::explore(program, entry, overflow, mode, bounds);
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("a panic".into()));
         result.map_err(|why| writeln!(words, "{}: {why}", mode.name).unwrap_or_default()).ok()
     };

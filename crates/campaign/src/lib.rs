@@ -7,3 +7,4 @@ pub mod batch;
 pub mod compare;
 pub mod engine;
 pub mod generate;
+pub mod reduce;

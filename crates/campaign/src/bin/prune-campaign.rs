@@ -1,9 +1,11 @@
 //! The soundness campaign of the pruning: `prune-campaign --count 20000 --seed 1 [--jobs 2] [--print]`.
 //!
-//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, `--print` prints it.
+//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, with `--print` prints it,
+//! with `--reduce` prints what is needed of it.
 
 use pleach_campaign::compare::{Totals, compare};
 use pleach_campaign::engine::Bounds;
+use pleach_campaign::reduce::reduce;
 use pleach_campaign::{batch, generate};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--print]";
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -24,10 +26,12 @@ struct Options {
     instructions: u64,
     /// Print the programs instead.
     print: bool,
+    /// Print them without the lines that a difference does not need.
+    reduce: bool,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, print: false };
+    let mut options = Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, print: false, reduce: false };
     let mut args = std::env::args().skip(1);
     while let Some(flag) = args.next() {
         let mut number = || args.next()?.parse::<u64>().ok();
@@ -37,6 +41,7 @@ fn options() -> Option<Options> {
             "--jobs" => options.jobs = number()?,
             "--instructions" => options.instructions = number()?,
             "--print" => options.print = true,
+            "--reduce" => options.reduce = true,
             _ => return None,
         }
     }
@@ -54,18 +59,25 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let bounds = Bounds { instructions: options.instructions, time: Duration::from_secs(20) };
+    if options.reduce {
+        for seed in options.seed..end {
+            println!("{}", reduce(seed, promoted(seed), bounds));
+        }
+        return ExitCode::SUCCESS;
+    }
     let start = Instant::now();
-    let next = AtomicU64::new(options.seed);
+    let next = AtomicU64::new(options.seed / BATCH);
     let all = Mutex::new(Totals::default());
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    let from = next.fetch_add(BATCH, Ordering::Relaxed);
-                    if from >= end {
+                    let batch = next.fetch_add(1, Ordering::Relaxed);
+                    if batch * BATCH >= end {
                         return;
                     }
-                    work(from..(from + BATCH).min(end), bounds, &all, start);
+                    let seeds = (batch * BATCH).max(options.seed)..((batch + 1) * BATCH).min(end);
+                    work(seeds, bounds, &all, start);
                 }
             });
         }
@@ -77,9 +89,13 @@ fn main() -> ExitCode {
 }
 
 /// Every third batch keeps all locals in memory.
+fn promoted(seed: u64) -> bool {
+    (seed / BATCH) % 3 != 2
+}
+
 fn work(seeds: std::ops::Range<u64>, bounds: Bounds, all: &Mutex<Totals>, start: Instant) {
     let mut sum = Totals::default();
-    match batch::compile(seeds.clone(), (seeds.start / BATCH) % 3 != 2) {
+    match batch::compile(seeds.clone(), promoted(seeds.start)) {
         Err(why) => {
             println!("seeds {}–{}: {why}", seeds.start, seeds.end);
             sum.different += 1;
