@@ -20,6 +20,9 @@ pub struct Totals {
     pub different: u64,
     pub paths: u64,
     pub blocks: u64,
+    /// covered states explored all the same, and those of them not to the end
+    pub rechecked: u64,
+    pub unfinished: u64,
     /// by mode: complete runs, paths, of these covered, nodes
     pub modes: Vec<[u64; 4]>,
     pub figures: std::collections::BTreeMap<String, u64>,
@@ -34,6 +37,8 @@ impl Totals {
         self.different += other.different;
         self.paths += other.paths;
         self.blocks += other.blocks;
+        self.rechecked += other.rechecked;
+        self.unfinished += other.unfinished;
         self.modes.resize(MODES.len(), [0; 4]);
         for (m, o) in self.modes.iter_mut().zip(&other.modes) {
             (0..4).for_each(|i| m[i] += o[i]);
@@ -64,6 +69,7 @@ impl std::fmt::Display for Totals {
                 mode.name
             )?;
         }
+        writeln!(f, "  {} covered states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
         self.figures.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
     }
 }
@@ -108,7 +114,11 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, overflow: bool, bound
             totals.with_pruning = u64::from(found.pruned > 0);
             totals.figures.extend(found.figures.iter().cloned());
         }
-        if found.complete {
+        totals.rechecked += found.rechecked.subtrees;
+        totals.unfinished += found.rechecked.unfinished;
+        if let [why, ..] = &found.rechecked.failures[..] {
+            let _ = writeln!(words, "{}: {why}", mode.name);
+        } else if found.complete {
             difference(program, mode, &plain, &found, &mut words);
         } else {
             let _ = writeln!(words, "{}: not complete", mode.name);

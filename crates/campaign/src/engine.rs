@@ -1,11 +1,13 @@
 //! One exploration in this process, and what it found.
 
-use pleach_exec::{Entry, ExecConfig, Machine};
-use pleach_explore::{Ended, Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy};
+use pleach_exec::{Coverage, Entry, ExecConfig, Machine};
+use pleach_explore::{
+    Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
+};
 use pleach_ir::{Program, Span};
 use pleach_prune::Interpolation;
 use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
-use pleach_state::{End, State};
+use pleach_state::{CheckedPruner, End, State};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -34,6 +36,8 @@ pub const MODES: &[Mode] = &[
 pub struct Bounds {
     pub instructions: u64,
     pub time: Duration,
+    /// for each subtree that was pruned and is explored all the same
+    pub recheck: u64,
 }
 
 /// Kind, function and instruction of an error.
@@ -49,6 +53,7 @@ pub struct Found {
     pub pruned: u64,
     pub nodes: u64,
     pub figures: Vec<(String, u64)>,
+    pub rechecked: Rechecked,
 }
 
 struct Collect(BTreeSet<Place>);
@@ -63,7 +68,7 @@ impl Sink<Plain> for Collect {
 }
 
 /// The executor without distances: the campaign's programs are too small for them to matter.
-struct Plain(Machine);
+struct Plain(Machine, Option<(Coverage, u64)>);
 
 impl Figures for Plain {
     fn to_uncovered(&self, _: &State) -> Option<u32> {
@@ -84,6 +89,15 @@ impl Stepper for Plain {
     fn span(&self, state: &State) -> Span {
         let f = self.0.program.function(state.frame.func);
         f.spans.get(state.inst as usize).copied().unwrap_or_default()
+    }
+    fn aside(&mut self, on: bool) {
+        if on {
+            let run = std::mem::replace(&mut self.0.coverage, Coverage::new(&self.0.program));
+            self.1 = Some((run, self.0.instructions));
+        } else if let Some((coverage, instructions)) = self.1.take() {
+            self.0.coverage = coverage;
+            self.0.instructions = instructions;
+        }
     }
     fn logic(&mut self) -> &mut dyn Logic {
         &mut self.0
@@ -110,16 +124,24 @@ pub fn explore(
         record: mode.prune,
         ..ExecConfig::default()
     };
-    let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?);
+    let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);
     let initial = machine.0.initial_states().map_err(|e| e.to_string())?;
     let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
     let search = SearchConfig { strategies, batch_instructions: None, seed: 1 };
     let mut searcher = search.build().map_err(|e| e.to_string())?;
     let mut interpolation = Interpolation::new(program, overflow);
-    let pruner: &mut dyn Pruner = if mode.prune { &mut interpolation } else { &mut NoPruner };
+    let mut checked;
+    let pruner: &mut dyn Pruner = match mode.prune {
+        false => &mut NoPruner,
+        true => {
+            checked = CheckedPruner::new(&mut interpolation, program.clone());
+            &mut checked
+        }
+    };
     let limits =
         Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
-    let mut run = Run::new(RunConfig { limits, ..RunConfig::default() }, halt);
+    let check_pruning = mode.prune.then_some(bounds.recheck);
+    let mut run = Run::new(RunConfig { limits, check_pruning, ..RunConfig::default() }, halt);
     let mut sink = Collect(BTreeSet::new());
     run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut *pruner });
     let c = &run.counters;
@@ -135,5 +157,6 @@ pub fn explore(
         pruned: c.pruned,
         nodes: run.tree.len() as u64,
         figures: pruner.figures(),
+        rechecked: c.rechecked.clone(),
     })
 }

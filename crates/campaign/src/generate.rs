@@ -130,8 +130,8 @@ impl Generator {
         ));
         self.line("int a[4] = {1, 2, 3, 4}, b[3] = {0, 0, 0}; u8 m[6] = {1, 2, 3}; struct S s = {1, 2, 3, &i2}, z = {0, 0, 0, a};");
         self.line("int *p = a, *q = &i2, *hp = 0; struct N *head = 0; union U u; u.w = 0; int (*fp)(int, int) = @f;");
-        self.forks = 4 + self.rng.below(5) as u32;
-        for _ in 0..7 + self.rng.below(9) {
+        self.forks = 4 + self.rng.below(7) as u32;
+        for _ in 0..8 + self.rng.below(10) {
             self.statement();
         }
         // Something at the end depends on what was computed on the way.

@@ -107,8 +107,10 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
-    if args.explain_pruning && !plan.prune {
-        return Err(CliError::Usage("--explain-pruning needs pruning to be on (--prune)".into()));
+    for (on, flag) in [(args.explain_pruning, "explain-pruning"), (args.check_pruning.is_some(), "check-pruning")] {
+        if on && !plan.prune {
+            return Err(CliError::Usage(format!("--{flag} needs pruning to be on (--prune)")));
+        }
     }
     Ok(())
 }
@@ -173,7 +175,14 @@ pub fn run(args: &RunArgs, plan: &Plan) -> Result<RunConfig, CliError> {
         exit_on_error: plan.exit_on_error,
         exit_on_error_type: kinds,
     };
-    Ok(RunConfig { limits, seed: args.seed, memory: crate::huge_pages::resident_bytes, ..RunConfig::default() })
+    let check_pruning = args.check_pruning;
+    Ok(RunConfig {
+        limits,
+        seed: args.seed,
+        check_pruning,
+        memory: crate::huge_pages::resident_bytes,
+        ..RunConfig::default()
+    })
 }
 
 const KINDS: [ErrorKind; 18] = [

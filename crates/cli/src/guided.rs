@@ -1,6 +1,6 @@
 //! The executor with the figures that guide a search.
 
-use pleach_exec::Machine;
+use pleach_exec::{Coverage, Machine};
 use pleach_explore::{Step, Stepper};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::distance::{Distances, ToUncovered, UNREACHABLE};
@@ -14,6 +14,8 @@ const FRAMES: usize = 64;
 pub struct Guided {
     pub machine: Machine,
     guide: Option<Guide>,
+    /// the coverage and the instructions of the run while something is explored aside
+    apart: Option<(Coverage, u64)>,
 }
 
 /// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
@@ -35,7 +37,7 @@ impl Guided {
             let blocks: usize = machine.program.functions.iter().map(|f| f.blocks.len()).sum();
             Guide { distances, to_uncovered, covered: 0, steps: 0, every: 16 + blocks as u64 / 64 }
         });
-        Guided { machine, guide }
+        Guided { machine, guide, apart: None }
     }
 }
 
@@ -72,6 +74,15 @@ impl Stepper for Guided {
     }
     fn logic(&mut self) -> &mut dyn Logic {
         &mut self.machine
+    }
+    fn aside(&mut self, on: bool) {
+        if on {
+            let run = std::mem::replace(&mut self.machine.coverage, Coverage::new(&self.machine.program));
+            self.apart = Some((run, self.machine.instructions));
+        } else if let Some((coverage, instructions)) = self.apart.take() {
+            self.machine.coverage = coverage;
+            self.machine.instructions = instructions;
+        }
     }
     fn refresh(&mut self) {
         let Some(guide) = &mut self.guide else { return };

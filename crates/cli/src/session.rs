@@ -14,6 +14,7 @@ use pleach_exec::{Entry, Machine};
 use pleach_explore::{Counters, Halt, Progress, Run, Seams};
 use pleach_ir::Program;
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
+use pleach_state::CheckedPruner;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -106,7 +107,15 @@ impl Session<'_> {
         }
 
         let mut interpolation = assemble::interpolation(args, plan, program);
-        let pruner: &mut dyn Pruner = if plan.prune { &mut interpolation } else { &mut NoPruner };
+        let mut checked;
+        let pruner: &mut dyn Pruner = match (plan.prune, args.check_pruning) {
+            (false, _) => &mut NoPruner,
+            (true, None) => &mut interpolation,
+            (true, Some(_)) => {
+                checked = CheckedPruner::new(&mut interpolation, program.clone());
+                &mut checked
+            }
+        };
         watch(&halt, config.limits.max_time)?;
         let start = Start::now();
         let mut run = Run::new(config, halt);
@@ -146,6 +155,7 @@ impl Session<'_> {
                 .figures()
                 .into_iter()
                 .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+                .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
             warnings: warnings(&writer),
             ..Summary::default()
@@ -156,6 +166,7 @@ impl Session<'_> {
         let undefined = writer.undefined.values().cloned().collect();
         let failure = writer.failure().map(ToString::to_string);
         drop(writer);
+        let unsound = !run.counters.rechecked.failures.is_empty();
         Ok(Explored {
             dir,
             summary,
@@ -164,7 +175,7 @@ impl Session<'_> {
             elapsed,
             nodes: run.tree.len() as u64,
             undefined,
-            crashed: outcome.is_err(),
+            crashed: outcome.is_err() || unsound,
             coverage,
             interpolants,
             failure,

@@ -2,7 +2,7 @@
 
 use crate::duration;
 use crate::text::{count, percent};
-use pleach_explore::Counters;
+use pleach_explore::{Counters, Rechecked};
 use pleach_report::{Cut as Entry, Paths, Summary};
 use pleach_state::Cut;
 use std::fmt::Write;
@@ -51,6 +51,17 @@ pub fn reason(cut: &Cut) -> Reason {
 
 pub fn paths(c: &Counters) -> Paths {
     Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned }
+}
+
+/// Figures of `--check-pruning`.
+pub fn rechecked(r: &Rechecked) -> Vec<(String, u64)> {
+    vec![
+        ("check: subtrees".into(), r.subtrees),
+        ("check: paths".into(), r.paths),
+        ("check: instructions".into(), r.instructions),
+        ("check: not to the end".into(), r.unfinished),
+        ("check: failures".into(), r.failures.len() as u64),
+    ]
 }
 
 pub fn cuts(c: &Counters) -> Vec<Entry> {
@@ -108,6 +119,17 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
     }
     if c.silent > 0 {
         let _ = writeln!(out, "{} ended on purpose without a test.", count(c.silent, "path"));
+    }
+    let r = &c.rechecked;
+    if r.subtrees > 0 {
+        let of = if r.unfinished > 0 { format!(", {} not to the end", r.unfinished) } else { String::new() };
+        let result = if r.failures.is_empty() { "nothing new" } else { "a failure" };
+        let _ = writeln!(
+            out,
+            "Checked the pruning: {} explored all the same ({}{of}): {result}.",
+            count(r.subtrees, "subtree"),
+            count(r.paths, "path")
+        );
     }
     let _ = writeln!(out, "{} in {run}", count(s.tests, "test"));
     out

@@ -321,6 +321,28 @@ impl Sink<Guided> for Writer<'_> {
         }
     }
 
+    fn on_unsound(&mut self, machine: &mut Guided, ended: Ended, words: &str) {
+        let id = TestId(self.tests + 1);
+        let predicted = match ended.end {
+            End::Error(e) => {
+                let record = self.record(ended.state, e, id);
+                Prediction::Error {
+                    kind: record.kind,
+                    file: record.file,
+                    line: record.line,
+                    message: e.message.clone(),
+                }
+            }
+            _ => Prediction::Cut { reason: "the check of the pruning failed".into() },
+        };
+        let test = self.test(machine, &ended, id, predicted);
+        let written = self.dir.write_test(&test, None);
+        self.keep(written);
+        self.tests = id.0;
+        self.line.clear();
+        eprintln!("pleach: {words}; input: {}/{}.ktest", self.dir.path().display(), id.stem());
+    }
+
     fn on_memory_pressure(&mut self) {
         let message = "memory is short (--max-memory): states were dropped and are counted as cut";
         if !self.warnings.iter().any(|w| w == message) {

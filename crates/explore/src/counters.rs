@@ -25,6 +25,8 @@ pub struct Counters {
     pub cuts: BTreeMap<Cut, u64>,
     /// the share of the tree that is done, each fork dividing its node's share evenly
     pub share_done: f64,
+    /// with [`crate::RunConfig::check_pruning`]
+    pub rechecked: crate::recheck::Rechecked,
 }
 
 impl Counters {

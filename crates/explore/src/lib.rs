@@ -5,6 +5,7 @@
 pub mod counters;
 pub mod limits;
 pub mod park;
+pub mod recheck;
 pub mod rng;
 mod run;
 pub mod search;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use counters::Counters;
 pub use limits::{Halt, Limits};
+pub use recheck::Rechecked;
 pub use rng::Rng;
 pub use run::{Run, RunConfig, Seams};
 pub use search::{SearchConfig, SearchError, Strategy};

@@ -26,6 +26,9 @@ pub struct RunConfig {
     pub grace: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
+    /// Explore covered states all the same, each up to so many instructions, and compare with the coverer. Needs a [`pleach_state::CheckedPruner`].
+    /// Default: no.
+    pub check_pruning: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
 }
@@ -38,6 +41,7 @@ impl Default for RunConfig {
             progress_every: Duration::from_millis(250),
             grace: Duration::from_millis(500),
             seed: 0,
+            check_pruning: None,
             memory: resident_bytes,
         }
     }
@@ -282,6 +286,9 @@ impl Run {
         let Some(mut state) = self.states.remove(&id) else { return };
         hands.change.removed.push(id);
         self.counters.pruned += 1;
+        if let Some(limit) = self.config.check_pruning {
+            self.recheck(&state, by, limit, hands);
+        }
         hands.sink.on_pruned(&state, by);
         hands.pruner.covered(&mut state, by, hands.machine.logic());
         self.close(state.node, Status::Pruned, 0, hands);

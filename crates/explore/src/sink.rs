@@ -32,6 +32,8 @@ pub trait Sink<M> {
     fn on_close(&mut self, _node: NodeId, _tree: &Tree) {}
     /// A state was covered by what is known of `by`.
     fn on_pruned(&mut self, _state: &State, _by: NodeId) {}
+    /// A covered state, explored all the same, came to something its coverer did not have: a bug of the engine.
+    fn on_unsound(&mut self, _machine: &mut M, _ended: Ended, _words: &str) {}
     /// Now and then, about as often as [`crate::RunConfig::progress_every`] asks.
     fn on_progress(&mut self, _machine: &mut M, _progress: Progress) {}
     /// Memory is short and states were dropped: a chance to give freed memory back.

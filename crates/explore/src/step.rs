@@ -15,6 +15,8 @@ pub trait Stepper: Figures {
     fn span(&self, state: &State) -> Span;
     /// For techniques with questions about states.
     fn logic(&mut self) -> &mut dyn Logic;
+    /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart and forgotten.
+    fn aside(&mut self, _on: bool) {}
     /// Brings the [`Figures`] up to date; called after every step, so cheap when nothing has changed.
     fn refresh(&mut self) {}
 }

@@ -38,6 +38,8 @@ pub(crate) struct Open {
     pub(crate) forked: Option<Rc<State>>,
     /// by which edges children left a branch or switch
     pub(crate) exits: Vec<Exit>,
+    /// the path ended here, before another instruction was executed
+    pub(crate) at_end: bool,
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
@@ -179,6 +181,7 @@ impl Pruner for Interpolation {
             forked: None,
             exits: Vec::new(),
             by: None,
+            at_end: false,
             state: Rc::new(state.clone()),
             work: 0,
         };
@@ -194,7 +197,8 @@ impl Pruner for Interpolation {
         let watch = Watch::start(logic);
         state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
         let trace = std::mem::take(&mut state.trace);
-        let last = self.at_end(logic, state, end, trace.is_empty());
+        let at_end = trace.is_empty();
+        let last = self.at_end(logic, state, end, at_end);
         let psi = match last {
             Ok(c) => self.walk_trace(logic, c, &trace),
             Err(why) => Err(why),
@@ -205,6 +209,7 @@ impl Pruner for Interpolation {
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.work = state.instructions - o.state.instructions;
+            o.at_end = at_end;
         }
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
@@ -243,7 +248,9 @@ impl Pruner for Interpolation {
             && !covered
         {
             *self.figures.sizes.entry(c.len()).or_default() += 1;
-            if Point::is_comparable(&info.state) {
+            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not take.
+            let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_));
+            if !by_edge && Point::is_comparable(&info.state) {
                 let entry = Entry::new(node, c.clone(), info.work);
                 self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);
             }

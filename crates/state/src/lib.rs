@@ -2,17 +2,20 @@
 //!
 //! This crate knows no concrete technique.
 
+pub mod checked;
 pub mod frame;
 pub mod inputs;
 pub mod map;
 pub mod outcome;
 pub mod path;
+pub mod reached;
 pub mod seams;
 pub mod state;
 pub mod step;
 pub mod trace;
 pub mod tree;
 
+pub use checked::CheckedPruner;
 pub use frame::{Callers, Frame};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};

@@ -83,6 +83,10 @@ pub trait Pruner {
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic);
     /// A tainted node yields nothing.
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic);
+    /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
+    fn known_below(&self, _: NodeId) -> Option<(&crate::reached::Blocks, &crate::reached::Reached)> {
+        None
+    }
     /// Figures by name.
     fn figures(&self) -> Vec<(String, u64)> {
         Vec::new()

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
         return ExitCode::SUCCESS;
     }
-    let bounds = Bounds { instructions: options.instructions, time: Duration::from_secs(20) };
+    let bounds = Bounds { instructions: options.instructions, time: Duration::from_secs(20), recheck: 4000 };
     if options.reduce {
         for seed in options.seed..end {
             println!("{}", reduce(seed, promoted(seed), bounds));

@@ -53,6 +53,10 @@ pub struct RunArgs {
     /// Keep the interpolant of every node, in words, in the run directory
     #[arg(long, help_heading = "Search")]
     pub explain_pruning: bool,
+    /// Explore every pruned subtree all the same, up to so many instructions each, and fail if its coverer did not have everything in it
+    #[arg(long, help_heading = "Search", value_name = "INSTRUCTIONS")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
+    pub check_pruning: Option<u64>,
 
     /// Longest exploration, for instance 30s or 5min
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
