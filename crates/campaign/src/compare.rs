@@ -65,7 +65,7 @@ impl std::fmt::Display for Totals {
         for (mode, [complete, paths, pruned, nodes]) in MODES.iter().zip(&self.modes) {
             writeln!(
                 f,
-                "  {:12} {complete} complete runs, {paths} paths, of these {pruned} covered, {nodes} nodes",
+                "  {:24} {complete} complete runs, {paths} paths, of these {pruned} covered, {nodes} nodes",
                 mode.name
             )?;
         }

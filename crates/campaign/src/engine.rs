@@ -5,7 +5,7 @@ use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
 use pleach_ir::{Program, Span};
-use pleach_prune::Interpolation;
+use pleach_prune::{Interpolation, Method};
 use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
 use pleach_state::{CheckedPruner, End, State};
 use std::collections::BTreeSet;
@@ -17,18 +17,27 @@ use std::time::Duration;
 pub struct Mode {
     pub name: &'static str,
     pub search: &'static str,
-    pub prune: bool,
+    /// how interpolants are made; `None`: no pruning
+    pub prune: Option<Method>,
 }
 
 /// What all others are compared with.
-pub const PLAIN: Mode = Mode { name: "plain", search: "dfs", prune: false };
+pub const PLAIN: Mode = Mode { name: "plain", search: "dfs", prune: None };
+
+const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
+    Mode { name, search, prune: Some(method) }
+}
 
 /// The modes under test.
 pub const MODES: &[Mode] = &[
-    Mode { name: "dfs", search: "dfs", prune: true },
-    Mode { name: "bfs", search: "bfs", prune: true },
-    Mode { name: "random-path", search: "random-path", prune: true },
-    Mode { name: "default", search: "random-path,nurs:covnew", prune: true },
+    mode("dfs", "dfs", Method::Wp),
+    mode("bfs", "bfs", Method::Wp),
+    mode("random-path", "random-path", Method::Wp),
+    mode("default", "random-path,nurs:covnew", Method::Wp),
+    mode("abduction", "dfs", Method::Abduction),
+    mode("abduction, random-path", "random-path", Method::Abduction),
+    mode("deletion", "dfs", Method::Deletion),
+    mode("deletion, random-path", "random-path", Method::Deletion),
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -112,6 +121,24 @@ pub fn explore(
     mode: Mode,
     bounds: Bounds,
 ) -> Result<Found, String> {
+    match mode.prune {
+        None => explore_with(program, entry, overflow, mode, bounds, &mut NoPruner),
+        Some(method) => {
+            let mut pruner = Interpolation::new(program, overflow, method);
+            explore_with(program, entry, overflow, mode, bounds, &mut pruner)
+        }
+    }
+}
+
+/// The same with another pruner.
+pub fn explore_with(
+    program: &Rc<Program>,
+    entry: &str,
+    overflow: bool,
+    mode: Mode,
+    bounds: Bounds,
+    pruner: &mut dyn Pruner,
+) -> Result<Found, String> {
     let halt = Halt::new();
     let solver = pleach_smt::assemble(pleach_smt::SolverConfig {
         timeout: Some(Duration::from_secs(5)),
@@ -121,7 +148,7 @@ pub fn explore(
     let exec = ExecConfig {
         entry: Entry::Function(entry.to_owned()),
         check_signed_overflow: overflow,
-        record: mode.prune,
+        record: mode.prune.is_some(),
         ..ExecConfig::default()
     };
     let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);
@@ -129,21 +156,13 @@ pub fn explore(
     let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
     let search = SearchConfig { strategies, batch_instructions: None, seed: 1 };
     let mut searcher = search.build().map_err(|e| e.to_string())?;
-    let mut interpolation = Interpolation::new(program, overflow);
-    let mut checked;
-    let pruner: &mut dyn Pruner = match mode.prune {
-        false => &mut NoPruner,
-        true => {
-            checked = CheckedPruner::new(&mut interpolation, program.clone());
-            &mut checked
-        }
-    };
+    let mut pruner = CheckedPruner::new(pruner, program.clone());
     let limits =
         Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
-    let check_pruning = mode.prune.then_some(bounds.recheck);
+    let check_pruning = mode.prune.map(|_| bounds.recheck);
     let mut run = Run::new(RunConfig { limits, check_pruning, ..RunConfig::default() }, halt);
     let mut sink = Collect(BTreeSet::new());
-    run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut *pruner });
+    run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut pruner });
     let c = &run.counters;
     let blocks = machine.0.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
         let reached = blocks.iter().enumerate().filter(|(_, n)| **n > 0);

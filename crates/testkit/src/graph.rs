@@ -24,7 +24,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "testkit"]),
 ];
 
-/// Only `cli` names concrete techniques together.
+/// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
 const EVERYTHING: &[&str] = &[
     "ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "verify", "report",
     "replay",

@@ -1,0 +1,78 @@
+//! A slice of the campaign, and proof that its checks can fail.
+
+use pleach_campaign::compare::{Totals, compare};
+use pleach_campaign::engine::{Bounds, MODES, explore_with};
+use pleach_campaign::{batch, generate};
+use pleach_state::seams::{Logic, Look, Pruner};
+use pleach_state::{End, NodeId, State, Status, Tree};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000 };
+
+#[test]
+fn pruning_finds_what_plain_exploration_finds() {
+    let mut sum = Totals::default();
+    for (seeds, promote) in [(1..101, true), (101..151, false)] {
+        let program = batch::compile(seeds.clone(), promote).unwrap();
+        for seed in seeds {
+            let (totals, words) = compare(&program, seed, BOUNDS);
+            assert!(words.is_empty(), "seed {seed}\n{words}{}", generate::standalone(seed));
+            sum.add(&totals);
+        }
+    }
+    assert!(sum.with_pruning * 2 > sum.programs, "pruning hardly ever takes place: {sum}");
+    assert!(sum.rechecked > sum.programs, "hardly anything is checked: {sum}");
+}
+
+/// Covers every state by the first complete node at the same instruction, whatever its values are.
+#[derive(Default)]
+struct Careless {
+    open: BTreeMap<NodeId, (u32, u32)>,
+    complete: BTreeMap<(u32, u32), NodeId>,
+}
+
+impl Pruner for Careless {
+    fn look(&mut self, state: &mut State, _: &Tree, _: &mut dyn Logic) -> Look {
+        if !std::mem::take(&mut state.at_join) {
+            return Look::Go;
+        }
+        match self.complete.get(&(state.frame.func.0, state.inst)) {
+            Some(by) => Look::Covered(*by),
+            None => Look::Open,
+        }
+    }
+    fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
+        state.origin = None;
+        state.trace = pleach_state::Trace { from: state.inst, ..Default::default() };
+        self.open.insert(node, (state.frame.func.0, state.inst));
+    }
+    fn ended(&mut self, _: &mut State, _: &End, _: &mut dyn Logic) {}
+    fn covered(&mut self, _: &mut State, _: NodeId, _: &mut dyn Logic) {}
+    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn Logic) {
+        if let Some(point) = self.open.remove(&node).filter(|_| tree.node(node).status == Status::Inner) {
+            self.complete.entry(point).or_insert(node);
+        }
+    }
+}
+
+#[test]
+fn a_careless_pruner_is_caught() {
+    let text = "\
+int matters_main(void) {
+  int x = __VERIFIER_nondet_int(), v = 0, w = 0;
+  if (x & 1) v = 1; else v = 2;
+  if (x & 2) w = 1; else w = 2;
+  if (w == 2 && v == 2) abort();
+  return 0;
+}
+";
+    let program = batch::compile_text(text, true).unwrap();
+    let mode = MODES[0];
+    let found = explore_with(&program, "matters_main", false, mode, BOUNDS, &mut Careless::default()).unwrap();
+    let [why] = &found.rechecked.failures[..] else { panic!("not caught: {found:?}") };
+    assert!(why.contains("the pruning is unsound") && why.contains("matters_main"), "{why}");
+    // The real one keeps both checks quiet on the same program.
+    let found = pleach_campaign::engine::explore(&program, "matters_main", false, mode, BOUNDS).unwrap();
+    assert!(found.rechecked.failures.is_empty() && found.errors.len() == 1, "{found:?}");
+}
