@@ -76,7 +76,7 @@ impl std::fmt::Display for Totals {
 
 /// Whether signed overflow is an error in the program of this seed.
 pub fn checks_overflow(seed: u64) -> bool {
-    seed % 5 == 0
+    seed.is_multiple_of(5)
 }
 
 /// Explores the program of a seed in all modes. The text describes every difference; empty when there is none.

@@ -33,7 +33,7 @@ pub const MODES: &[Mode] = &[
     mode("dfs", "dfs", Method::Wp),
     mode("bfs", "bfs", Method::Wp),
     mode("random-path", "random-path", Method::Wp),
-    mode("default", "random-path,nurs:covnew", Method::Wp),
+    mode("default", "subtree,random-path,nurs:covnew", Method::Wp),
     mode("abduction", "dfs", Method::Abduction),
     mode("abduction, random-path", "random-path", Method::Abduction),
     mode("deletion", "dfs", Method::Deletion),
