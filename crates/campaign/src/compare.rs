@@ -3,6 +3,8 @@
 use crate::engine::{self, Bounds, Found, MODES, Mode, PLAIN, Place};
 use crate::generate;
 use pleach_ir::Program;
+use pleach_prune::Checks;
+use pleach_state::Leaks;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -74,21 +76,27 @@ impl std::fmt::Display for Totals {
     }
 }
 
-/// Whether signed overflow is an error in the program of this seed.
-pub fn checks_overflow(seed: u64) -> bool {
-    seed.is_multiple_of(5)
+/// The errors that are looked for, besides the usual ones, in the program of this seed.
+pub fn checks(seed: u64) -> Checks {
+    let leaks = match seed % 7 {
+        3 => Leaks::Lost,
+        4 => Leaks::LostAnyway,
+        5 => Leaks::Unfreed,
+        _ => Leaks::Ignored,
+    };
+    Checks { overflow: seed.is_multiple_of(5), leaks }
 }
 
 /// Explores the program of a seed in all modes. The text describes every difference; empty when there is none.
 pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, String) {
-    compare_program(program, &generate::entry(seed), checks_overflow(seed), bounds)
+    compare_program(program, &generate::entry(seed), checks(seed), bounds)
 }
 
-pub fn compare_program(program: &Rc<Program>, entry: &str, overflow: bool, bounds: Bounds) -> (Totals, String) {
+pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bounds: Bounds) -> (Totals, String) {
     let mut totals = Totals { programs: 1, modes: vec![[0; 4]; MODES.len()], ..Totals::default() };
     let mut words = String::new();
     let mut explore = |mode: Mode, bounds: Bounds| {
-        let run = || engine::explore(program, entry, overflow, mode, bounds);
+        let run = || engine::explore(program, entry, checks, mode, bounds);
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("a panic".into()));
         result.map_err(|why| writeln!(words, "{}: {why}", mode.name).unwrap_or_default()).ok()
     };

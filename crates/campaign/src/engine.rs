@@ -5,7 +5,7 @@ use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
 use pleach_ir::{Program, Span};
-use pleach_prune::{Interpolation, Method};
+use pleach_prune::{Checks, Interpolation, Method};
 use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
 use pleach_state::{CheckedPruner, End, State};
 use std::collections::BTreeSet;
@@ -117,15 +117,15 @@ impl Stepper for Plain {
 pub fn explore(
     program: &Rc<Program>,
     entry: &str,
-    overflow: bool,
+    checks: Checks,
     mode: Mode,
     bounds: Bounds,
 ) -> Result<Found, String> {
     match mode.prune {
-        None => explore_with(program, entry, overflow, mode, bounds, &mut NoPruner),
+        None => explore_with(program, entry, checks, mode, bounds, &mut NoPruner),
         Some(method) => {
-            let mut pruner = Interpolation::new(program, overflow, method);
-            explore_with(program, entry, overflow, mode, bounds, &mut pruner)
+            let mut pruner = Interpolation::new(program, checks, method);
+            explore_with(program, entry, checks, mode, bounds, &mut pruner)
         }
     }
 }
@@ -134,7 +134,7 @@ pub fn explore(
 pub fn explore_with(
     program: &Rc<Program>,
     entry: &str,
-    overflow: bool,
+    checks: Checks,
     mode: Mode,
     bounds: Bounds,
     pruner: &mut dyn Pruner,
@@ -147,7 +147,8 @@ pub fn explore_with(
     });
     let exec = ExecConfig {
         entry: Entry::Function(entry.to_owned()),
-        check_signed_overflow: overflow,
+        check_signed_overflow: checks.overflow,
+        leaks: checks.leaks,
         record: mode.prune.is_some(),
         ..ExecConfig::default()
     };

@@ -9,7 +9,7 @@ pub fn reduce(seed: u64, promote: bool, bounds: Bounds) -> String {
     let different = |lines: &[String]| {
         let text = lines.join("\n");
         batch::compile_text(&text, promote).is_ok_and(|p| {
-            let (_, words) = compare_program(&p, &generate::entry(seed), crate::compare::checks_overflow(seed), bounds);
+            let (_, words) = compare_program(&p, &generate::entry(seed), crate::compare::checks(seed), bounds);
             words.contains(": lost ")
                 || words.contains("does not reach")
                 || words.contains("made up")

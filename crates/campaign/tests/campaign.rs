@@ -68,11 +68,11 @@ int matters_main(void) {
 }
 ";
     let program = batch::compile_text(text, true).unwrap();
-    let mode = MODES[0];
-    let found = explore_with(&program, "matters_main", false, mode, BOUNDS, &mut Careless::default()).unwrap();
+    let (mode, checks) = (MODES[0], pleach_campaign::compare::checks(1));
+    let found = explore_with(&program, "matters_main", checks, mode, BOUNDS, &mut Careless::default()).unwrap();
     let [why] = &found.rechecked.failures[..] else { panic!("not caught: {found:?}") };
     assert!(why.contains("the pruning is unsound") && why.contains("matters_main"), "{why}");
     // The real one keeps both checks quiet on the same program.
-    let found = pleach_campaign::engine::explore(&program, "matters_main", false, mode, BOUNDS).unwrap();
+    let found = pleach_campaign::engine::explore(&program, "matters_main", checks, mode, BOUNDS).unwrap();
     assert!(found.rechecked.failures.is_empty() && found.errors.len() == 1, "{found:?}");
 }
