@@ -3,7 +3,7 @@
 mod ask;
 mod run;
 
-pub use ask::VerifyArgs;
+pub use ask::{ReachArgs, VerifyArgs};
 pub use run::RunArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,6 +33,9 @@ pub enum Command {
     /// Verify a property of all executions, or show one that violates it
     #[command(after_help = ask::VERIFY_EXIT_CODES)]
     Verify(Box<VerifyArgs>),
+    /// Find out which places of the program can be reached, with an input for each
+    #[command(after_help = ask::REACH_EXIT_CODES)]
+    Reach(Box<ReachArgs>),
     /// Run tests natively and compare with what was predicted
     Replay(ReplayArgs),
     /// Say why a run pruned what it pruned

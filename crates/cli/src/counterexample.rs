@@ -92,7 +92,7 @@ impl Counterexample {
             producer: "Pleach".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             files: self.files.iter().map(|f| (f.display().to_string(), hash(f))).collect(),
-            specification: self.property.specification(goal),
+            specification: self.property.specification(goal, pleach_verify::called(&self.program, path)),
             data_model: if self.program.target.pointer_bytes == 4 { "ILP32" } else { "LP64" },
             // Equal runs write equal bytes.
             creation_time: "1970-01-01T00:00:00Z".into(),
@@ -150,8 +150,14 @@ impl Observer for Counterexample {
     }
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default().trim_end_matches('.')
+/// A complaint in one line: what failed, and the first thing that was said about it.
+pub fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+    let first = lines.next().unwrap_or_default().trim_end_matches('.');
+    match first.strip_suffix(':').and(lines.next()) {
+        Some(next) => format!("{first} {next}"),
+        None => first.to_owned(),
+    }
 }
 
 /// Files that are looked at once.

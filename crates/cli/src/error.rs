@@ -37,6 +37,8 @@ pub enum CliError {
     Search(#[from] pleach_explore::SearchError),
     #[error(transparent)]
     Property(#[from] pleach_verify::PropertyError),
+    #[error(transparent)]
+    Target(#[from] pleach_verify::TargetError),
     #[error("{0}")]
     Usage(String),
     #[error("cannot {what}: {why}")]

@@ -2,6 +2,7 @@
 
 mod args;
 mod argv;
+mod arrivals;
 mod assemble;
 mod commands;
 mod counterexample;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),
         Command::Verify(args) => commands::verify::run(*args),
+        Command::Reach(args) => commands::reach::run(*args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Export(args) => commands::export::run(args),

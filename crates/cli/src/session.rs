@@ -18,7 +18,7 @@ use pleach_state::CheckedPruner;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl Session<'_> {
     }
 
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
-    pub fn explore(&self, plan: &Plan, observer: &mut dyn Observer) -> Result<Explored, CliError> {
+    pub fn explore(&self, plan: &Plan, observer: &mut dyn Observer, to: Option<&Path>) -> Result<Explored, CliError> {
         let Session { args, program, entry, directory } = self;
         let search = assemble::search(args, plan)?;
         let config = assemble::run(args, plan)?;
@@ -80,13 +80,14 @@ impl Session<'_> {
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
         let machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
         let mut guided = Guided::new(machine, search.needs_distances());
+        guided.machine.watched = observer.watched();
         let initial = guided.machine.initial_states()?;
         let mut searcher = search.build()?;
         if args.check_seams {
             searcher = Box::new(CheckedSearcher::new(Dyn(searcher)));
         }
 
-        let dir = RunDir::create(args.output_dir.as_deref())?;
+        let dir = RunDir::create(to)?;
         let info = record::run_info(args, directory, program, entry, plan, initial.first());
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&record::suite(args, program, entry_name(entry)))?;
@@ -125,6 +126,9 @@ impl Session<'_> {
             run.explore(initial, &mut guided, &mut writer, seams);
         }));
         let elapsed = run.elapsed();
+        if outcome.is_ok() {
+            writer.write_missing_tests(&mut guided);
+        }
         let progress = Progress { counters: &run.counters, states: run.states.len(), elapsed, time_left: None };
         writer.finish(&mut guided, progress);
 

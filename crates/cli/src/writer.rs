@@ -115,6 +115,34 @@ impl<'a> Writer<'a> {
         self.keep(flushed);
     }
 
+    /// Tests that the observer wants although no path of the exploration has them.
+    pub fn write_missing_tests(&mut self, machine: &mut Guided) {
+        while let Some((number, state, end)) = self.observer.without_test(&mut machine.machine) {
+            let id = TestId(self.tests + 1);
+            let ended = Ended { state: &state, end: &end, node: state.node, skip_test: false };
+            let predicted = match &end {
+                End::Error(error) => self.record(&state, error, id).predicted(),
+                End::Exit(code) => self.exit(machine, &state, *code),
+                End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).words() },
+                End::Silent => Prediction::Cut { reason: "the path ends on purpose".into() },
+            };
+            let test = self.test(machine, &ended, id, predicted);
+            let written = self.dir.write_test(&test, None);
+            self.keep(written);
+            self.tests = id.0;
+            self.observer.give_test(number, test);
+        }
+    }
+
+    /// What is predicted for a normal end.
+    fn exit(&self, machine: &Guided, state: &State, code: Option<i32>) -> Prediction {
+        if machine.machine.depends_on_uninitialised(state) {
+            Prediction::Cut { reason: "the path depends on memory that was never written".into() }
+        } else {
+            Prediction::Exit { code }
+        }
+    }
+
     pub fn say(&mut self, message: &str) {
         if self.config.talk {
             self.line.clear();
@@ -254,11 +282,7 @@ impl Sink<Guided> for Writer<'_> {
         let (test, written) = match ended.end {
             End::Silent => return 0,
             End::Exit(code) => {
-                let predicted = if machine.machine.depends_on_uninitialised(ended.state) {
-                    Prediction::Cut { reason: "the path depends on memory that was never written".into() }
-                } else {
-                    Prediction::Exit { code: *code }
-                };
+                let predicted = self.exit(machine, ended.state, *code);
                 let test = self.test(machine, &ended, id, predicted);
                 let written = self.put(&test, None, false);
                 (test, written)
@@ -271,9 +295,7 @@ impl Sink<Guided> for Writer<'_> {
             }
             End::Error(error) => {
                 let record = self.record(ended.state, error, id);
-                let (file, line) = (record.file.clone(), record.line);
-                let predicted = Prediction::Error { kind: record.kind, file, line, message: error.message.clone() };
-                let test = self.test(machine, &ended, id, predicted);
+                let test = self.test(machine, &ended, id, record.predicted());
                 let class = self.config.property.class(error.kind, called(&self.program, ended.state));
                 let new = self.is_new(&ended, error.kind, class);
                 let written = self.put(&test, Some(&record), new && class != Class::End);
@@ -292,7 +314,7 @@ impl Sink<Guided> for Writer<'_> {
         self.keep(written);
         self.tests = id.0;
         let (machine, dir) = (&mut machine.machine, self.dir);
-        self.observer.ended(PathEnd { machine, state: ended.state, violation, test: &test, dir });
+        self.observer.ended(PathEnd { machine, state: ended.state, end: ended.end, violation, test: &test, dir });
         id.0
     }
 
@@ -313,7 +335,7 @@ impl Sink<Guided> for Writer<'_> {
             blocks_covered: machine.machine.coverage.new_blocks,
             blocks: self.reachable_blocks,
             solver_time: machine.machine.solver_time,
-            note: self.observer.progress(&machine.machine),
+            note: self.observer.progress(&mut machine.machine),
         };
         self.line.update(&progress, &extra);
         if self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {

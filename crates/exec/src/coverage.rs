@@ -20,15 +20,12 @@ impl Coverage {
         }
     }
 
-    /// Counts an entry; true the first time.
+    /// Counts an entry and says the how manieth it is.
     #[inline]
-    pub fn enter(&mut self, func: FuncId, block: BlockId) -> bool {
+    pub fn enter(&mut self, func: FuncId, block: BlockId) -> u64 {
         let c = &mut self.blocks[func.index()][block.index()];
         *c += 1;
-        if *c == 1 {
-            self.new_blocks += 1;
-        }
-        *c == 1
+        *c
     }
 
     pub fn is_covered(&self, func: FuncId, block: BlockId) -> bool {

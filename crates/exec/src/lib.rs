@@ -35,5 +35,5 @@ mod varargs;
 pub use config::{Entry, ExecConfig, LoopBound, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
-pub use machine::{Machine, address_of};
+pub use machine::{Arrival, Machine, address_of};
 pub use tests_of_paths::ConcreteInput;

@@ -5,7 +5,7 @@ use crate::coverage::Coverage;
 use crate::flow::Step;
 use crate::models::{self, ModelFn};
 use pleach_expr::Terms;
-use pleach_ir::{Const, FuncId, Init, Program, Symbol};
+use pleach_ir::{BlockId, Const, FuncId, Init, Program, Symbol};
 use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
 use pleach_smt::Solver;
 use pleach_state::{Phase, State};
@@ -40,8 +40,18 @@ pub struct Machine {
     pub instructions: u64,
     warnings: Vec<String>,
     warned: BTreeSet<String>,
+    /// blocks whose first entries are kept in `arrivals`
+    pub watched: BTreeSet<(FuncId, BlockId)>,
+    pub arrivals: Vec<Arrival>,
     /// what the program under test printed through models, if wanted
     pub output: Vec<u8>,
+}
+
+/// A state that was among the first to enter a block, as it was then.
+pub struct Arrival {
+    pub func: FuncId,
+    pub block: BlockId,
+    pub state: State,
 }
 
 impl Machine {
@@ -76,6 +86,8 @@ impl Machine {
             warnings: Vec::new(),
             warned: BTreeSet::new(),
             output: Vec::new(),
+            watched: BTreeSet::new(),
+            arrivals: Vec::new(),
         })
     }
 

@@ -3,11 +3,14 @@
 
 use crate::arith;
 use crate::flow::{Flow, Step};
-use crate::machine::{Code, Machine};
+use crate::machine::{Arrival, Code, Machine};
 use pleach_expr::{mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
 use pleach_state::{Access, Exit, State};
+
+/// So many entries of a watched block are kept: the first need not lead to an end, a later one may.
+const ARRIVALS: u64 = 8;
 
 #[inline(always)]
 fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
@@ -248,9 +251,22 @@ impl Machine {
         st.instructions += weight;
         self.instructions += weight;
         st.since_new += weight;
-        if self.coverage.enter(st.frame.func, block) {
+        let entries = self.coverage.enter(st.frame.func, block);
+        if entries <= ARRIVALS {
+            self.early_entry(st, block, entries);
+        }
+    }
+
+    /// One of the first entries of a block by any path.
+    #[cold]
+    fn early_entry(&mut self, st: &mut State, block: BlockId, entries: u64) {
+        if entries == 1 {
+            self.coverage.new_blocks += 1;
             st.covered_new = true;
             st.since_new = 0;
+        }
+        if self.watched.contains(&(st.frame.func, block)) {
+            self.arrivals.push(Arrival { func: st.frame.func, block, state: st.clone() });
         }
     }
 

@@ -88,6 +88,11 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
         (Prediction::Error { kind: ErrorKind::LoopLimit, .. }, Ending::Exit(_)) => {
             Verdict::undetermined("the bound on loops is the engine's own, natively the loop ended")
         }
+        (Prediction::Error { kind: ErrorKind::Leak, .. }, Ending::Error(kinds))
+            if kinds.contains(&ErrorKind::Abort) =>
+        {
+            Verdict::undetermined("leaks are not looked for when the program aborts")
+        }
         (_, Ending::TimedOut | Ending::Signal(_)) => Verdict::undetermined(observed.to_string()),
         (Prediction::Exit { code }, Ending::Exit(seen)) => match code {
             Some(code) if code & 0xff != *seen => disagrees(),

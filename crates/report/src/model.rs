@@ -189,6 +189,14 @@ pub struct ErrorRecord {
     pub test: Option<TestId>,
 }
 
+impl ErrorRecord {
+    /// What a replay of its test should show.
+    pub fn predicted(&self) -> Prediction {
+        let (file, message) = (self.file.clone(), self.message.clone());
+        Prediction::Error { kind: self.kind, file, line: self.line, message }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,6 +112,11 @@ impl State {
         self.frame.func
     }
 
+    /// Whether this path once stood where `earlier` stands: what forks adds a constraint, so that equal constraints mean one path.
+    pub fn goes_on_from(&self, earlier: &State) -> bool {
+        self.path.extends(&earlier.path) && self.inputs.extends(&earlier.inputs)
+    }
+
     pub fn call_depth(&self) -> u32 {
         self.callers.as_ref().map_or(0, |c| c.depth)
     }

@@ -182,3 +182,45 @@ fn damaged_tests() {
         ends(&finished, 2, "");
     }
 }
+
+#[test]
+fn properties_that_are_none() {
+    let files: &[(&str, &[u8])] =
+        &[("a.c", FINE), ("zeros.prp", &[0; 5000]), ("empty.prp", b"\n\n"), ("latin.prp", b"\xff\xfe")];
+    for (property, says) in [
+        ("zeros.prp", "zeros.prp, line 1: expected `CHECK`"),
+        ("empty.prp", "there is no property in this file"),
+        ("latin.prp", "latin.prp, line 1"),
+        ("missing.prp", "cannot read the property file missing.prp"),
+        ("no-such-thing", "there is no property `no-such-thing`"),
+        ("termination", "termination cannot be verified yet"),
+        ("", "there is no property ``"),
+    ] {
+        ends(&run(files, &["verify", "a.c", "-p", property]), 2, says);
+    }
+    let world = world(files);
+    std::fs::create_dir(world.file("folder.prp")).unwrap();
+    let finished = pleach_within(MEMORY, &["verify", "a.c", "-p", "folder.prp"], world.path(), TIME).unwrap();
+    ends(&finished, 2, "cannot read the property file folder.prp");
+}
+
+#[test]
+fn targets_that_are_none() {
+    let files: &[(&str, &[u8])] = &[("a.c", FINE), ("b.ll", b"define i32 @main() {\n  ret i32 0\n}\n")];
+    for (target, says) in [
+        ("a.c:77", "a.c:77 has no code; the nearest line with code is 1"),
+        ("a.c:99999999999999999999", "is no target"),
+        ("b.c:1", "the program has no source file `b.c`"),
+        ("f", "the program has no function `f`; it has main"),
+        ("label:L", "it has no labels"),
+        ("\u{1f333}:\u{1f333}", "is no target"),
+        ("", "is no target"),
+    ] {
+        ends(&run(files, &["reach", "a.c", "-t", target]), 2, says);
+    }
+    ends(&run(files, &["reach", "a.c", "--all-asserts"]), 2, "the program has no assertions");
+    ends(&run(files, &["reach", "a.c"]), 2, "--target");
+    // Without debug information there are functions, but no lines.
+    ends(&run(files, &["reach", "b.ll", "-t", "main", "--no-replay"]), 0, "reachable");
+    ends(&run(files, &["reach", "b.ll", "-t", "b.ll:1"]), 2, "the program has no source file `b.ll`; it has none");
+}

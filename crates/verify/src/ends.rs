@@ -62,11 +62,15 @@ pub fn called<'a>(program: &'a Program, state: &State) -> Option<&'a str> {
     let id = match callee {
         Callee::Direct(id) => *id,
         Callee::Indirect(pointer) => match pointer.kind() {
-            OpndKind::Slot(s) => match state.frame.regs.get(s.index())? {
+            OpndKind::Slot(s) => {
+                let obj = match state.frame.regs.get(s.index())? {
+                    Value::Ptr { obj, off: 0 } => *obj,
+                    Value::Term(t) => state.decided.get(t)?.0,
+                    _ => return None,
+                };
                 // Objects are made for globals first, then for functions.
-                Value::Ptr { obj, off: 0 } => FuncId(obj.0.checked_sub(program.globals.len() as u32)?),
-                _ => return None,
-            },
+                FuncId(obj.0.checked_sub(program.globals.len() as u32)?)
+            }
             OpndKind::Const(_) => return None,
         },
     };

@@ -6,9 +6,15 @@
 pub mod ends;
 pub mod property;
 mod prp;
+pub mod split;
+pub mod target;
 pub mod verdict;
 pub mod witness;
 
+#[cfg(test)]
+mod tests;
+
 pub use ends::{Class, called};
 pub use property::{Goal, Property, PropertyError};
+pub use target::TargetError;
 pub use verdict::{Answer, Findings, Verdict};

@@ -125,6 +125,12 @@ impl Property {
         Ok(property)
     }
 
+    /// For a question about what can be reached: no end is a violation, undefined behaviour leaves open what follows.
+    pub fn reaching() -> Property {
+        let goals = BTreeSet::from([Goal::UnreachCall]);
+        Property { goals, functions: Vec::new(), asserts: false, entry: None }
+    }
+
     pub fn has(&self, goal: Goal) -> bool {
         self.goals.contains(&goal)
     }
@@ -153,10 +159,11 @@ impl Property {
         }
     }
 
-    /// In the syntax of property files, one line per goal; the violated one alone if it is given.
-    pub fn specification(&self, violated: Option<Goal>) -> String {
+    /// In the syntax of property files, one line per goal; the violated one alone if it is given, with the function that was
+    /// called.
+    pub fn specification(&self, violated: Option<Goal>, called: Option<&str>) -> String {
         let entry = self.entry.as_deref().unwrap_or("main");
-        let function = self.functions.first().map_or("reach_error", String::as_str);
+        let function = called.or(self.functions.first().map(String::as_str)).unwrap_or("reach_error");
         let goals: Vec<Goal> = match violated {
             Some(goal) => vec![goal],
             None => self.goals.iter().copied().collect(),
@@ -195,10 +202,10 @@ mod tests {
     fn specifications_read_back() {
         for name in ["unreach-call", "memsafety", "valid-memcleanup", "no-overflow"] {
             let p = Property::parse(name).unwrap();
-            let q = crate::prp::parse(&p.specification(None), std::path::Path::new("a.prp")).unwrap();
+            let q = crate::prp::parse(&p.specification(None, None), std::path::Path::new("a.prp")).unwrap();
             assert_eq!(p.goals, q.goals);
         }
         let p = Property::parse("memsafety").unwrap();
-        assert_eq!(p.specification(Some(Goal::ValidFree)), "CHECK( init(main()), LTL(G valid-free) )");
+        assert_eq!(p.specification(Some(Goal::ValidFree), None), "CHECK( init(main()), LTL(G valid-free) )");
     }
 }

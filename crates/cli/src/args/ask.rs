@@ -43,3 +43,47 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Search")]
     pub no_prune: bool,
 }
+
+pub const REACH_EXIT_CODES: &str = "\
+Targets:
+  file.c:42   the line: any code of it
+  label:NAME  the label, in whatever function
+  NAME        the function; if it is only declared, its calls
+
+Exit status:
+  0   every target was found to be reachable or unreachable
+  2   the input or the command line is wrong, or a target names nothing in the program
+  3   whether some target can be reached is unknown: the reasons are said
+  70  a bug of the engine; what was found until then has been written";
+
+#[derive(Args, Clone, Debug)]
+#[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks"])]
+pub struct ReachArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// A place to reach, as below; may be given several times
+    #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// Every assertion that may fail: calls of __assert_fail, reach_error, __VERIFIER_error
+    #[arg(long)]
+    pub all_asserts: bool,
+    /// Every block of the program's functions
+    #[arg(long)]
+    pub all_blocks: bool,
+    /// One exploration per target instead of one for all; limits count for each
+    #[arg(long)]
+    pub each: bool,
+    /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub unwind: Option<u32>,
+    /// Do not run the tests natively
+    #[arg(long)]
+    pub no_replay: bool,
+
+    /// Search strategy; pruning works best with dfs
+    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]
+    pub search: Vec<String>,
+    /// Follow every path, also those that explored ones cover
+    #[arg(long, help_heading = "Search")]
+    pub no_prune: bool,
+}

@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod export;
 pub mod ir;
+pub mod reach;
 pub mod replay;
 pub mod test;
 pub mod verify;

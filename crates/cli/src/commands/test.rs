@@ -12,7 +12,7 @@ use pleach_verify::Property;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let plan = plan(&args);
-    let mut found = Session::load(&args.run, &plan)?.explore(&plan, &mut Nobody)?;
+    let mut found = Session::load(&args.run, &plan)?.explore(&plan, &mut Nobody, args.run.output_dir.as_deref())?;
     let (complete, errors) = (found.summary.complete, found.summary.errors.len());
     found.summary.verdict = summary::verdict(complete, errors).into();
     found.write()?;

@@ -21,7 +21,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
         plan.leaks = Leaks::Ignored;
     }
     let mut judge = Counterexample::new(&session, &plan.property, !args.no_replay);
-    let mut found = session.explore(&plan, &mut judge)?;
+    let mut found = session.explore(&plan, &mut judge, args.run.output_dir.as_deref())?;
 
     let verdict = verdict(&found, &judge);
     let s = &mut found.summary;
@@ -116,9 +116,10 @@ fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
 fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
-    let what = match s.property.as_str() {
-        "errors" => "runs into an error".to_owned(),
-        name => format!("violates {name}"),
+    let what = match (s.property.as_str(), verdict.goal) {
+        ("errors", _) => "runs into an error".to_owned(),
+        (_, Some(goal)) => format!("violates {}", goal.as_str()),
+        (name, None) => format!("violates {name}"),
     };
     let _ = match verdict.answer {
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),

@@ -1,0 +1,235 @@
+//! `pleach reach`: which places of the program can be reached, and by which inputs?
+
+use crate::args::ReachArgs;
+use crate::arrivals::{self, Arrivals, Watch};
+use crate::assemble::relative;
+use crate::error::{CliError, Code};
+use crate::plan::Plan;
+use crate::session::{Explored, Session};
+use crate::{duration, summary, text};
+use pleach_exec::LoopBound;
+use pleach_ir::{FuncId, InstId, Program};
+use pleach_report::{RunDir, Summary, TargetResult};
+use pleach_state::{Cut, Leaks};
+use pleach_verify::split::{Moved, split};
+use pleach_verify::target::{Spots, Target, Wish, all_asserts, all_blocks};
+use pleach_verify::{Property, TargetError};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::rc::Rc;
+
+pub fn run(args: ReachArgs) -> Result<Code, CliError> {
+    let wishes = args.target.iter().map(|t| Wish::parse(t)).collect::<Result<Vec<_>, _>>()?;
+    let plan = plan(&args);
+    let mut session = Session::load(&args.run, &plan)?;
+    let targets = resolve(&args, &wishes, &session.program)?;
+    let (program, moved) = split(&session.program, &targets.iter().flat_map(spots).collect());
+    session.program = Rc::new(program);
+    let watches: Vec<Watch> = targets.iter().map(|t| watch(&session.program, t, &moved)).collect();
+
+    let (mut summary, dir, words, crashed) = match args.each {
+        false => together(&args, &session, &plan, &targets, watches)?,
+        true => one_by_one(&args, &session, &plan, &targets, watches)?,
+    };
+    let unknown = summary.targets.iter().any(|t| t.result == "unknown");
+    summary.verdict = if unknown { "unknown" } else { "decided" }.into();
+    dir.write_summary(&summary)?;
+    if args.run.json {
+        println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
+    } else {
+        print!("{}{words}", table(&summary.targets));
+        println!("Results are in {}", dir.path().display());
+    }
+    Ok(match (crashed, unknown) {
+        (true, _) => Code::Bug,
+        (false, true) => Code::Unknown,
+        (false, false) => Code::Fine,
+    })
+}
+
+fn plan(args: &ReachArgs) -> Plan {
+    Plan {
+        search: args.search.join(","),
+        prune: !args.no_prune,
+        overflow: false,
+        leaks: Leaks::Ignored,
+        loop_bound: args.unwind.map(LoopBound::Cut),
+        max_tests: None,
+        emit_all_errors: false,
+        exit_on_error: false,
+        exit_on_error_type: Vec::new(),
+        error_functions: Vec::new(),
+        property: Property::reaching(),
+    }
+}
+
+fn resolve(args: &ReachArgs, wishes: &[Wish], program: &Program) -> Result<Vec<Target>, TargetError> {
+    let mut targets = wishes.iter().map(|w| w.resolve(program)).collect::<Result<Vec<_>, _>>()?;
+    if args.all_asserts {
+        targets.extend(all_asserts(program)?);
+    }
+    if args.all_blocks {
+        targets.extend(all_blocks(program)?);
+    }
+    Ok(targets)
+}
+
+fn spots(target: &Target) -> Vec<(FuncId, InstId)> {
+    match &target.spots {
+        Spots::At(all) => all.iter().copied().collect(),
+        Spots::Failing(f, i) => vec![(*f, *i)],
+    }
+}
+
+/// Where the target is after the blocks were split.
+fn watch(program: &Program, target: &Target, moved: &Moved) -> Watch {
+    let blocks: BTreeSet<_> = spots(target).into_iter().filter_map(|at| Some((at.0, *moved.get(&at)?))).collect();
+    match target.spots {
+        Spots::At(_) => Watch { blocks, failing: None },
+        Spots::Failing(..) => {
+            let call = blocks.first().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
+            Watch { blocks: BTreeSet::new(), failing: call }
+        }
+    }
+}
+
+/// The account with its table, where it is, a few words about the explorations, and whether one of them crashed.
+type Answered = (Summary, RunDir, String, bool);
+
+/// All targets in one exploration.
+fn together(
+    args: &ReachArgs,
+    session: &Session,
+    plan: &Plan,
+    targets: &[Target],
+    watches: Vec<Watch>,
+) -> Result<Answered, CliError> {
+    let mut arrivals = Arrivals::new(watches);
+    let mut found = session.explore(plan, &mut arrivals, args.run.output_dir.as_deref())?;
+    found.summary.targets = results(args, session, targets, &arrivals, &found);
+    found.write()?;
+    let words = account(&found);
+    Ok((found.summary, found.dir, words, found.crashed))
+}
+
+/// Each target in an exploration of its own, below one directory.
+fn one_by_one(
+    args: &ReachArgs,
+    session: &Session,
+    plan: &Plan,
+    targets: &[Target],
+    watches: Vec<Watch>,
+) -> Result<Answered, CliError> {
+    let base = RunDir::create(args.run.output_dir.as_deref())?;
+    let mut all: Option<Summary> = None;
+    let (mut words, mut crashed) = (String::new(), false);
+    for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
+        let mut arrivals = Arrivals::new(vec![watch]);
+        let place = base.file(&format!("target-{}", i + 1));
+        let mut found = session.explore(plan, &mut arrivals, Some(&place))?;
+        found.summary.targets = results(args, session, std::slice::from_ref(target), &arrivals, &found);
+        found.write()?;
+        if i == 0 {
+            base.write_run_info(&found.dir.run_info()?)?;
+        }
+        let _ = write!(words, "target-{}: {}", i + 1, account(&found));
+        crashed |= found.crashed;
+        let interrupted = found.counters.cuts.contains_key(&Cut::Interrupted);
+        match &mut all {
+            None => all = Some(found.summary),
+            Some(all) => all.targets.extend(found.summary.targets),
+        }
+        if interrupted {
+            break;
+        }
+    }
+    let mut all = all.unwrap_or_default();
+    for target in &targets[all.targets.len()..] {
+        let reason = "the run was interrupted before this target's turn".to_owned();
+        all.targets.push(row(session, target, "unknown", reason));
+    }
+    Ok((all, base, words, crashed))
+}
+
+fn row(session: &Session, target: &Target, result: &str, reason: String) -> TargetResult {
+    let path = relative(session.program.path(target.span), &session.directory);
+    let at = if target.span.is_known() { format!("{path}:{}", target.span.line) } else { String::new() };
+    TargetResult { target: target.name.clone(), at, result: result.into(), reason, ..TargetResult::default() }
+}
+
+fn results(
+    args: &ReachArgs,
+    session: &Session,
+    targets: &[Target],
+    arrivals: &Arrivals,
+    found: &Explored,
+) -> Vec<TargetResult> {
+    let tests = (0..targets.len()).filter_map(|i| arrivals.test(i));
+    let replays = if args.no_replay { Default::default() } else { arrivals::replay(&found.dir, tests) };
+    let missing = missing(found);
+    let one = |(i, target): (usize, &Target)| {
+        if let Some(test) = arrivals.test(i) {
+            let replay = replays.get(&test.id).cloned().unwrap_or_else(|| "not replayed natively (--no-replay)".into());
+            let contradicted = replay.starts_with(arrivals::CONTRADICTS);
+            let (result, reason) =
+                if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };
+            let row = row(session, target, result, reason);
+            return TargetResult { test: (!contradicted).then_some(test.id), replay, ..row };
+        }
+        match missing.as_slice() {
+            [] => {
+                let reason = format!("no path leads there: the whole tree has {}", text::count(found.nodes, "node"));
+                row(session, target, "unreachable", reason)
+            }
+            [only] => row(session, target, "unknown", only.clone()),
+            [first, more @ ..] => row(
+                session,
+                target,
+                "unknown",
+                format!("{first}, and {} (below)", text::count(more.len() as u64, "further reason")),
+            ),
+        }
+    };
+    targets.iter().enumerate().map(one).collect()
+}
+
+/// Everything because of which a target that was not reached might still be.
+fn missing(found: &Explored) -> Vec<String> {
+    let mut all = found.undefined.clone();
+    all.extend(found.counters.cuts.keys().map(|cut| summary::reason(cut).words()));
+    if all.is_empty() && !found.summary.complete {
+        all.push("the engine stopped on a bug of its own".into());
+    }
+    all
+}
+
+fn account(found: &Explored) -> String {
+    let c = &found.counters;
+    let pruned = if c.pruned > 0 { format!(", {} pruned", text::number(c.pruned)) } else { String::new() };
+    let mut out = format!(
+        "Explored {}{pruned} ({}) in {}.\n",
+        text::count(c.completed + c.errored + c.silent, "path"),
+        text::count(found.nodes, "node"),
+        duration::show(found.elapsed)
+    );
+    if found.summary.targets.iter().any(|t| t.result == "unknown") {
+        for reason in missing(found) {
+            let _ = writeln!(out, "  {reason}");
+        }
+    }
+    out
+}
+
+fn table(rows: &[TargetResult]) -> String {
+    let width = rows.iter().map(|r| r.target.chars().count()).max().unwrap_or(0).max(6);
+    let mut out = format!("{:<width$}  {:<11}\n", "target", "result").trim_end().to_owned() + "\n";
+    for r in rows {
+        let why = match r.test {
+            Some(test) => format!("{}, {}", test.stem(), r.replay),
+            None => r.reason.clone(),
+        };
+        let at = if r.at == r.target || r.at.is_empty() { String::new() } else { format!(" [{}]", r.at) };
+        let _ = writeln!(out, "{:<width$}  {:<11}  {why}{at}", r.target, r.result);
+    }
+    out
+}
