@@ -136,7 +136,8 @@ impl Session<'_> {
         let mut solver = pleach_smt::Stats::new();
         guided.machine.solver.stats(&mut solver);
         let c = &run.counters;
-        let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none();
+        let unsound = !c.rechecked.failures.is_empty();
+        let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
         let summary = Summary {
             complete,
             paths: summary::paths(c),
@@ -170,7 +171,6 @@ impl Session<'_> {
         let undefined = writer.undefined.values().cloned().collect();
         let failure = writer.failure().map(ToString::to_string);
         drop(writer);
-        let unsound = !run.counters.rechecked.failures.is_empty();
         Ok(Explored {
             dir,
             summary,

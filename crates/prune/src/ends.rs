@@ -15,7 +15,13 @@ impl Interpolation {
     pub(crate) fn at_end(&mut self, logic: &mut dyn Logic, state: &State, end: &End, fresh: bool) -> Walked<Condition> {
         let program = logic.program();
         let f = program.function(state.frame.func);
-        let inst = &f.insts[state.inst as usize];
+        let Some(inst) = f.insts.get(state.inst as usize) else {
+            // Behind the last instruction: the exit handlers have returned.
+            return match end {
+                End::Exit(_) => self.nothing_lost(logic, state, self.checks.leaks),
+                _ => Err(GiveUp("a return from the entry")),
+            };
+        };
         let callee = match inst {
             Inst::Call { callee: Callee::Direct(g), args, .. } => Some((program.function(*g).name.as_str(), *args)),
             _ => None,

@@ -1,5 +1,6 @@
-//! A hundred random programs do natively what the engine says; `docs/testing.md` has the command for more.
+//! A hundred random programs do natively what the engine says, and a few get the answers that follow from it; `docs/testing.md` has the command for more.
 
+use pleach_testkit::answers::check_seed;
 use pleach_testkit::differential::{Comparison, compare_seed};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,4 +26,10 @@ fn a_hundred_random_programs() {
     });
     let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
     assert!(failures.is_empty(), "{} of {COUNT} programs differ:\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn answers_follow_from_what_is_found() {
+    let wrong: Vec<String> = (1..=3).flat_map(|seed| check_seed(seed).unwrap_or_else(|why| vec![why])).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -57,7 +57,7 @@ fn list(known: &[String]) -> String {
 }
 
 fn labels(known: &[String]) -> String {
-    if known.is_empty() { "it has no labels that are used".into() } else { format!("its labels are {}", list(known)) }
+    if known.is_empty() { "it has no labels".into() } else { format!("its labels are {}", list(known)) }
 }
 
 impl Wish {

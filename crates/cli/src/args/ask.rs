@@ -24,8 +24,6 @@ Exit status:
 
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
-    #[command(flatten)]
-    pub run: RunArgs,
     /// What must hold: names as below, several with commas between, or a property file
     #[arg(long, short, value_name = "PROPERTY", default_value = "errors")]
     pub property: String,
@@ -42,6 +40,9 @@ pub struct VerifyArgs {
     /// Follow every path, also those that explored ones cover
     #[arg(long, help_heading = "Search")]
     pub no_prune: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 pub const REACH_EXIT_CODES: &str = "\
@@ -59,8 +60,6 @@ Exit status:
 #[derive(Args, Clone, Debug)]
 #[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks"])]
 pub struct ReachArgs {
-    #[command(flatten)]
-    pub run: RunArgs,
     /// A place to reach, as below; may be given several times
     #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
     pub target: Vec<String>,
@@ -86,4 +85,7 @@ pub struct ReachArgs {
     /// Follow every path, also those that explored ones cover
     #[arg(long, help_heading = "Search")]
     pub no_prune: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
 }
