@@ -11,7 +11,7 @@ use pleach_memory::resolve::candidates;
 use pleach_memory::{Entry, ObjId, ObjectKind};
 use pleach_state::seams::Logic;
 use pleach_state::{ErrorKind, State};
-use pleach_wp::{Condition, Dead, GiveUp, Pin, Valid, Walked};
+use pleach_wp::{Condition, Dead, GiveUp, Home, Pin, Valid, Walked};
 
 const UNKNOWN: GiveUp = GiveUp("an error that depends on the state");
 /// Addresses below this are null with an offset.
@@ -118,7 +118,7 @@ impl Failure<'_> {
     /// The source is looked at before the target.
     fn copy(&mut self, dst: Opnd, src: Opnd, n: u64) -> Walked<()> {
         let s = self.pointer(src)?;
-        let v = Valid { ptr: s, obj: ObjId(0), off: None, bytes: n, write: false, bounded: true };
+        let v = Valid { ptr: s, obj: ObjId(0), off: None, bytes: n, write: false, bounded: true, home: Home::Any };
         let fine = Condition { valids: vec![v], ..Condition::default() };
         if Matcher::own(self.state, &self.this.locs, self.this.fixed).check(self.logic, &fine).is_err() {
             return self.place(src, n, false);

@@ -7,9 +7,9 @@
 use pleach_expr::arc::Arc;
 use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask};
 use pleach_memory::{Entry, ObjId, ObjectKind, Value};
-use pleach_state::State;
 use pleach_state::seams::Logic;
-use pleach_wp::{Condition, Dead, Loc, Locs, Pin, Sum, Valid};
+use pleach_state::{Frame, State};
+use pleach_wp::{Condition, Dead, Home, Loc, Locs, Pin, Sum, Valid};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -249,7 +249,7 @@ impl<'a> Matcher<'a> {
         if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
             return Err(Miss::Binding);
         }
-        if p.size.is_some_and(|s| s != o.size) {
+        if p.size.is_some_and(|s| s != o.size) || !at_home(self.state, p.home, obj, o.kind) {
             return Err(Miss::Binding);
         }
         match (p.off, off) {
@@ -280,7 +280,7 @@ impl<'a> Matcher<'a> {
         let t = self.translate(logic, v.ptr).ok_or(Miss::Binding)?;
         let (obj, off) = self.target(logic, t).ok_or(Miss::Binding)?;
         let Some(Entry::Live(o)) = self.state.memory.entry(obj) else { return Err(Miss::Binding) };
-        if o.kind == ObjectKind::Function || (v.write && o.readonly) {
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.home, obj, o.kind) {
             return Err(Miss::Binding);
         }
         if !v.bounded {
@@ -402,17 +402,22 @@ fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, byte
 
 /// A register of the frame at a call depth.
 pub(crate) fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
-    let top = state.call_depth();
-    if depth == top {
-        return state.frame.regs.get(slot as usize).copied();
+    let frame = frames(state).find(|(d, _)| *d == depth)?.1;
+    frame.regs.get(slot as usize).copied()
+}
+
+/// Frames with their call depths, from the top.
+fn frames(state: &State) -> impl Iterator<Item = (u32, &Frame)> {
+    let below = std::iter::successors(state.callers.as_deref(), |c| c.below.as_deref());
+    // The frame in a caller entry of depth d is the one at depth d - 1.
+    std::iter::once((state.call_depth(), &state.frame)).chain(below.map(|c| (c.depth - 1, &c.frame)))
+}
+
+fn at_home(state: &State, home: Home, obj: ObjId, kind: ObjectKind) -> bool {
+    let local = |(_, f): (u32, &Frame)| f.locals.contains(&obj);
+    match home {
+        Home::Any => true,
+        Home::Outlives(d) => kind != ObjectKind::Stack || !frames(state).take_while(|f| f.0 >= d).any(local),
+        Home::LocalOf(d) => frames(state).find(|f| f.0 == d).is_some_and(local),
     }
-    let mut at = state.callers.as_deref();
-    while let Some(c) = at {
-        // The frame below a caller entry of depth d is the frame at depth d - 1.
-        if c.depth == depth + 1 {
-            return c.frame.regs.get(slot as usize).copied();
-        }
-        at = c.below.as_deref();
-    }
-    None
 }

@@ -75,8 +75,9 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
         }
         let one_kind = |q: &Pin| q.kind.is_none() || p.kind.is_none() || q.kind == p.kind;
         let same = |q: &Pin| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size && one_kind(q);
-        match pins.iter_mut().find(|q| same(q)) {
-            Some(q) => {
+        match pins.iter_mut().find_map(|q| if same(q) { q.home.and(p.home).map(|h| (q, h)) } else { None }) {
+            Some((q, home)) => {
+                q.home = home;
                 q.bytes = q.bytes.max(p.bytes);
                 q.write |= p.write;
                 q.kind = q.kind.or(p.kind);
@@ -95,19 +96,24 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
         if let (Some(p), Ok(k)) = (pin, u64::try_from(k))
             && p.obj == v.obj
             && v.bounded
+            && let Some(home) = p.home.and(v.home)
         {
+            p.home = home;
             p.bytes = p.bytes.max(k.saturating_add(v.bytes));
             p.write |= v.write;
             continue;
         }
-        let same = |o: &Valid| apart(terms, o.ptr).0 == x && o.obj == v.obj && o.bounded && v.bounded;
+        let same = |o: &Valid| {
+            apart(terms, o.ptr).0 == x && o.obj == v.obj && o.bounded && v.bounded && o.home.and(v.home).is_some()
+        };
         match valids.iter_mut().find(|o| same(o)) {
             Some(o) => {
                 let at = apart(terms, o.ptr).1;
                 let (first, last) =
                     (at.min(k), (at as i128 + i128::from(o.bytes)).max(k as i128 + i128::from(v.bytes)));
                 let bytes = u64::try_from(last - first as i128).unwrap_or(u64::MAX);
-                *o = Valid { bytes, write: o.write | v.write, ..if k < at { v } else { *o } };
+                let home = o.home.and(v.home).unwrap_or(o.home);
+                *o = Valid { bytes, home, write: o.write | v.write, ..if k < at { v } else { *o } };
             }
             None => valids.push(v),
         }

@@ -1,8 +1,8 @@
 //! Walking back over calls, returns and modelled functions.
 
-use crate::condition::Pin;
+use crate::condition::{Home, Pin};
 use crate::transformer::{GiveUp, Walked, Walker};
-use pleach_ir::{Callee, FuncId, Function, Inst, OpndKind, Range, Symbol};
+use pleach_ir::{Callee, FuncId, Function, OpndKind, Range, Symbol};
 use pleach_memory::{ObjId, ObjectKind};
 use pleach_state::Access;
 
@@ -19,6 +19,7 @@ impl Walker<'_> {
         {
             return Err(GiveUp("the record does not fit the program"));
         }
+        self.without_frame(depth + 1)?;
         let list = &f.args[args.as_range()];
         for (p, a) in target.params.iter().zip(list) {
             let r = self.register(target, depth + 1, p.slot);
@@ -58,36 +59,38 @@ impl Walker<'_> {
                 self.assign(g, outer, *d, v);
             }
         }
-        let about_memory = !self.condition.valids.is_empty()
-            || !self.condition.pins.is_empty()
-            || !self.condition.dead.is_empty()
-            || self.condition.looks_into_memory(self.terms, self.locs);
-        if !dropped.is_empty() && about_memory {
-            self.killed()?;
-            // The locals are found through the registers that hold their addresses.
-            let slots: Vec<_> = f
-                .insts
-                .iter()
-                .filter_map(|i| if let Inst::Alloca { dst, .. } = i { Some(*dst) } else { None })
-                .collect();
-            if slots.len() != dropped.len() {
-                return Err(GiveUp("locals made in a loop"));
-            }
-            for (&obj, slot) in dropped.iter().zip(slots) {
-                let ptr = self.register(f, depth, slot);
-                self.pin(ptr, obj, Some(0), 0, false)?;
-                self.died(obj)?;
+        // Whatever the condition says about memory is about objects that outlive the call.
+        let outlives = Home::Outlives(depth);
+        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
+            *h = h.and(outlives).ok_or(GiveUp("a local of a frame below"))?;
+        }
+        for &obj in dropped {
+            self.died(obj, Home::LocalOf(depth))?;
+        }
+        Ok(())
+    }
+
+    /// Back before the call: its frame is not there yet.
+    fn without_frame(&mut self, depth: u32) -> Walked<()> {
+        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
+            match *h {
+                Home::Outlives(d) if d >= depth => *h = Home::Any,
+                Home::LocalOf(d) if d >= depth => return Err(GiveUp("an object reached before it was made")),
+                _ => {}
             }
         }
         Ok(())
     }
 
     /// The object ceased to exist here: what points to it from now on pointed to it before.
-    fn died(&mut self, obj: ObjId) -> Walked<()> {
+    fn died(&mut self, obj: ObjId, home: Home) -> Walked<()> {
         for d in std::mem::take(&mut self.condition.dead) {
             if d.obj == obj {
                 let at = d.at.map(u64::try_from).transpose().map_err(|_| GiveUp("a pointer before its object"))?;
-                self.pin(d.ptr, obj, at, 0, false)?;
+                self.condition.require_pin(Pin { home, ..Pin::new(d.ptr, obj, at) });
+                self.live = None;
             } else {
                 self.condition.dead.push(d);
             }
@@ -151,7 +154,7 @@ impl Walker<'_> {
                 // `malloc(n)`, `calloc(a, b)`: the sizes are part of what happened.
                 let sizes = if zeroed && list.len() == 2 { 2 } else { 1 };
                 let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
-                self.allocated(f, depth, dst, obj, size, zeroed)?;
+                self.allocated(f, depth, dst, obj, size, zeroed, false)?;
                 if let Some(blocks) = &mut self.condition.blocks
                     && !blocks.remove(&obj)
                 {
@@ -172,7 +175,7 @@ impl Walker<'_> {
             }
             Access::Free { obj } => {
                 self.killed()?;
-                self.died(obj)?;
+                self.died(obj, Home::Any)?;
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 let ptr = self.pointer(f, depth, p.value)?;
                 self.condition.require_pin(Pin { kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });

@@ -8,6 +8,27 @@ use pleach_memory::{ObjId, ObjectKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
+/// Whose local an object may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Home {
+    Any,
+    /// no local of the frames at this call depth or above: it is still there when they have returned
+    Outlives(u32),
+    /// a local of the frame at this call depth
+    LocalOf(u32),
+}
+
+impl Home {
+    /// Both at once; `None` if that cannot be said.
+    pub fn and(self, other: Home) -> Option<Home> {
+        match (self, other) {
+            (Home::Any, h) | (h, Home::Any) => Some(h),
+            (Home::Outlives(a), Home::Outlives(b)) => Some(Home::Outlives(a.min(b))),
+            (a, b) => (a == b).then_some(a),
+        }
+    }
+}
+
 /// `ptr` points to live memory with room for `bytes`, writable if `write`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Valid {
@@ -19,6 +40,7 @@ pub struct Valid {
     pub write: bool,
     /// false: only that the object is live; inside and outside its bounds are both known
     pub bounded: bool,
+    pub home: Home,
 }
 
 /// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
@@ -34,12 +56,13 @@ pub struct Pin {
     pub kind: Option<ObjectKind>,
     /// must have exactly this size (an access outside it was the error, or may be)
     pub size: Option<u64>,
+    pub home: Home,
 }
 
 impl Pin {
     /// Points into the object, nothing else asked.
     pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> Pin {
-        Pin { ptr, obj, off, bytes: 0, write: false, kind: None, size: None }
+        Pin { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, home: Home::Any }
     }
 }
 
@@ -91,11 +114,13 @@ impl Condition {
     }
 
     pub fn require_valid(&mut self, v: Valid) {
-        if !self
-            .valids
-            .iter()
-            .any(|o| o.ptr == v.ptr && o.bytes >= v.bytes && (o.write || !v.write) && (o.bounded || !v.bounded))
-        {
+        if !self.valids.iter().any(|o| {
+            o.ptr == v.ptr
+                && o.bytes >= v.bytes
+                && (o.write || !v.write)
+                && (o.bounded || !v.bounded)
+                && (o.home == v.home || v.home == Home::Any)
+        }) {
             self.valids.push(v);
         }
     }

@@ -1,6 +1,6 @@
 //! Walking back over accesses to memory, allocation and freeing.
 
-use crate::condition::Pin;
+use crate::condition::{Home, Pin};
 use crate::loc::Loc;
 use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_expr::{TermId, Terms, facts};
@@ -211,7 +211,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A fresh object came into being, its address in `dst`.
+    /// A fresh object came into being, its address in `dst`: a local of the frame at `depth`, or a heap block.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn allocated(
         &mut self,
         f: &Function,
@@ -220,7 +221,13 @@ impl Walker<'_> {
         obj: ObjId,
         size: u64,
         zeroed: bool,
+        local: bool,
     ) -> Walked<()> {
+        let at_home = |home: Home| match home {
+            Home::Any => true,
+            Home::Outlives(d) => !local || depth < d,
+            Home::LocalOf(d) => local && depth == d,
+        };
         let base = self.terms.base(obj);
         if let Some(dst) = dst {
             self.assign(f, depth, dst, base);
@@ -246,7 +253,7 @@ impl Walker<'_> {
                 return Err(GiveUp("a pointer into one of several objects"));
             }
             let room = p.size.map_or(p.off.unwrap_or(0) + p.bytes <= size, |s| s == size);
-            if p.obj != obj || !room {
+            if p.obj != obj || !room || !at_home(p.home) {
                 return Err(GiveUp("a pin that the allocation does not meet"));
             }
             if let Some(k) = p.off {
@@ -265,6 +272,9 @@ impl Walker<'_> {
                 continue;
             }
             let off = self.terms.sub(v.ptr, base);
+            if !at_home(v.home) {
+                return Err(GiveUp("an access that the allocation does not meet"));
+            }
             if !v.bounded && !self.terms.has(off, facts::HAS_BASE) {
                 continue;
             }

@@ -8,7 +8,7 @@
 //! between the words of a small object. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::condition::{Condition, Pin, Valid};
+use crate::condition::{Condition, Home, Pin, Valid};
 use crate::loc::{Loc, Locs};
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
@@ -105,7 +105,7 @@ impl Walker<'_> {
                         let same = self.terms.eq(c, n);
                         self.require(same);
                     }
-                    self.allocated(f, run.depth, Some(*dst), obj, bytes, zeroed)?;
+                    self.allocated(f, run.depth, Some(*dst), obj, bytes, zeroed, true)?;
                 }
                 Inst::MemCopy { dst, src, len, len_width, .. } => {
                     let access = pop()?.clone();
@@ -359,7 +359,7 @@ impl Walker<'_> {
     }
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true });
+        self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true, home: Home::Any });
         self.live = None;
     }
 }
@@ -391,7 +391,7 @@ impl<'a> Walker<'a> {
         if let Some((ptr, ty, write)) = access {
             let ptr = self.pointer(f, depth, ptr)?;
             let bytes = u64::from(self.program.target.store_bytes(ty));
-            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true });
+            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true, home: Home::Any });
         }
         Ok(c)
     }
