@@ -46,6 +46,8 @@ impl Interpolation {
             (End::Silent, Some(("klee_silent_exit", _))) => Ok(Condition::default()),
             // The failing side of a check: its condition is the edge's.
             (End::Error(e), _) if fresh && state.fork == ForkKind::Check(e.kind) => Ok(Condition::default()),
+            // One of the ways a pointer can go: its parent knows.
+            (End::Error(_), _) if fresh && state.fork == ForkKind::Target(None) => Ok(Condition::default()),
             (End::Error(e), Some((name, _)))
                 if matches!(e.kind, ErrorKind::Assert | ErrorKind::Abort | ErrorKind::User)
                     && matches!(

@@ -3,7 +3,7 @@
 //! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind. *Direction*: gives up
 //! where the error depends on more than one place in one object, or on where other objects lie.
 
-use crate::matching::Matcher;
+use crate::matching::{Matcher, NULL_PAGE};
 use crate::pruner::Interpolation;
 use pleach_expr::{TermId, sign_extend};
 use pleach_ir::{Arg, Callee, Function, Inst, Opnd, Ty};
@@ -14,8 +14,6 @@ use pleach_state::{ErrorKind, State};
 use pleach_wp::{Condition, Dead, GiveUp, Home, Pin, Valid, Walked};
 
 const UNKNOWN: GiveUp = GiveUp("an error that depends on the state");
-/// Addresses below this are null with an offset.
-const NULL_PAGE: u64 = 4096;
 
 /// Where a pointer points, if it is into one object or a number.
 enum Target {
@@ -131,13 +129,16 @@ impl Failure<'_> {
 
     fn target(&mut self, value: TermId) -> Option<Target> {
         let terms = self.logic.terms();
-        match candidates(terms, value)?[..] {
-            [c] => match c.obj {
-                Some(obj) => Some(Target::Place { obj, off: c.offset }),
-                None => terms.as_const(c.offset).map(Target::Number),
-            },
-            _ => None,
+        for way in candidates(terms, value)? {
+            if !self.logic.entails(self.state, way.guard) {
+                continue;
+            }
+            return match way.obj {
+                Some(obj) => Some(Target::Place { obj, off: way.offset }),
+                None => self.logic.terms().as_const(way.offset).map(Target::Number),
+            };
         }
+        None
     }
 
     /// An access of `n` bytes through the pointer.

@@ -19,6 +19,7 @@ mod ranges;
 mod rename;
 mod slacken;
 pub mod table;
+mod targets;
 mod tighten;
 mod words;
 

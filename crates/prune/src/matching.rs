@@ -5,13 +5,17 @@
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
 use pleach_expr::arc::Arc;
-use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask};
+use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
+use pleach_memory::resolve::candidates;
 use pleach_memory::{Entry, ObjId, ObjectKind, Value};
 use pleach_state::seams::Logic;
 use pleach_state::{Frame, State};
-use pleach_wp::{Condition, Dead, Home, Loc, Locs, Pin, Sum, Valid};
+use pleach_wp::{Choice, Condition, Dead, Home, Loc, Locs, Pin, Sum, Valid};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// Addresses below this are null with an offset.
+pub(crate) const NULL_PAGE: u64 = 4096;
 
 /// Object variables of a condition → objects of the state.
 pub type Binding = FxHashMap<ObjId, ObjId>;
@@ -99,6 +103,9 @@ impl<'a> Matcher<'a> {
         }
         for d in &c.dead {
             self.dead(logic, d)?;
+        }
+        for c in &c.choices {
+            self.choice(logic, c)?;
         }
         let mut open = Vec::new();
         for &l in &c.literals {
@@ -260,20 +267,23 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// The one object a pointer term points into, and the offset if it is constant.
+    /// The one object a pointer term points into on this path, and the offset if it is constant.
     pub(crate) fn target(&self, logic: &mut dyn Logic, t: TermId) -> Option<(ObjId, Option<i64>)> {
-        match Value::from_term(logic.terms(), t) {
-            Value::Ptr { obj, off } => Some((obj, Some(off))),
-            Value::Term(t) => match logic.terms().bases(t)[..] {
-                [obj] => {
-                    let base = logic.terms().base(obj);
-                    let off = logic.terms().sub(t, base);
-                    (!logic.terms().has(off, facts::HAS_BASE)).then_some((obj, None))
-                }
-                _ => None,
-            },
-            _ => None,
+        if let Value::Ptr { obj, off } = Value::from_term(logic.terms(), t) {
+            return Some((obj, Some(off)));
         }
+        if !logic.terms().has(t, facts::HAS_BASE) {
+            return None;
+        }
+        for way in candidates(logic.terms(), t)? {
+            let Some(obj) = way.obj else { continue };
+            // At most one of them holds under the model.
+            if logic.decided(self.state, way.guard) != Some(false) && logic.entails(self.state, way.guard) {
+                let w = logic.terms().width(way.offset);
+                return Some((obj, logic.terms().as_const(way.offset).map(|k| sign_extend(k, w))));
+            }
+        }
+        None
     }
 
     fn valid(&mut self, logic: &mut dyn Logic, v: &Valid) -> Result<(), Miss> {
@@ -314,6 +324,36 @@ impl<'a> Matcher<'a> {
             Some(Entry::Gone) if !d.freed => Ok(()),
             _ => Err(Miss::Binding),
         }
+    }
+
+    /// Whatever the pointer may be into is one of the objects, and inside unless outside is known as well.
+    pub(crate) fn choice(&mut self, logic: &mut dyn Logic, c: &Choice) -> Result<(), Miss> {
+        let t = self.translate(logic, c.ptr).ok_or(Miss::Binding)?;
+        let found = candidates(logic.terms(), t).ok_or(Miss::Binding)?;
+        for way in found {
+            let among = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
+            let terms = logic.terms();
+            let fine = match among.map(|o| self.state.memory.get(o)) {
+                Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => {
+                    let last = o.size.checked_sub(c.bytes).map(|k| terms.constant(terms.width(way.offset), k));
+                    match last {
+                        _ if c.outside => Terms::TRUE,
+                        Some(last) => terms.ule(way.offset, last),
+                        None => Terms::FALSE,
+                    }
+                }
+                None if way.obj.is_none() && c.null => {
+                    let page = terms.constant(terms.width(way.offset), NULL_PAGE);
+                    terms.ult(way.offset, page)
+                }
+                _ => Terms::FALSE,
+            };
+            let claim = terms.implies(way.guard, fine);
+            if !logic.entails(self.state, claim) {
+                return Err(Miss::Binding);
+            }
+        }
+        Ok(())
     }
 
     /// The condition's term with the state's values for locations; `None` while an object variable is unbound.
@@ -407,7 +447,7 @@ pub(crate) fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
 }
 
 /// Frames with their call depths, from the top.
-fn frames(state: &State) -> impl Iterator<Item = (u32, &Frame)> {
+pub(crate) fn frames(state: &State) -> impl Iterator<Item = (u32, &Frame)> {
     let below = std::iter::successors(state.callers.as_deref(), |c| c.below.as_deref());
     // The frame in a caller entry of depth d is the one at depth d - 1.
     std::iter::once((state.call_depth(), &state.frame)).chain(below.map(|c| (c.depth - 1, &c.frame)))

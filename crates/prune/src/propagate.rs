@@ -114,7 +114,10 @@ impl Interpolation {
                 }
                 Ok(condition)
             }
-            ForkKind::Other => Err(GiveUp("a fork over the targets of a pointer")),
+            ForkKind::Target(Some(obj)) => self.within(logic, origin, obj, psi),
+            ForkKind::Target(None) if child.failed.is_some() => Ok(Condition::default()),
+            ForkKind::Target(None) => Err(GiveUp("a fork over the targets of a pointer")),
+            ForkKind::Other => Err(GiveUp("a fork that is not a branch")),
         }
     }
 
@@ -179,6 +182,9 @@ impl Interpolation {
         if child.fork == ForkKind::Branch {
             parent.exits.extend(child.entry.runs.first().map(|r| r.exit));
         }
+        if let ForkKind::Target(to) = child.fork {
+            parent.targets.went(to, child.failed);
+        }
         match (&mut parent.needs, part) {
             (Ok(needs), Ok(part)) => needs.and(part),
             (needs @ Ok(_), Err(why)) => *needs = Err(why),
@@ -201,6 +207,9 @@ impl Interpolation {
                     c.require(only);
                 }
                 condition = c;
+            }
+            if !node.targets.is_empty() {
+                self.choose(logic, &fork, &node.targets, &mut condition)?;
             }
             condition = self.tighten(logic, &fork, condition)?;
             condition = self.walk_trace(logic, condition, &fork.trace)?;

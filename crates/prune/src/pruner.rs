@@ -13,9 +13,10 @@ use crate::figures::Figures;
 use crate::matching::Matcher;
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
+use crate::targets::Targets;
 use pleach_ir::Program;
 use pleach_state::seams::{Effort, Logic, Look, Pruner};
-use pleach_state::{End, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
+use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, GiveUp, Locs, Walked};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -40,6 +41,10 @@ pub(crate) struct Open {
     pub(crate) exits: Vec<Exit>,
     /// the path ended here, before another instruction was executed
     pub(crate) at_end: bool,
+    /// how it failed, if it did so at its first instruction
+    pub(crate) failed: Option<ErrorKind>,
+    /// the ways of a pointer that children went
+    pub(crate) targets: Targets,
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
@@ -180,6 +185,8 @@ impl Pruner for Interpolation {
             needs: Ok(Condition::default()),
             forked: None,
             exits: Vec::new(),
+            failed: None,
+            targets: Targets::default(),
             by: None,
             at_end: false,
             state: Rc::new(state.clone()),
@@ -199,6 +206,9 @@ impl Pruner for Interpolation {
         let trace = std::mem::take(&mut state.trace);
         let at_end = trace.is_empty();
         let last = self.at_end(logic, state, end, at_end);
+        if let (true, End::Error(e), Some(o)) = (at_end, end, self.open.get_mut(&state.node)) {
+            o.failed = Some(e.kind);
+        }
         let psi = match last {
             Ok(c) => self.walk_trace(logic, c, &trace),
             Err(why) => Err(why),
@@ -249,7 +259,7 @@ impl Pruner for Interpolation {
         {
             *self.figures.sizes.entry(c.len()).or_default() += 1;
             // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not take.
-            let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_));
+            let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
             if !by_edge && Point::is_comparable(&info.state) {
                 let entry = Entry::new(node, c.clone(), info.work);
                 self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);

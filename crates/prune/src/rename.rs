@@ -44,6 +44,9 @@ impl Interpolation {
         for p in &mut out.pins {
             p.obj = matcher_binding.get(&p.obj).copied().unwrap_or(p.obj);
         }
+        for c in &mut out.choices {
+            c.objects.iter_mut().for_each(|o| *o = matcher_binding.get(o).copied().unwrap_or(*o));
+        }
         if !map.is_empty() {
             out.substitute(logic.terms(), &self.locs, &map);
         }

@@ -103,6 +103,8 @@ pub enum ForkKind {
     Branch,
     /// a check of the instruction: one side is an error of this kind
     Check(crate::outcome::ErrorKind),
+    /// the objects that the pointer of a load or store may be into: within this one, or an error
+    Target(Option<ObjId>),
     Other,
 }
 

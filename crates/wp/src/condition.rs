@@ -77,6 +77,19 @@ pub struct Dead {
     pub at: Option<i64>,
 }
 
+/// `ptr` points into one of these objects, with room for `bytes`: which of them is for the literals to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    pub ptr: TermId,
+    pub objects: Vec<ObjId>,
+    pub bytes: u64,
+    pub write: bool,
+    /// outside their bounds is known as well
+    pub outside: bool,
+    /// null is known as well
+    pub null: bool,
+}
+
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Condition {
     pub literals: Vec<TermId>,
@@ -87,6 +100,7 @@ pub struct Condition {
     pub blocks: Option<BTreeSet<ObjId>>,
     /// literals with many summands
     pub sums: Vec<Sum>,
+    pub choices: Vec<Choice>,
 }
 
 impl Condition {
@@ -97,11 +111,12 @@ impl Condition {
             && self.dead.is_empty()
             && self.blocks.is_none()
             && self.sums.is_empty()
+            && self.choices.is_empty()
     }
 
     pub fn len(&self) -> usize {
-        let blocks = usize::from(self.blocks.is_some());
-        self.literals.len() + self.valids.len() + self.pins.len() + self.dead.len() + self.sums.len() + blocks
+        let pointers = self.valids.len() + self.pins.len() + self.dead.len() + self.choices.len();
+        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some())
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -157,6 +172,12 @@ impl Condition {
         }
     }
 
+    pub fn require_choice(&mut self, c: Choice) {
+        if !self.choices.contains(&c) {
+            self.choices.push(c);
+        }
+    }
+
     pub fn and(&mut self, other: Condition) {
         for l in other.literals {
             self.require(l);
@@ -177,6 +198,9 @@ impl Condition {
         for s in other.sums {
             self.require_sum(s);
         }
+        for c in other.choices {
+            self.require_choice(c);
+        }
     }
 
     /// All terms the condition is made of, but for its sums.
@@ -187,12 +211,14 @@ impl Condition {
     /// The pointers it asks something of.
     pub fn pointers(&self) -> impl Iterator<Item = TermId> + '_ {
         let valids = self.valids.iter().map(|v| v.ptr);
-        valids.chain(self.pins.iter().map(|p| p.ptr)).chain(self.dead.iter().map(|d| d.ptr))
+        let others = self.dead.iter().map(|d| d.ptr).chain(self.choices.iter().map(|c| c.ptr));
+        valids.chain(self.pins.iter().map(|p| p.ptr)).chain(others)
     }
 
     fn pointers_mut(&mut self) -> impl Iterator<Item = &mut TermId> {
         let valids = self.valids.iter_mut().map(|v| &mut v.ptr);
-        valids.chain(self.pins.iter_mut().map(|p| &mut p.ptr)).chain(self.dead.iter_mut().map(|d| &mut d.ptr))
+        let others = self.dead.iter_mut().map(|d| &mut d.ptr).chain(self.choices.iter_mut().map(|c| &mut c.ptr));
+        valids.chain(self.pins.iter_mut().map(|p| &mut p.ptr)).chain(others)
     }
 
     /// The symbols the condition mentions.

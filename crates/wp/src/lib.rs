@@ -11,7 +11,7 @@ mod somewhere;
 mod sum;
 pub mod transformer;
 
-pub use condition::{Condition, Dead, Home, Pin, Valid};
+pub use condition::{Choice, Condition, Dead, Home, Pin, Valid};
 pub use loc::{Loc, Locs};
 pub use sum::Sum;
 pub use transformer::{GiveUp, Validity, Walked, Walker};

@@ -1,6 +1,6 @@
 //! Walking back over accesses to memory, allocation and freeing.
 
-use crate::condition::{Home, Pin};
+use crate::condition::{Choice, Home, Pin};
 use crate::loc::Loc;
 use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_expr::{TermId, Terms, facts};
@@ -261,6 +261,10 @@ impl Walker<'_> {
                 let there = self.terms.eq(off, k);
                 self.condition.require(there);
             }
+        }
+        let among = |c: &Choice| c.objects.contains(&obj) || self.terms.bases(c.ptr).contains(&obj);
+        if self.condition.choices.iter().any(among) {
+            return Err(GiveUp("a pointer into one of several objects"));
         }
         if self.condition.dead.iter().any(|d| self.terms.bases(d.ptr).contains(&obj)) {
             return Err(GiveUp("a pin that the allocation does not meet"));

@@ -383,16 +383,20 @@ impl<'a> Walker<'a> {
     /// Everything that must hold for the instruction not to be an error.
     pub fn checks_at(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Condition> {
         let mut c = Condition { literals: self.check_of(f, depth, inst)?, ..Condition::default() };
-        let access = match inst {
-            Inst::Load { ty, ptr, .. } => Some((*ptr, *ty, false)),
-            Inst::Store { ty, ptr, .. } => Some((*ptr, *ty, true)),
-            _ => None,
-        };
-        if let Some((ptr, ty, write)) = access {
-            let ptr = self.pointer(f, depth, ptr)?;
-            let bytes = u64::from(self.program.target.store_bytes(ty));
+        if let Some((ptr, bytes, write)) = self.access_of(f, depth, inst)? {
             c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true, home: Home::Any });
         }
         Ok(c)
+    }
+
+    /// The pointer of a load or store, the bytes it accesses, and whether it writes.
+    pub fn access_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Option<(TermId, u64, bool)>> {
+        let (ptr, ty, write) = match *inst {
+            Inst::Load { ty, ptr, .. } => (ptr, ty, false),
+            Inst::Store { ty, ptr, .. } => (ptr, ty, true),
+            _ => return Ok(None),
+        };
+        let ptr = self.pointer(f, depth, ptr)?;
+        Ok(Some((ptr, u64::from(self.program.target.store_bytes(ty)), write)))
     }
 }

@@ -1,0 +1,240 @@
+//! Forks over the objects a pointer may be into.
+//!
+//! *Idea*: below each child the pointer is pinned to one object; at the fork it is not. There the objects are found by other ways (anchors), what
+//! the child says of the pointer becomes literals about its distance from the object, all its literals are needed only where the pointer is
+//! within it, and the pointer may be into none but the objects of the children (a choice). *Invariant*: a state that satisfies the choice goes
+//! only the children's ways, and on the way of a child the pointer is within its object, because objects do not overlap.
+//! *Direction*: gives up where an object has no other way to it, or the error is none of bounds or null.
+
+use crate::matching::Matcher;
+use crate::pruner::Interpolation;
+use pleach_expr::{TermId, Terms, facts};
+use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_state::seams::Logic;
+use pleach_state::{ErrorKind, Frame, State};
+use pleach_wp::{Choice, Condition, GiveUp, Home, Loc, Pin, Walked};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+const UNKNOWN: GiveUp = GiveUp("a fork over the targets of a pointer");
+/// So many words of memory are looked at for a way to an object.
+const LOOK: usize = 8192;
+
+/// The ways that children went.
+#[derive(Default)]
+pub(crate) struct Targets {
+    objects: Vec<ObjId>,
+    failures: Vec<ErrorKind>,
+}
+
+impl Targets {
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.failures.is_empty()
+    }
+
+    pub fn went(&mut self, to: Option<ObjId>, failed: Option<ErrorKind>) {
+        match to {
+            Some(obj) => self.objects.push(obj),
+            None => self.failures.extend(failed),
+        }
+    }
+}
+
+/// The object a pointer is into, where it is `p` plus something that does not depend on it.
+struct Within {
+    p: TermId,
+    base: TermId,
+    obj: ObjId,
+    size: u64,
+    /// what the object must be
+    pin: Pin,
+}
+
+impl Within {
+    /// The distance of a pointer from the object, if it goes with `p`.
+    fn offset(&self, terms: &mut Terms, ptr: TermId) -> Option<TermId> {
+        let delta = terms.sub(ptr, self.p);
+        let of_p: FxHashSet<_> = terms.support(self.p).iter().map(|k| k.symbol()).collect();
+        if terms.has(delta, facts::HAS_BASE) || terms.support(delta).iter().any(|k| of_p.contains(&k.symbol())) {
+            return None;
+        }
+        Some(terms.sub(ptr, self.base))
+    }
+
+    fn live(&mut self, write: bool, kind: Option<ObjectKind>, home: Home) -> Walked<()> {
+        self.pin.write |= write;
+        if kind.is_some() && self.pin.kind.is_some() && kind != self.pin.kind {
+            return Err(UNKNOWN);
+        }
+        self.pin.kind = self.pin.kind.or(kind);
+        self.pin.home = self.pin.home.and(home).ok_or(UNKNOWN)?;
+        Ok(())
+    }
+}
+
+impl Interpolation {
+    /// The access at the fork: pointer, bytes, whether it writes.
+    fn access_at(&mut self, logic: &mut dyn Logic, fork: &State) -> Walked<(TermId, u64, bool)> {
+        let program = logic.program();
+        let f = program.function(fork.frame.func);
+        let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
+        let (access, _) = self.walk(logic, Condition::default(), |w| w.access_of(f, depth, inst))?;
+        access.ok_or(UNKNOWN)
+    }
+
+    /// What the child needs in whose way the pointer is within `obj`, said at the fork.
+    pub(crate) fn within(
+        &mut self,
+        logic: &mut dyn Logic,
+        fork: &State,
+        obj: ObjId,
+        mut psi: Condition,
+    ) -> Walked<Condition> {
+        let (p, bytes, write) = self.access_at(logic, fork)?;
+        let size = fork.memory.get(obj).map(|o| o.size).filter(|s| bytes <= *s).ok_or(UNKNOWN)?;
+        let terms = logic.terms();
+        let base = terms.base(obj);
+        let mut w = Within { p, base, obj, size, pin: Pin { write, size: Some(size), ..Pin::new(p, obj, None) } };
+        for pin in std::mem::take(&mut psi.pins) {
+            let Some(off) = (if pin.obj == w.obj { w.offset(terms, pin.ptr) } else { None }) else {
+                psi.pins.push(pin);
+                continue;
+            };
+            w.live(pin.write, pin.kind, pin.home)?;
+            if pin.size.map_or(pin.off.unwrap_or(0) + pin.bytes > w.size, |s| s != w.size) {
+                return Err(UNKNOWN);
+            }
+            if let Some(at) = pin.off {
+                let at = terms.constant(terms.width(off), at);
+                let there = terms.eq(off, at);
+                psi.require(there);
+            }
+        }
+        for v in std::mem::take(&mut psi.valids) {
+            let Some(off) = (if v.obj == w.obj { w.offset(terms, v.ptr) } else { None }) else {
+                psi.valids.push(v);
+                continue;
+            };
+            w.live(v.write, None, v.home)?;
+            if v.bounded {
+                let last = w.size.checked_sub(v.bytes).ok_or(UNKNOWN)?;
+                let last = terms.constant(terms.width(off), last);
+                let inside = terms.ule(off, last);
+                psi.require(inside);
+            }
+        }
+        let (off, last) = (terms.sub(p, base), terms.constant(terms.width(base), size - bytes));
+        let e = terms.ule(off, last);
+        let mut condition = self.under(logic, fork, e, psi);
+        for pin in self.anchors(logic, fork, obj)? {
+            let found = pin.obj == obj;
+            condition.require_pin(if found { Pin { ptr: pin.ptr, off: pin.off, ..w.pin } } else { pin });
+        }
+        Ok(condition)
+    }
+
+    /// The pointer goes the ways of the children and no other.
+    pub(crate) fn choose(
+        &mut self,
+        logic: &mut dyn Logic,
+        fork: &State,
+        targets: &Targets,
+        condition: &mut Condition,
+    ) -> Walked<()> {
+        let (ptr, bytes, write) = self.access_at(logic, fork)?;
+        let known = |k: &ErrorKind| matches!(k, ErrorKind::Null | ErrorKind::OobRead | ErrorKind::OobWrite);
+        if !targets.failures.iter().all(known) {
+            return Err(UNKNOWN);
+        }
+        let mut objects = targets.objects.clone();
+        objects.sort_unstable();
+        let null = targets.failures.contains(&ErrorKind::Null);
+        let outside = targets.failures.iter().any(|k| *k != ErrorKind::Null);
+        let choice = Choice { ptr, objects, bytes, write, outside, null };
+        if Matcher::own(fork, &self.locs, self.fixed).choice(logic, &choice).is_err() {
+            return Err(UNKNOWN);
+        }
+        condition.require_choice(choice);
+        Ok(())
+    }
+
+    /// Pins that lead from registers and globals to the object; none for one that is the same in every state.
+    fn anchors(&mut self, logic: &mut dyn Logic, state: &State, obj: ObjId) -> Walked<Vec<Pin>> {
+        let mut out = Vec::new();
+        let Some(way) = self.way_to(logic, state, obj) else { return Err(UNKNOWN) };
+        let w = logic.terms().pointer_bits;
+        for (from, to, off) in way {
+            let ptr = self.locs.term(logic.terms(), from, w);
+            out.push(Pin::new(ptr, to, Some(off)));
+        }
+        Ok(out)
+    }
+
+    /// Places that hold the address of the next object, the last that of `obj`.
+    fn way_to(&self, logic: &mut dyn Logic, state: &State, obj: ObjId) -> Option<Vec<(Loc, ObjId, u64)>> {
+        if obj.0 < self.fixed {
+            return Some(Vec::new());
+        }
+        let word = u64::from(logic.terms().pointer_bits) / 8;
+        let globals = logic.program().globals.len() as u32;
+        // Each object with the step that found it.
+        let mut found: Vec<(Option<usize>, Option<(Loc, u64)>, ObjId)> = Vec::new();
+        let mut seen: FxHashSet<ObjId> = FxHashSet::default();
+        let mut todo: VecDeque<usize> = VecDeque::new();
+        let mut add = |found: &mut Vec<_>, todo: &mut VecDeque<usize>, before, step, o: ObjId| {
+            if seen.insert(o) {
+                todo.push_back(found.len());
+                found.push((before, step, o));
+            }
+        };
+        for (depth, frame) in outermost_first(state) {
+            for (slot, v) in frame.regs.iter().enumerate() {
+                if let &Value::Ptr { obj: o, off } = v
+                    && o.0 >= self.fixed
+                    && let Ok(off) = u64::try_from(off)
+                {
+                    let loc = Loc::Reg { depth, slot: slot as u32 };
+                    add(&mut found, &mut todo, None, Some((loc, off)), o);
+                }
+            }
+        }
+        for g in 0..globals {
+            add(&mut found, &mut todo, None, None, ObjId(g));
+        }
+        let mut looked = 0;
+        while let Some(i) = todo.pop_front() {
+            let o = found[i].2;
+            if o == obj {
+                let mut way = Vec::new();
+                let mut at = Some(i);
+                while let Some((before, step, o)) = at.map(|i| found[i]) {
+                    way.extend(step.map(|(loc, off)| (loc, o, off)));
+                    at = before;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            let Some(object) = state.memory.get(o) else { continue };
+            for at in (0..object.size).step_by(word as usize) {
+                looked += 1;
+                if looked > LOOK {
+                    return None;
+                }
+                if let Some(Value::Ptr { obj: to, off }) = object.contents.read_cell(at, word as usize)
+                    && to.0 >= self.fixed
+                    && let Ok(off) = u64::try_from(off)
+                {
+                    let loc = Loc::Cell { obj: o, off: at, bytes: word as u32 };
+                    add(&mut found, &mut todo, Some(i), Some((loc, off)), to);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn outermost_first(state: &State) -> Vec<(u32, &Frame)> {
+    let mut frames: Vec<_> = crate::matching::frames(state).collect();
+    frames.reverse();
+    frames
+}
