@@ -327,6 +327,15 @@ pub(crate) fn note(st: &mut State, access: impl FnOnce() -> Access) {
     }
 }
 
+/// Says more exactly what the last entry did.
+pub(crate) fn renote(st: &mut State, access: Access) {
+    if st.recording
+        && let Some(last) = st.trace.accesses.last_mut()
+    {
+        *last = access;
+    }
+}
+
 /// The name of the bytes an object held before the program wrote to it.
 pub(crate) fn uninit_name(obj: ObjId) -> String {
     format!("uninit!{}", obj.0)

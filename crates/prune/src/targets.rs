@@ -20,6 +20,9 @@ const UNKNOWN: GiveUp = GiveUp("a fork over the targets of a pointer");
 /// So many words of memory are looked at for a way to an object.
 const LOOK: usize = 8192;
 
+/// An object, the place that holds its address with the offset, and the step that found that place's object.
+type Step = (Option<usize>, Option<(Loc, u64)>, ObjId);
+
 /// The ways that children went.
 #[derive(Default)]
 pub(crate) struct Targets {
@@ -178,7 +181,7 @@ impl Interpolation {
         let word = u64::from(logic.terms().pointer_bits) / 8;
         let globals = logic.program().globals.len() as u32;
         // Each object with the step that found it.
-        let mut found: Vec<(Option<usize>, Option<(Loc, u64)>, ObjId)> = Vec::new();
+        let mut found: Vec<Step> = Vec::new();
         let mut seen: FxHashSet<ObjId> = FxHashSet::default();
         let mut todo: VecDeque<usize> = VecDeque::new();
         let mut add = |found: &mut Vec<_>, todo: &mut VecDeque<usize>, before, step, o: ObjId| {

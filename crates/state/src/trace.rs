@@ -58,6 +58,10 @@ pub enum Access {
     },
     /// the result is a new unknown
     Fresh,
+    /// the result is a new unknown from the first argument to before the second
+    FreshRange,
+    /// the result is a new unknown below the first argument
+    FreshBelow,
     /// so many bytes became new unknowns
     FreshMemory {
         obj: ObjId,

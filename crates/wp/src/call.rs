@@ -126,6 +126,35 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
+            Access::FreshRange | Access::FreshBelow => {
+                let Some(d) = dst else { return Err(GiveUp("no argument")) };
+                let r = self.register(f, depth, d);
+                let w = self.terms.width(r);
+                // The result may take the place of an argument.
+                let x = self.locs.unknown(self.terms, w);
+                self.replace(r, x);
+                let mut bounds = Vec::new();
+                for a in list.iter().take(2) {
+                    bounds.push(self.operand(f, depth, a.value, w)?);
+                }
+                let (some, inside) = match (access, &bounds[..]) {
+                    (Access::FreshRange, &[lo, hi]) => {
+                        let (above, below) = (self.terms.sle(lo, x), self.terms.slt(x, hi));
+                        (self.terms.slt(lo, hi), self.terms.and(above, below))
+                    }
+                    (Access::FreshBelow, &[n, ..]) => {
+                        let zero = self.terms.constant(w, 0);
+                        (self.terms.ne(n, zero), self.terms.ult(x, n))
+                    }
+                    _ => return Err(GiveUp("no argument")),
+                };
+                if self.needs_term(x) {
+                    self.assume(inside);
+                    self.forall(x)?;
+                }
+                self.require(some);
+                Ok(())
+            }
             Access::FreshMemory { obj, off, len } => {
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 for (var, _, _) in self.cells_within(obj, off, len) {

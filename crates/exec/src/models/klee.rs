@@ -1,7 +1,7 @@
 //! KLEE's intrinsics.
 
 use super::{Call, ModelFn, nondet, symbolic};
-use crate::access::{Purpose, note};
+use crate::access::{Purpose, note, renote};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::Terms;
@@ -70,6 +70,7 @@ fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.require(st, nonempty, ErrorKind::User, || "klee_range is given an empty range".into())?;
     let name = input_name(m, st, call.arg(2), "range");
     let x = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
+    renote(st, Access::FreshRange);
     let above = m.terms.sle(lo, x);
     let below = m.terms.slt(x, hi);
     let both = m.terms.and(above, below);
@@ -88,6 +89,7 @@ fn choose(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.require(st, some, ErrorKind::User, || "klee_choose(0) has nothing to choose from".into())?;
     let ty = InputType::Scalar { name: "unsigned long", bits: w, signed: false };
     let x = m.new_scalar(st, "klee_choose", w, Origin::MakeSymbolic, ty);
+    renote(st, Access::FreshBelow);
     let below = m.terms.ult(x, n);
     m.assume(st, below)?;
     call.give(st, Value::Term(x));
