@@ -77,6 +77,8 @@ pub enum PropertyError {
     Unknown(String),
     #[error("termination cannot be verified yet; there are errors (the default), {names} and memsafety", names = names())]
     Termination,
+    #[error("valid-memtrack (memsafety) and valid-memcleanup cannot be verified together: verify one after the other")]
+    TwoLeaks,
     #[error("cannot read the property file {}: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
     #[error("{}, line {line}: {why}", path.display())]
@@ -105,7 +107,7 @@ impl Property {
             let path = PathBuf::from(text);
             let contents = std::fs::read(&path)
                 .map_err(|e| PropertyError::Unreadable { path: path.clone(), why: e.to_string() })?;
-            return crate::prp::parse(&String::from_utf8_lossy(&contents), &path);
+            return crate::prp::parse(&String::from_utf8_lossy(&contents), &path)?.checked();
         }
         let mut property = Property::default();
         for name in text.split(',').map(str::trim) {
@@ -122,7 +124,13 @@ impl Property {
         if text.split(',').any(|n| n.trim() == "errors") && !property.goals.is_empty() {
             return Err(PropertyError::Unknown(text.to_owned()));
         }
-        Ok(property)
+        property.checked()
+    }
+
+    /// SOUND: what is left at the end is looked for by one check, and neither of the two covers the other where the program aborts.
+    fn checked(self) -> Result<Property, PropertyError> {
+        let both = self.has(Goal::ValidMemtrack) && self.has(Goal::ValidMemcleanup);
+        if both { Err(PropertyError::TwoLeaks) } else { Ok(self) }
     }
 
     /// For a question about what can be reached: no end is a violation, undefined behaviour leaves open what follows.
@@ -187,6 +195,7 @@ mod tests {
         assert_eq!(p.error_functions(), ["reach_error", "__VERIFIER_error"]);
         assert!(Property::parse("errors").unwrap().is_everything());
         assert_eq!(Property::parse("termination"), Err(PropertyError::Termination));
+        assert_eq!(Property::parse("memsafety,valid-memcleanup"), Err(PropertyError::TwoLeaks));
         for bad in ["", "unreach", "errors,no-overflow", "no-overflow,errors", "valid-deref,"] {
             assert!(matches!(Property::parse(bad), Err(PropertyError::Unknown(_))), "{bad}");
         }
