@@ -228,5 +228,9 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
     let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
     let mut made = Interpolation::new(program, checks, method);
     made.explain = args.explain_pruning.then(Default::default);
+    // States, terms and the tree need the rest.
+    if args.max_memory != 0 {
+        made.limit_memory((args.max_memory << 20) / 4);
+    }
     made
 }

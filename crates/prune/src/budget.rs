@@ -6,22 +6,35 @@
 
 use pleach_state::seams::Effort;
 
-/// What may be spent before anything must have been gained.
-const START: u64 = 2_000_000;
+/// What may be spent before anything must have been gained: little where nothing is covered, more where much is.
+const START: u64 = 1_000_000;
+const PATIENCE: u64 = 20_000_000;
+/// What much is: one state covered for so many that were not.
+const SUCCESS: u64 = 12;
+/// Without so many failures nothing is held against pruning.
+const TRIALS: u64 = 200;
 /// Of the work done or saved, pruning may cost one part in so many.
 const SHARE: u64 = 4;
 
 /// Costs, in units.
 pub const NODE: u64 = 80;
-pub const STEP_BACK: u64 = 4;
-pub const TIGHTEN: u64 = 60;
-pub const LITERAL: u64 = 40;
-pub const TRY: u64 = 20;
-pub const TRY_LITERAL: u64 = 10;
+pub const STEP_BACK: u64 = 6;
+pub const TIGHTEN: u64 = 100;
+pub const LITERAL: u64 = 60;
+pub const TRY: u64 = 30;
+pub const TRY_LITERAL: u64 = 15;
 
 /// What is executed beside instructions, in the same units.
 const FORK: u64 = 300;
 const QUERY: u64 = 500;
+
+/// How comparing went so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    pub covered: u64,
+    /// states that were not, and nodes without an interpolant
+    pub failed: u64,
+}
 
 #[derive(Default)]
 pub struct Budget {
@@ -58,12 +71,13 @@ impl Budget {
     }
 
     /// Looks again. Who rests does so until a part of it has been earned back.
-    pub fn look(&mut self, effort: Effort) {
+    pub fn look(&mut self, effort: Effort, record: Record) {
         let queries = effort.queries.saturating_sub(self.asked);
         let done = effort.instructions + queries * QUERY + self.forks * FORK;
-        let allowed = START.saturating_add(done.saturating_add(self.saved) / SHARE);
+        let start = if record.covered * SUCCESS >= record.failed { PATIENCE } else { START };
+        let allowed = start.saturating_add(done.saturating_add(self.saved) / SHARE);
         let limit = if self.resting { allowed / 8 * 7 } else { allowed };
-        self.resting = self.spent > limit;
+        self.resting = self.spent > limit && record.failed > TRIALS;
     }
 }
 
@@ -83,7 +97,7 @@ mod tests {
         let mut worked = 0;
         for _ in 0..100_000 {
             effort.instructions += 1000;
-            b.look(effort);
+            b.look(effort, Record { covered: 0, failed: TRIALS + 1 });
             if !b.is_resting() {
                 b.spend(1000);
                 worked += 1000;
@@ -91,7 +105,7 @@ mod tests {
         }
         assert!(worked < START + effort.instructions / SHARE + 1000 && worked > START);
         b.saved(u64::MAX);
-        b.look(effort);
+        b.look(effort, Record { covered: 0, failed: TRIALS + 1 });
         assert!(!b.is_resting());
     }
 }

@@ -118,7 +118,7 @@ impl Failure<'_> {
         let s = self.pointer(src)?;
         let v = Valid { ptr: s, obj: ObjId(0), off: None, bytes: n, write: false, bounded: true, home: Home::Any };
         let fine = Condition { valids: vec![v], ..Condition::default() };
-        if Matcher::own(self.state, &self.this.locs, self.this.fixed).check(self.logic, &fine).is_err() {
+        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
             return self.place(src, n, false);
         }
         let t = self.value(s)?;

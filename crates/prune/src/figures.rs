@@ -1,5 +1,6 @@
 //! What pruning did and what it cost, for the summary.
 
+use crate::budget::Record;
 use crate::matching::{Miss, Tally};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +9,8 @@ use std::time::Duration;
 pub struct Figures {
     pub looked: u64,
     pub covered: u64,
+    /// states not covered although a subtree at their point was known
+    pub failed: u64,
     pub missed_binding: u64,
     pub missed_literal: u64,
     /// literals decided by comparing states with conditions
@@ -35,6 +38,12 @@ impl Figures {
             Miss::Binding => self.missed_binding += 1,
             Miss::Literal => self.missed_literal += 1,
         }
+    }
+
+    /// What speaks for pruning and against it. A state at a point where nothing is known yet says nothing: on the first path down there
+    /// is nothing to compare with.
+    pub fn record(&self) -> Record {
+        Record { covered: self.covered, failed: self.failed + self.gave_up.values().sum::<u64>() }
     }
 
     /// Conjuncts of all interpolants, of the one in the middle, and of the largest.

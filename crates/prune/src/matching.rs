@@ -7,11 +7,12 @@
 use pleach_expr::arc::Arc;
 use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
 use pleach_memory::resolve::candidates;
-use pleach_memory::{Entry, ObjId, ObjectKind, Value};
+use pleach_memory::{Entry, ObjId, Object, ObjectKind, Value};
 use pleach_state::seams::Logic;
 use pleach_state::{Frame, State};
 use pleach_wp::{Choice, Condition, Dead, Home, Loc, Locs, Pin, Sum, Valid};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// Addresses below this are null with an offset.
@@ -93,7 +94,12 @@ impl<'a> Matcher<'a> {
     }
 
     /// The state satisfies the condition.
-    pub fn check(&mut self, logic: &mut dyn Logic, c: &Condition) -> Result<(), Miss> {
+    pub fn meets(&mut self, logic: &mut dyn Logic, c: &Condition) -> bool {
+        self.check(logic, c, &Cell::new(u32::MAX)).is_ok()
+    }
+
+    /// The state satisfies the condition. `weak` is the literal that failed last, which is tried first, and set when one fails.
+    pub fn check(&mut self, logic: &mut dyn Logic, c: &Condition, weak: &Cell<u32>) -> Result<(), Miss> {
         self.bind(logic, &c.pins)?;
         if let Some(blocks) = &c.blocks {
             self.no_other_blocks(blocks)?;
@@ -107,32 +113,46 @@ impl<'a> Matcher<'a> {
         for c in &c.choices {
             self.choice(logic, c)?;
         }
+        let first = weak.get() as usize;
+        if let Some(&l) = c.literals.get(first)
+            && let Some(t) = self.literal(logic, l)?
+        {
+            self.entailed(logic, t)?;
+        }
         let mut open = Vec::new();
-        for &l in &c.literals {
-            match self.at_a_glance(logic.terms(), l) {
-                Some(true) => self.tally.values += 1,
-                Some(false) => {
-                    self.tally.values += 1;
-                    return Err(Miss::Literal);
-                }
-                None => {
-                    let t = self.translate(logic, l).ok_or(Miss::Binding)?;
-                    self.decide(logic, t, &mut open)?;
-                }
-            }
+        for (i, &l) in c.literals.iter().enumerate().filter(|(i, _)| *i != first) {
+            let found = self.literal(logic, l).inspect_err(|_| weak.set(i as u32))?;
+            open.extend(found.map(|t| (i, t)));
         }
         for s in &c.sums {
             for t in self.sum(logic, s).ok_or(Miss::Binding)? {
-                self.decide(logic, t, &mut open)?;
+                let found = self.decide(logic, t)?;
+                open.extend(found.map(|t| (first, t)));
             }
         }
-        for t in open {
-            self.tally.solver += 1;
-            if !logic.entails(self.state, t) {
-                return Err(Miss::Literal);
-            }
+        for (i, t) in open {
+            self.entailed(logic, t).inspect_err(|_| weak.set(i as u32))?;
         }
         Ok(())
+    }
+
+    fn entailed(&mut self, logic: &mut dyn Logic, t: TermId) -> Result<(), Miss> {
+        self.tally.solver += 1;
+        if logic.entails(self.state, t) { Ok(()) } else { Err(Miss::Literal) }
+    }
+
+    /// A literal, without the solver; what is left for it otherwise.
+    fn literal(&mut self, logic: &mut dyn Logic, l: TermId) -> Result<Option<TermId>, Miss> {
+        match self.at_a_glance(logic.terms(), l) {
+            Some(holds) => {
+                self.tally.values += 1;
+                if holds { Ok(None) } else { Err(Miss::Literal) }
+            }
+            None => {
+                let t = self.translate(logic, l).ok_or(Miss::Binding)?;
+                self.decide(logic, t)
+            }
+        }
     }
 
     /// Every live heap block is one of these variables' objects.
@@ -153,19 +173,16 @@ impl<'a> Matcher<'a> {
         Some(arc.contains(v & mask(n.width), n.width))
     }
 
-    /// Without the solver where that is possible; what stays open is gathered.
-    fn decide(&mut self, logic: &mut dyn Logic, t: TermId, open: &mut Vec<TermId>) -> Result<(), Miss> {
+    /// Without the solver where that is possible; the condition itself where it is not.
+    fn decide(&mut self, logic: &mut dyn Logic, t: TermId) -> Result<Option<TermId>, Miss> {
         let constant = logic.terms().as_const(t).map(|v| v != 0);
         let by = if constant.is_some() { &mut self.tally.values } else { &mut self.tally.model };
         match constant.or_else(|| logic.decided(self.state, t)) {
             Some(holds) => {
                 *by += 1;
-                if holds { Ok(()) } else { Err(Miss::Literal) }
+                if holds { Ok(None) } else { Err(Miss::Literal) }
             }
-            None => {
-                open.push(t);
-                Ok(())
-            }
+            None => Ok(Some(t)),
         }
     }
 
@@ -179,8 +196,19 @@ impl<'a> Matcher<'a> {
     fn sum(&mut self, logic: &mut dyn Logic, s: &Sum) -> Option<Vec<TermId>> {
         let mut constant = 0u64;
         let mut rest: Option<TermId> = None;
+        // Neighbours are mostly cells of one object.
+        let mut last: Option<(ObjId, &Object)> = None;
         for (&loc, &(var, k)) in &s.parts {
-            if let Some(v) = self.number(loc) {
+            let number = match (loc, last) {
+                (Loc::Cell { obj, off, bytes }, Some((o, object))) if o == obj => number_in(object, off, bytes),
+                (Loc::Cell { obj, off, bytes }, _) => {
+                    let state = self.state;
+                    last = self.bound(obj).and_then(|to| state.memory.get(to)).map(|object| (obj, object));
+                    last.and_then(|(_, object)| number_in(object, off, bytes))
+                }
+                _ => self.number(loc),
+            };
+            if let Some(v) = number {
                 constant = constant.wrapping_add(v.wrapping_mul(k));
                 continue;
             }
@@ -210,13 +238,7 @@ impl<'a> Matcher<'a> {
                 Value::Int(v) => Some(v),
                 _ => None,
             },
-            Loc::Cell { obj, off, bytes } => {
-                let o = self.state.memory.get(self.bound(obj)?)?;
-                if off + u64::from(bytes) > o.size {
-                    return None;
-                }
-                o.contents.read_concrete(off, bytes as usize)
-            }
+            Loc::Cell { obj, off, bytes } => number_in(self.state.memory.get(self.bound(obj)?)?, off, bytes),
         }
     }
 
@@ -425,6 +447,13 @@ impl<'a> Matcher<'a> {
             None => Some(var),
         }
     }
+}
+
+fn number_in(o: &Object, off: u64, bytes: u32) -> Option<u64> {
+    if off + u64::from(bytes) > o.size || bytes > 8 {
+        return None;
+    }
+    o.contents.read_concrete(off, bytes as usize)
 }
 
 fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, bytes: u32) -> Value {

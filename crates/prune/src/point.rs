@@ -7,6 +7,11 @@ use pleach_state::{Phase, State};
 pub struct Point(Vec<(u32, u32)>);
 
 impl Point {
+    #[cfg(test)]
+    pub fn test(n: u32) -> Point {
+        Point(vec![(0, n)])
+    }
+
     /// States with exit handlers, or outside the main phase, are not compared: what they do at the end is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
         state.at_exit.is_empty() && state.phase == Phase::Main

@@ -16,6 +16,9 @@ use pleach_wp::{Condition, GiveUp, Validity, Walked, Walker};
 /// A trace longer than this is not walked back over.
 const MAX_TRACE: usize = 4_000_000;
 
+/// A condition of so few conjuncts is walked over as it is.
+const FEW: usize = 16;
+
 struct ByLogic<'a>(&'a mut dyn FnMut(&mut Terms, TermId) -> bool);
 impl Validity for ByLogic<'_> {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
@@ -138,7 +141,10 @@ impl Interpolation {
             return condition;
         }
         for s in std::mem::take(&mut condition.sums) {
-            if Matcher::own(origin, &self.locs, self.fixed).holds_sum(logic, &s) {
+            // What has no location in common with the branch hardly needs it.
+            let apart =
+                !logic.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
+            if apart || Matcher::own(origin, &self.locs, self.fixed).holds_sum(logic, &s) {
                 condition.require_sum(s);
             } else {
                 s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
@@ -208,10 +214,14 @@ impl Interpolation {
                 }
                 condition = c;
             }
-            if !node.targets.is_empty() {
+            let several = !node.targets.is_empty();
+            if several {
                 self.choose(logic, &fork, &node.targets, &mut condition)?;
             }
-            condition = self.tighten(logic, &fork, condition)?;
+            // Small conditions are made smaller only once, at the node.
+            if several || condition.len() > FEW {
+                condition = self.tighten(logic, &fork, condition)?;
+            }
             condition = self.walk_trace(logic, condition, &fork.trace)?;
         }
         let state = node.state.clone();

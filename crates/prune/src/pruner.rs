@@ -102,13 +102,18 @@ impl Interpolation {
         }
     }
 
+    /// The table of interpolants may take so much, about.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.table.max_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    }
+
     /// The node that covers the state.
     fn compare(&mut self, state: &State, logic: &mut dyn Logic) -> Option<NodeId> {
         self.figures.looked += 1;
         let point = Point::of(state);
         for entry in self.table.candidates(&point, state) {
             let mut matcher = Matcher::new(state, &self.locs, self.fixed);
-            let result = matcher.check(logic, &entry.condition);
+            let result = matcher.check(logic, &entry.condition, &entry.weak);
             self.figures.decided.add(matcher.tally);
             self.budget.spend(budget::TRY + budget::TRY_LITERAL * matcher.tally.all());
             match result {
@@ -123,6 +128,7 @@ impl Interpolation {
                 Err(miss) => self.figures.missed(miss),
             }
         }
+        self.figures.failed += u64::from(self.table.knows(&point));
         None
     }
 
@@ -197,7 +203,7 @@ impl Pruner for Interpolation {
     }
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
-        self.budget.look(logic.effort());
+        self.budget.look(logic.effort(), self.figures.record());
         if !self.open.contains_key(&state.node) {
             return;
         }
@@ -268,7 +274,7 @@ impl Pruner for Interpolation {
         self.pass_to_parent(logic, info, psi);
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
-        self.budget.look(logic.effort());
+        self.budget.look(logic.effort(), self.figures.record());
     }
 
     fn figures(&self) -> Vec<(String, u64)> {

@@ -18,6 +18,8 @@ pub struct Entry {
     /// what the subtree cost, or would have cost without pruning
     pub work: u64,
     pub hits: Cell<u32>,
+    /// the literal that failed when a state was last compared with it
+    pub weak: Cell<u32>,
     bytes: usize,
 }
 
@@ -28,7 +30,7 @@ impl Entry {
             + condition.pins.len() * size_of::<Pin>()
             + condition.valids.len() * size_of::<Valid>()
             + condition.sums.len() * SUM_BYTES;
-        Entry { node, condition, work, hits: Cell::new(0), bytes }
+        Entry { node, condition, work, hits: Cell::new(0), weak: Cell::new(u32::MAX), bytes }
     }
 }
 
@@ -56,12 +58,12 @@ struct Shelf {
     by_values: FxHashMap<Vec<u64>, Vec<Rc<Entry>>>,
 }
 
-#[derive(Default)]
 pub struct SubsumptionTable {
     points: FxHashMap<Point, Vec<Shelf>>,
     entries: usize,
-    /// about what the entries take
+    /// about what the entries take, and may take: beyond it, entries that never covered anything make room
     bytes: usize,
+    pub max_bytes: usize,
     /// the node below which entries without hits go when room is needed
     young: u32,
     pub evicted: u64,
@@ -75,8 +77,19 @@ const SHELVES: usize = 48;
 const ENTRY_BYTES: usize = 320;
 /// What a sum does not share with its neighbours, about.
 const SUM_BYTES: usize = 4096;
-/// Beyond this, entries that never covered anything make room.
-const MAX_BYTES: usize = 1 << 30;
+
+impl Default for SubsumptionTable {
+    fn default() -> Self {
+        SubsumptionTable {
+            points: FxHashMap::default(),
+            entries: 0,
+            bytes: 0,
+            max_bytes: usize::MAX,
+            young: 0,
+            evicted: 0,
+        }
+    }
+}
 
 impl SubsumptionTable {
     pub fn len(&self) -> usize {
@@ -118,7 +131,7 @@ impl SubsumptionTable {
         let newest = entry.node;
         slot.push(Rc::new(entry));
         self.entries += 1;
-        if self.bytes > MAX_BYTES {
+        if self.bytes > self.max_bytes {
             self.make_room(newest);
         }
     }
@@ -127,10 +140,10 @@ impl SubsumptionTable {
     fn make_room(&mut self, newest: NodeId) {
         let old = NodeId(self.young + newest.0.saturating_sub(self.young) / 2);
         self.keep(|e| e.hits.get() > 0 || e.node >= old);
-        if self.bytes > MAX_BYTES / 4 * 3 {
+        if self.bytes > self.max_bytes / 4 * 3 {
             self.keep(|e| e.node >= old);
         }
-        if self.bytes > MAX_BYTES / 4 * 3 {
+        if self.bytes > self.max_bytes / 4 * 3 {
             self.keep(|_| false);
         }
         self.young = old.0;
@@ -148,6 +161,16 @@ impl SubsumptionTable {
         }
         self.evicted += (self.entries - entries) as u64;
         (self.entries, self.bytes) = (entries, bytes);
+    }
+
+    #[cfg(test)]
+    fn at(&self, point: &Point) -> usize {
+        self.points.get(point).into_iter().flatten().flat_map(|s| s.by_values.values()).map(Vec::len).sum()
+    }
+
+    /// Some subtree at this point is known.
+    pub fn knows(&self, point: &Point) -> bool {
+        self.points.contains_key(point)
     }
 
     /// Entries whose pinned registers agree with the state, newest first.
@@ -190,4 +213,25 @@ fn pinned_number(terms: &Terms, locs: &Locs, l: TermId) -> Option<(Pinned, u64)>
 /// A pin of a register to a constant offset: a pointer at another one does not meet it.
 fn pinned_pointer(terms: &Terms, locs: &Locs, p: &Pin) -> Option<(Pinned, u64)> {
     Some((register_of(terms, locs, p.ptr, true)?, p.off?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_keeps_what_helped() {
+        let terms = Terms::new(64);
+        let mut table = SubsumptionTable { max_bytes: 200 * ENTRY_BYTES, ..SubsumptionTable::default() };
+        for i in 0..1000u32 {
+            let entry = Entry::new(NodeId(i), Condition::default(), 0);
+            entry.hits.set(u32::from(i == 7));
+            let point = Point::test(i);
+            table.insert(&terms, &Locs::default(), point, entry);
+            assert!(table.bytes <= table.max_bytes);
+        }
+        assert!(table.knows(&Point::test(999)) && table.evicted > 0 && table.len() <= 200);
+        assert_eq!(table.at(&Point::test(7)), 1);
+        assert_eq!(table.at(&Point::test(8)), 0);
+    }
 }
