@@ -8,11 +8,11 @@ use pleach_state::seams::Effort;
 
 /// What may be spent before anything must have been gained: little where nothing is covered, more where much is.
 const START: u64 = 1_000_000;
-const PATIENCE: u64 = 20_000_000;
-/// What much is: one state covered for so many that were not.
+const PATIENCE: u64 = 8_000_000;
+/// What much is: one state covered for so many paths that were not.
 const SUCCESS: u64 = 12;
-/// Without so many failures nothing is held against pruning.
-const TRIALS: u64 = 200;
+/// Before so many paths have ended nothing is held against pruning: where it works there are few of them.
+const TRIALS: u64 = 30;
 /// Of the work done or saved, pruning may cost one part in so many.
 const SHARE: u64 = 4;
 
@@ -32,8 +32,8 @@ const QUERY: u64 = 500;
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub covered: u64,
-    /// states that were not, and nodes without an interpolant
-    pub failed: u64,
+    /// paths that went on to their end
+    pub ended: u64,
 }
 
 #[derive(Default)]
@@ -74,10 +74,10 @@ impl Budget {
     pub fn look(&mut self, effort: Effort, record: Record) {
         let queries = effort.queries.saturating_sub(self.asked);
         let done = effort.instructions + queries * QUERY + self.forks * FORK;
-        let start = if record.covered * SUCCESS >= record.failed { PATIENCE } else { START };
+        let start = if record.covered * SUCCESS >= record.ended { PATIENCE } else { START };
         let allowed = start.saturating_add(done.saturating_add(self.saved) / SHARE);
         let limit = if self.resting { allowed / 8 * 7 } else { allowed };
-        self.resting = self.spent > limit && record.failed > TRIALS;
+        self.resting = self.spent > limit && record.ended > TRIALS;
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
         let mut worked = 0;
         for _ in 0..100_000 {
             effort.instructions += 1000;
-            b.look(effort, Record { covered: 0, failed: TRIALS + 1 });
+            b.look(effort, Record { covered: 0, ended: TRIALS + 1 });
             if !b.is_resting() {
                 b.spend(1000);
                 worked += 1000;
@@ -105,7 +105,7 @@ mod tests {
         }
         assert!(worked < START + effort.instructions / SHARE + 1000 && worked > START);
         b.saved(u64::MAX);
-        b.look(effort, Record { covered: 0, failed: TRIALS + 1 });
+        b.look(effort, Record { covered: 0, ended: TRIALS + 1 });
         assert!(!b.is_resting());
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 pub struct Figures {
     pub looked: u64,
     pub covered: u64,
-    /// states not covered although a subtree at their point was known
-    pub failed: u64,
+    /// paths that went on to their end
+    pub ended: u64,
     pub missed_binding: u64,
     pub missed_literal: u64,
     /// literals decided by comparing states with conditions
@@ -40,10 +40,9 @@ impl Figures {
         }
     }
 
-    /// What speaks for pruning and against it. A state at a point where nothing is known yet says nothing: on the first path down there
-    /// is nothing to compare with.
+    /// What speaks for pruning and against it. States on the way say nothing: on the first path down there is nothing to compare with.
     pub fn record(&self) -> Record {
-        Record { covered: self.covered, failed: self.failed + self.gave_up.values().sum::<u64>() }
+        Record { covered: self.covered, ended: self.ended }
     }
 
     /// Conjuncts of all interpolants, of the one in the middle, and of the largest.

@@ -128,7 +128,6 @@ impl Interpolation {
                 Err(miss) => self.figures.missed(miss),
             }
         }
-        self.figures.failed += u64::from(self.table.knows(&point));
         None
     }
 
@@ -203,6 +202,7 @@ impl Pruner for Interpolation {
     }
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
+        self.figures.ended += 1;
         self.budget.look(logic.effort(), self.figures.record());
         if !self.open.contains_key(&state.node) {
             return;

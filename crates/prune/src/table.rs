@@ -168,11 +168,6 @@ impl SubsumptionTable {
         self.points.get(point).into_iter().flatten().flat_map(|s| s.by_values.values()).map(Vec::len).sum()
     }
 
-    /// Some subtree at this point is known.
-    pub fn knows(&self, point: &Point) -> bool {
-        self.points.contains_key(point)
-    }
-
     /// Entries whose pinned registers agree with the state, newest first.
     pub fn candidates(&self, point: &Point, state: &State) -> Vec<Rc<Entry>> {
         let mut out = Vec::new();
@@ -230,7 +225,7 @@ mod tests {
             table.insert(&terms, &Locs::default(), point, entry);
             assert!(table.bytes <= table.max_bytes);
         }
-        assert!(table.knows(&Point::test(999)) && table.evicted > 0 && table.len() <= 200);
+        assert!(table.at(&Point::test(999)) == 1 && table.evicted > 0 && table.len() <= 200);
         assert_eq!(table.at(&Point::test(7)), 1);
         assert_eq!(table.at(&Point::test(8)), 0);
     }
