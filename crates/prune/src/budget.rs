@@ -9,9 +9,10 @@ use pleach_state::seams::Effort;
 /// What may be spent before anything must have been gained: little where nothing is covered, more where much is.
 const START: u64 = 1_000_000;
 const PATIENCE: u64 = 8_000_000;
-/// What much is: one state covered for so many paths that were not.
+/// What much is: one state covered for so many that were not.
 const SUCCESS: u64 = 12;
-/// Before so many paths have ended nothing is held against pruning: where it works there are few of them.
+/// Before so many leaves nothing is held against pruning: a long first path costs much before there is anything to cover, and
+/// what is saved may double with each leaf.
 const TRIALS: u64 = 30;
 /// Of the work done or saved, pruning may cost one part in so many.
 const SHARE: u64 = 4;
@@ -32,8 +33,10 @@ const QUERY: u64 = 500;
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     pub covered: u64,
-    /// paths that went on to their end
-    pub ended: u64,
+    /// states that were not although something was known at their point
+    pub failed: u64,
+    /// paths that ended, and covered states
+    pub leaves: u64,
 }
 
 #[derive(Default)]
@@ -74,10 +77,10 @@ impl Budget {
     pub fn look(&mut self, effort: Effort, record: Record) {
         let queries = effort.queries.saturating_sub(self.asked);
         let done = effort.instructions + queries * QUERY + self.forks * FORK;
-        let start = if record.covered * SUCCESS >= record.ended { PATIENCE } else { START };
+        let start = if record.covered * SUCCESS >= record.failed { PATIENCE } else { START };
         let allowed = start.saturating_add(done.saturating_add(self.saved) / SHARE);
         let limit = if self.resting { allowed / 8 * 7 } else { allowed };
-        self.resting = self.spent > limit && record.ended > TRIALS;
+        self.resting = self.spent > limit && record.leaves > TRIALS;
     }
 }
 
@@ -97,7 +100,7 @@ mod tests {
         let mut worked = 0;
         for _ in 0..100_000 {
             effort.instructions += 1000;
-            b.look(effort, Record { covered: 0, ended: TRIALS + 1 });
+            b.look(effort, Record { covered: 0, failed: 1, leaves: TRIALS + 1 });
             if !b.is_resting() {
                 b.spend(1000);
                 worked += 1000;
@@ -105,7 +108,7 @@ mod tests {
         }
         assert!(worked < START + effort.instructions / SHARE + 1000 && worked > START);
         b.saved(u64::MAX);
-        b.look(effort, Record { covered: 0, ended: TRIALS + 1 });
+        b.look(effort, Record { covered: 0, failed: 1, leaves: TRIALS + 1 });
         assert!(!b.is_resting());
     }
 }

@@ -11,6 +11,8 @@ pub struct Figures {
     pub covered: u64,
     /// paths that went on to their end
     pub ended: u64,
+    /// states not covered although a subtree at their point was known
+    pub failed: u64,
     pub missed_binding: u64,
     pub missed_literal: u64,
     /// literals decided by comparing states with conditions
@@ -40,9 +42,9 @@ impl Figures {
         }
     }
 
-    /// What speaks for pruning and against it. States on the way say nothing: on the first path down there is nothing to compare with.
+    /// What speaks for pruning and against it.
     pub fn record(&self) -> Record {
-        Record { covered: self.covered, ended: self.ended }
+        Record { covered: self.covered, failed: self.failed, leaves: self.covered + self.ended }
     }
 
     /// Conjuncts of all interpolants, of the one in the middle, and of the largest.

@@ -128,6 +128,7 @@ impl Interpolation {
                 Err(miss) => self.figures.missed(miss),
             }
         }
+        self.figures.failed += u64::from(self.table.knows(&point));
         None
     }
 
