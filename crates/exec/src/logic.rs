@@ -1,13 +1,16 @@
 //! Questions that techniques ask about states.
 
 use crate::machine::Machine;
-use pleach_expr::{TermId, Terms};
+use pleach_expr::{Op, TermId, Terms};
 use pleach_ir::Program;
 use pleach_smt::{Answer, Query};
 use pleach_state::State;
 use pleach_state::seams::{Effort, Logic};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
+/// Products and quotients in a question, by width.
+const PRODUCT_BITS: u32 = 64;
 /// Beyond so many constraints a core is not made smaller one by one.
 const MINIMISED: usize = 16;
 
@@ -24,6 +27,9 @@ impl Machine {
                 all.insert(i, t);
             }
         }
+        if self.is_hard(&all) {
+            return None;
+        }
         let start = std::time::Instant::now();
         let answer = self.solver.check(&mut self.terms, &Query::new(&all));
         self.solver_time += start.elapsed();
@@ -32,6 +38,31 @@ impl Machine {
             Answer::Unsat(core) => Some(core.0),
             _ => None,
         }
+    }
+
+    /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time limit would not be.
+    fn is_hard(&self, constraints: &[TermId]) -> bool {
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        let mut todo = constraints.to_vec();
+        let mut bits = 0u32;
+        while let Some(t) = todo.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            let n = self.terms.node(t);
+            let open = |x: TermId| self.terms.as_const(x).is_none();
+            let product = match n.op {
+                Op::Mul => open(n.arg_a()) && open(n.arg_b()),
+                Op::UDiv | Op::SDiv | Op::URem | Op::SRem => true,
+                _ => false,
+            };
+            bits += if product { u32::from(n.width) } else { 0 };
+            if bits > PRODUCT_BITS {
+                return true;
+            }
+            todo.extend(self.terms.args(t));
+        }
+        false
     }
 }
 
