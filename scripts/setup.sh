@@ -1,7 +1,8 @@
 # Sourced by ./pleach and ./test: puts in place what the build needs and is missing.
 #
 #   ensure_tools   apt packages and cargo; says what to run when it may not install
-#   build_pleach   target/release/pleach, unless it is newer than everything it is made of
+#   build_pleach   target/release/pleach, unless it is newer than everything it is made of; then the C library, unless it
+#                  is in the cache
 
 # Compiler and libraries of LLVM 19; what Bitwuzla is built from; Z3; SQLite; the sanitizers of replay; 32-bit programs (-m32).
 packages=(
@@ -68,4 +69,5 @@ build_pleach() {
     return 1
   }
   mv "$before" "$root/target/release/.pleach-built"
+  "$root/libc/build.sh" || say "without the C library, calls of its functions end paths"
 }

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -270,6 +271,98 @@ unsigned char *pleach_fuzz_data(size_t *size) {
   return copy;
 }
 
+/* ---- the symbolic environment ---- */
+
+/* The options of runtime/posix/start.c, with the values of the test instead of unknown ones. */
+
+/* `--name` and `-name` */
+static int is_option(const char *text, const char *name) {
+  return *text == '-' && !strcmp(text + (text[1] == '-' ? 2 : 1), name);
+}
+
+static char *argument_of_test(int number, size_t length) {
+  char name[16], *bytes = malloc(length + 1);
+  if (!bytes) bad_test("there is no memory for the test");
+  snprintf(name, sizeof name, "arg%02d", number);
+  fetch(bytes, length + 1, name);
+  bytes[length] = 0;
+  return bytes;
+}
+
+/* A file with the bytes of the next input; its attributes, the input after it, have one value only. */
+static int file_of_test(const char *path, const char *name, size_t size) {
+  char label[32], attributes[144];
+  char *bytes = malloc(size + 1);
+  int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (!bytes || fd < 0) bad_test("a file of the test cannot be made");
+  fetch(bytes, size, name);
+  if (write(fd, bytes, size) != (ssize_t)size) bad_test("a file of the test cannot be written");
+  snprintf(label, sizeof label, "%s_stat", name);
+  fetch(attributes, sizeof attributes, label);
+  free(bytes);
+  return fd;
+}
+
+static void failure_of_test(const char *name) {
+  unsigned call;
+  fetch(&call, sizeof call, name);
+  if (call && call < 65536) note("not-replayable", "a failing system call");
+}
+
+static void environment(int *argc, char ***argv) {
+  char **in = *argv, **out = calloc((size_t)*argc + 101, sizeof *out);
+  int n = 0, made = 0, files = 0, standard_output = 0, failures = 0;
+  size_t file_size = 0, stdin_size = 0;
+  if (!out) bad_test("there is no memory for the test");
+  for (int i = 0; i < *argc; i++) {
+    int left = *argc - i - 1;
+    if (i && left >= 1 && is_option(in[i], "sym-arg")) {
+      out[n++] = argument_of_test(made++, strtoul(in[++i], 0, 10));
+    } else if (i && left >= 3 && is_option(in[i], "sym-args")) {
+      int least = atoi(in[i + 1]), most = atoi(in[i + 2]), count = least;
+      size_t length = strtoul(in[i + 3], 0, 10);
+      if (least < most) fetch(&count, sizeof count, "n_args");
+      for (int k = 0; k < count && made < 100; k++) out[n++] = argument_of_test(made++, length);
+      i += 3;
+    } else if (i && left >= 2 && is_option(in[i], "sym-files")) {
+      files = atoi(in[i + 1]), file_size = strtoul(in[i + 2], 0, 10);
+      i += 2;
+    } else if (i && left >= 1 && is_option(in[i], "sym-stdin")) {
+      stdin_size = strtoul(in[++i], 0, 10);
+    } else if (i && is_option(in[i], "sym-stdout")) {
+      standard_output = 1;
+    } else if (i && is_option(in[i], "save-all-writes")) {
+      /* always so */
+    } else if (i && is_option(in[i], "fd-fail")) {
+      failures = 1;
+    } else if (i && left >= 1 && is_option(in[i], "max-fail")) {
+      failures = atoi(in[++i]);
+    } else {
+      out[n++] = in[i];
+    }
+  }
+  umask(022);
+  for (int i = 0; i < files && i < 26; i++) {
+    char path[] = {(char)('A' + i), 0}, name[] = "A_data";
+    name[0] = path[0];
+    close(file_of_test(path, name, file_size));
+  }
+  if (stdin_size) {
+    int fd = file_of_test(".stdin", "stdin", stdin_size), reader = open(".stdin", O_RDONLY | O_CLOEXEC);
+    if (reader < 0 || dup2(reader, 0) < 0) bad_test("standard input cannot be made");
+    close(fd), close(reader), unlink(".stdin");
+  }
+  if (failures) {
+    failure_of_test("read_fail"), failure_of_test("write_fail"), failure_of_test("close_fail");
+    failure_of_test("ftruncate_fail"), failure_of_test("getcwd_fail");
+  }
+  if (standard_output) {
+    char written[1024], attributes[144];
+    fetch(written, sizeof written, "stdout"), fetch(attributes, sizeof attributes, "stdout_stat");
+  }
+  *argc = n, *argv = out;
+}
+
 int __wrap_main(int argc, char **argv, char **envp) {
   const char *path = getenv("PLEACH_OUTCOME");
   void *warm[1];
@@ -278,6 +371,7 @@ int __wrap_main(int argc, char **argv, char **envp) {
   catch_signals();
   load();
   unsetenv("PLEACH_KTEST"), unsetenv("PLEACH_OUTCOME"), unsetenv("KTEST_FILE");
+  environment(&argc, &argv);
   return pleach_entry(argc, argv, envp);
 }
 

@@ -17,6 +17,21 @@ Exit status:
   2   the input or the command line is wrong
   70  a bug of the engine; what was found until then has been written";
 
+const TEST_HELP: &str = "\
+Symbolic environment, before or after `--`, with one dash or two:
+  --sym-arg N            an argument of up to N symbolic characters
+  --sym-args MIN MAX N   MIN to MAX such arguments
+  --sym-files COUNT N    files A, B, ... of N symbolic bytes
+  --sym-stdin N          N symbolic bytes on standard input
+  --sym-stdout           keep what is written to standard output
+  --max-fail N           up to N system calls that fail
+
+Exit status:
+  0   no error was found (whether exploration was complete is in the summary)
+  1   errors were found in the program
+  2   the input or the command line is wrong
+  70  a bug of the engine; what was found until then has been written";
+
 #[derive(Parser)]
 #[command(name = "pleach", version, about = "Explores all paths of a C program and finds the inputs that break it.")]
 #[command(after_help = EXIT_CODES)]
@@ -28,7 +43,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Explore all paths; write tests, coverage and errors
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = TEST_HELP)]
     Test(Box<TestArgs>),
     /// Verify a property of all executions, or show one that violates it
     #[command(after_help = ask::VERIFY_EXIT_CODES)]
@@ -72,6 +87,19 @@ pub struct CompileArgs {
     /// Any other flag for the compiler
     #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
     pub cc_arg: Vec<String>,
+    /// C library to link with
+    #[arg(long, value_enum, default_value_t = Libc::Auto)]
+    pub libc: Libc,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Libc {
+    /// musl, if the program calls a library function that has no model
+    Auto,
+    /// musl
+    Musl,
+    /// None: a call of a function without a body ends the path
+    None,
 }
 
 impl CompileArgs {

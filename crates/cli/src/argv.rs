@@ -1,17 +1,34 @@
-//! Compiler flags in the compiler's own spelling: `-m32` and `-std=c99` become options that the parser knows.
+//! Flags in the spelling of others: the compiler's `-m32` and `-std=c99` become options that the parser knows, and KLEE's
+//! options of the symbolic environment go to the program's arguments, wherever they stand, in their order.
 
+use crate::libc::symbolic_option;
 use std::ffi::OsString;
 
 pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args = args;
     let mut out = Vec::new();
-    let mut program_args = false;
-    for arg in args {
-        program_args |= arg == "--";
+    let mut symbolic: Vec<OsString> = Vec::new();
+    let mut given = Vec::new();
+    while let Some(arg) = args.next() {
         match arg.to_str() {
-            Some("-m32" | "-m64") if !program_args => out.push(["-", arg.to_str().unwrap_or_default()].concat().into()),
-            Some(flag) if !program_args && flag.starts_with("-std=") => out.push(format!("-{flag}").into()),
+            Some("--") => {
+                given = args.by_ref().collect();
+                break;
+            }
+            Some("-m32" | "-m64") => out.push(["-", arg.to_str().unwrap_or_default()].concat().into()),
+            Some(flag) if flag.starts_with("-std=") => out.push(format!("-{flag}").into()),
+            Some(flag) if symbolic_option(flag).is_some() => {
+                let values = symbolic_option(flag).unwrap_or(0);
+                symbolic.push(arg);
+                symbolic.extend(args.by_ref().take(values));
+            }
             _ => out.push(arg),
         }
+    }
+    if !(symbolic.is_empty() && given.is_empty()) {
+        out.push("--".into());
+        out.append(&mut symbolic);
+        out.append(&mut given);
     }
     out
 }
@@ -24,6 +41,13 @@ mod tests {
     fn compiler_flags_before_the_dashes_only() {
         let given = ["pleach", "test", "-m32", "-std=c99", "-DX=1", "--", "-m32"];
         let want = ["pleach", "test", "--m32", "--std=c99", "-DX=1", "--", "-m32"];
+        assert_eq!(normalize(given.iter().map(OsString::from)), want.map(OsString::from));
+    }
+
+    #[test]
+    fn symbolic_options_go_to_the_program() {
+        let given = ["pleach", "test", "--sym-args", "0", "2", "3", "a.c", "-sym-stdin", "4", "-q", "--", "x"];
+        let want = ["pleach", "test", "a.c", "-q", "--", "--sym-args", "0", "2", "3", "-sym-stdin", "4", "x"];
         assert_eq!(normalize(given.iter().map(OsString::from)), want.map(OsString::from));
     }
 }

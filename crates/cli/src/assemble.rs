@@ -38,8 +38,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Compiles, links and lowers.
-pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str]) -> Result<Program, CliError> {
+/// Compiles, links and lowers a program that is given these arguments; `more` is for the compiler.
+pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[String]) -> Result<Program, CliError> {
+    let library = crate::libc::library(compile, args)?;
     let scratch = Scratch::new()?;
     let include = scratch.0.join("include");
     let header = include.join("klee/klee.h");
@@ -55,6 +56,7 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str]) -> Result<P
         cc_args: compile.cc_arg.iter().cloned().chain(more.iter().map(ToString::to_string)).collect(),
         runtime_include: Some(include),
         work_dir: scratch.0.clone(),
+        library,
         ..pleach_load::Options::default()
     };
     Ok(pleach_load::load(&options)?)

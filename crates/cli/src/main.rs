@@ -13,6 +13,7 @@ mod explanations;
 mod guided;
 mod huge_pages;
 mod inputs;
+mod libc;
 mod observer;
 mod plan;
 mod progress;

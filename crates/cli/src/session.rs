@@ -66,7 +66,7 @@ impl Session<'_> {
             true => &["-fsanitize=shift-base", "-fsanitize-trap=shift-base"],
             false => &[],
         };
-        let program = Rc::new(assemble::load(&args.files, &args.compile, shifts)?);
+        let program = Rc::new(assemble::load(&args.files, &args.compile, shifts, &args.args)?);
         let entry = assemble::entry(args, &program)?;
         Ok(Session { args, program, entry, directory })
     }

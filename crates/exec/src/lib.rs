@@ -36,4 +36,5 @@ pub use config::{Entry, ExecConfig, LoopBound, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
 pub use machine::{Arrival, Machine, address_of};
+pub use models::{KEPT, STAND_INS};
 pub use tests_of_paths::ConcreteInput;

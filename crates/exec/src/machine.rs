@@ -194,7 +194,12 @@ impl Machine {
         if self.program.function(id).is_declaration() {
             return Err(SetupError::EntryWithoutBody(name.into()));
         }
-        Ok(id)
+        // With the C library linked, what comes before `main` is code, too.
+        let start = self.program.function_named("__pleach_start").filter(|_| self.program.library);
+        Ok(match (&self.config.entry, start) {
+            (Entry::Main { .. }, Some(start)) => start,
+            _ => id,
+        })
     }
 
     /// Where exploration begins: several states where the size of the input is a choice.

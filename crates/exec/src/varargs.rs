@@ -54,6 +54,10 @@ impl Machine {
         let mut offset = 0u64;
         let mut placed = Vec::new();
         for &(v, ty) in args.iter() {
+            if self.program.library && ty == Ty::Float(pleach_ir::FloatTy::X87) {
+                // The library would take it for a `double`.
+                return Err(Flow::cut(Cut::Unsupported("a long double among variable arguments".into())));
+            }
             let bytes = u64::from(self.program.target.store_bytes(ty));
             if word == 8 && matches!(ty, Ty::Float(pleach_ir::FloatTy::X87) | Ty::Int(128)) {
                 offset = offset.next_multiple_of(16);

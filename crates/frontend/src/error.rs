@@ -32,6 +32,8 @@ pub enum FrontendError {
     Link { path: PathBuf, why: String },
     #[error("{}: is for the target `{found}`, the inputs before it are for `{expected}`", path.display())]
     TargetMismatch { path: PathBuf, found: String, expected: String },
+    #[error("{}: the C library cannot be linked: {why}", path.display())]
+    Library { path: PathBuf, why: String },
     #[error("the target `{triple}` is not supported: {why}")]
     Target { triple: String, why: &'static str },
 }

@@ -4,9 +4,11 @@
 //! lowers it to a [`pleach_ir::Program`]. LLVM's reader may crash on damaged bitcode, so the engine does not call it but
 //! runs the executable around [`serve`], through `pleach-load`.
 
+mod archive;
 mod clang;
 mod error;
 mod input;
+mod library;
 mod link;
 mod llvm;
 mod lower;
@@ -33,7 +35,16 @@ enum Step {
 fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Program, FrontendError> {
     let inputs = input::read_all(options)?;
     let context = llvm::Context::new();
-    let module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;
+    let mut module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;
     watch(Step::Lowering);
-    lower::lower(&module, options.promote)
+    let mut linked = false;
+    if let Some(library) = &options.library {
+        (module, linked) = library::complete(&context, module, library)?;
+    }
+    module.use_debug_intrinsics();
+    let mut program = lower::lower(&module, options.promote)?;
+    if linked {
+        library::finish(&mut program);
+    }
+    Ok(program)
 }

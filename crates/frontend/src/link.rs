@@ -20,9 +20,7 @@ pub(crate) fn link<'c>(
             Some(w) => join(w, module, &input.path)?,
         });
     }
-    let module = whole.ok_or(FrontendError::NoInputs)?;
-    module.use_debug_intrinsics();
-    Ok(module)
+    whole.ok_or(FrontendError::NoInputs)
 }
 
 fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, FrontendError> {

@@ -216,6 +216,8 @@ pub struct Program {
     pub destructors: Vec<FuncId>,
     /// module-level inline assembly and the like, by name: reported, not executed
     pub remarks: Vec<String>,
+    /// the C library is linked; its `long double` is a `double`
+    pub library: bool,
     by_name: FxHashMap<String, FuncId>,
 }
 
@@ -230,6 +232,7 @@ impl Program {
             constructors: Vec::new(),
             destructors: Vec::new(),
             remarks: Vec::new(),
+            library: false,
             by_name: FxHashMap::default(),
         }
     }

@@ -10,5 +10,5 @@ mod process;
 pub mod wire;
 
 pub use error::LoadError;
-pub use options::Options;
+pub use options::{Library, Options};
 pub use process::load;

@@ -29,6 +29,8 @@ pub struct Options {
     /// Where compiled files go; created if missing. Default: the system's directory for temporary files.
     #[serde(with = "path")]
     pub work_dir: PathBuf,
+    /// The C library to link with. Default: none.
+    pub library: Option<Library>,
     /// The front end's executable. Default: `pleach-frontend` beside this process, then in `PATH`.
     #[serde(skip)]
     pub frontend: Option<PathBuf>,
@@ -46,7 +48,22 @@ impl Default for Options {
             runtime_include: None,
             promote: true,
             work_dir: std::env::temp_dir().join(format!("pleach-{}", std::process::id())),
+            library: None,
             frontend: None,
         }
     }
+}
+
+/// A C library as bitcode, and what is not taken from it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Library {
+    /// an archive of bitcode with a symbol table
+    #[serde(with = "path")]
+    pub archive: PathBuf,
+    /// functions of the engine that win over the library's
+    pub kept: Vec<String>,
+    /// functions that the engine stands in for as long as the library is not linked
+    pub stand_ins: Vec<String>,
+    /// link it also when the program calls nothing that is neither defined nor modelled
+    pub always: bool,
 }

@@ -6,7 +6,7 @@ use crate::error::{CliError, Code};
 use std::io::Write;
 
 pub fn run(args: IrArgs) -> Result<Code, CliError> {
-    let program = assemble::load(&args.files, &args.compile, &[])?;
+    let program = assemble::load(&args.files, &args.compile, &[], &[])?;
     let text = match &args.function {
         None => pleach_ir::text::print(&program),
         Some(name) => {

@@ -2,6 +2,7 @@
 
 mod alloc;
 mod end;
+mod environment;
 mod klee;
 mod nondet;
 mod output;
@@ -49,8 +50,55 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
     if !declaration {
         return None;
     }
-    nondet::find(name).or_else(|| alloc::find(name)).or_else(|| end::find(name)).or_else(|| output::find(name))
+    nondet::find(name)
+        .or_else(|| alloc::find(name))
+        .or_else(|| end::find(name))
+        .or_else(|| output::find(name))
+        .or_else(|| environment::find(name))
 }
+
+/// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of
+/// the program.
+pub const KEPT: &[&str] = &[
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "aligned_alloc",
+    "memalign",
+    "posix_memalign",
+    "malloc_usable_size",
+    "memcpy",
+    "memmove",
+    "memset",
+    "abort",
+    "__assert_fail",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "atexit",
+    "__cxa_atexit",
+];
+
+/// Functions that are modelled as long as nothing else needs the C library; with the library its own code runs.
+pub const STAND_INS: &[&str] = &[
+    "printf",
+    "fprintf",
+    "vprintf",
+    "vfprintf",
+    "dprintf",
+    "perror",
+    "fflush",
+    "puts",
+    "fputs",
+    "fwrite",
+    "putchar",
+    "putc",
+    "fputc",
+    "_IO_putc",
+    "__errno_location",
+];
 
 impl Machine {
     /// A C string that lies concretely in memory.
@@ -67,5 +115,15 @@ impl Machine {
             at += 1;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_listed_is_modelled() {
+        for name in super::KEPT.iter().chain(super::STAND_INS) {
+            assert!(super::find(name, true).is_some(), "{name}");
+        }
     }
 }

@@ -137,6 +137,34 @@ impl<'c> Module<'c> {
         std::iter::successors(first, move |v| unsafe { Value::from_raw(next(v.raw())) })
     }
 
+    /// Everything with a body or an initialiser that other modules can name.
+    pub fn visible_definitions(&self) -> impl Iterator<Item = Value<'_>> {
+        let functions = self.functions().map(Function::value);
+        functions.chain(self.globals()).chain(self.aliases()).filter(|v| !v.is_declaration() && v.is_visible())
+    }
+
+    /// Names marked with a byte 1 (by asm labels in headers) lose the mark, so that they meet the names they stand for.
+    pub fn drop_name_marks(&self) {
+        let marked: Vec<(Function<'_>, String)> = self
+            .functions()
+            .filter_map(|f| f.name().strip_prefix('\u{1}').map(|n| (f, n.to_owned())))
+            .filter(|(f, _)| f.is_declaration())
+            .collect();
+        for (f, plain) in marked {
+            let Ok(name) = std::ffi::CString::new(plain.as_str()) else { continue };
+            // SAFETY: the module and the function are live, the name is a C string of the length given. A function that
+            // gave its uses away stays as an unused declaration.
+            unsafe {
+                let other = LLVMGetNamedFunction(self.raw, name.as_ptr());
+                if other.is_null() {
+                    LLVMSetValueName2(f.value().raw(), name.as_ptr(), plain.len());
+                } else {
+                    LLVMReplaceAllUsesWith(f.value().raw(), other);
+                }
+            }
+        }
+    }
+
     pub fn pointer_bytes(&self) -> u32 {
         // SAFETY: the module is live.
         unsafe { LLVMPointerSize(LLVMGetModuleDataLayout(self.raw)) }

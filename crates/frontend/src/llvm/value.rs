@@ -233,6 +233,20 @@ impl<'m> Value<'m> {
         unsafe { self.is_global_object() && LLVMGetLinkage(self.raw) == LLVMLinkage::LLVMExternalWeakLinkage }
     }
 
+    /// Whether other modules can name it.
+    pub fn is_visible(self) -> bool {
+        use LLVMLinkage::*;
+        // SAFETY: asked of globals only.
+        let linkage = unsafe { LLVMGetLinkage(self.raw) };
+        !matches!(linkage, LLVMInternalLinkage | LLVMPrivateLinkage | LLVMAppendingLinkage)
+    }
+
+    /// Another definition of the same name wins over this one.
+    pub fn set_weak(self) {
+        // SAFETY: a live global with a definition.
+        unsafe { LLVMSetLinkage(self.raw, LLVMLinkage::LLVMWeakAnyLinkage) }
+    }
+
     pub fn initializer(self) -> Option<Value<'m>> {
         // SAFETY: asked of global variables only; null when there is none.
         (self.kind() == ValueKind::Global).then(|| unsafe { Value::from_raw(LLVMGetInitializer(self.raw)) })?
@@ -324,6 +338,11 @@ impl<'m> Function<'m> {
     }
     pub fn is_declaration(self) -> bool {
         self.0.is_declaration()
+    }
+    /// Whether a parameter or the result is a `long double` of x86.
+    pub fn has_long_double(self) -> bool {
+        let x87 = |t: Type<'m>| matches!(t.shape(), super::Shape::Float(pleach_ir::FloatTy::X87));
+        self.params().into_iter().any(|p| x87(p.ty())) || self.ty().return_type().is_some_and(x87)
     }
     /// Several modules may define it; one definition is taken.
     pub fn set_mergeable_linkage(self) {

@@ -1,0 +1,62 @@
+//! Which C library the program is linked with, and where it is.
+
+use crate::args::{CompileArgs, Libc};
+use crate::error::CliError;
+use pleach_load::Library;
+use std::path::PathBuf;
+
+/// Version and recipe of `libc/build.sh`.
+const NAME: &str = "musl-1.2.3-1";
+
+/// Options of the symbolic environment and how many values they take.
+pub const SYMBOLIC_OPTIONS: [(&str, usize); 8] = [
+    ("sym-arg", 1),
+    ("sym-args", 3),
+    ("sym-files", 2),
+    ("sym-stdin", 1),
+    ("sym-stdout", 0),
+    ("save-all-writes", 0),
+    ("max-fail", 1),
+    ("fd-fail", 0),
+];
+
+/// How many values follow, if it is an option of the symbolic environment, with one dash or two.
+pub fn symbolic_option(arg: &str) -> Option<usize> {
+    let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'))?;
+    SYMBOLIC_OPTIONS.iter().find(|(n, _)| *n == name).map(|(_, values)| *values)
+}
+
+/// Where `libc/build.sh` puts the library.
+fn archive() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let cache = set("PLEACH_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|c| c.join("pleach")))
+        .or_else(|| set("HOME").map(|h| h.join(".cache/pleach")))?;
+    Some(cache.join(NAME).join("libc.a"))
+}
+
+/// The library to link with a program that is given these arguments.
+pub fn library(compile: &CompileArgs, args: &[String]) -> Result<Option<Library>, CliError> {
+    let symbolic = args.iter().find(|a| symbolic_option(a).is_some());
+    if let (Some(option), Libc::None) = (symbolic, compile.libc) {
+        return Err(CliError::Usage(format!("{option} needs the C library, but --libc is none")));
+    }
+    if let (Some(option), true) = (symbolic, compile.is_32_bit()) {
+        return Err(CliError::Usage(format!("{option} is for programs of 64 bits")));
+    }
+    let always = compile.libc == Libc::Musl || symbolic.is_some();
+    let built = archive().filter(|a| a.is_file());
+    match built {
+        _ if compile.libc == Libc::None => Ok(None),
+        None if always => Err(CliError::Usage(
+            "the C library is not there; build it once with libc/build.sh, which needs the package archive of Debian"
+                .into(),
+        )),
+        None => Ok(None),
+        Some(archive) => {
+            let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
+            let (kept, stand_ins) = (names(pleach_exec::KEPT), names(pleach_exec::STAND_INS));
+            Ok(Some(Library { archive, kept, stand_ins, always }))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/* What the model needs to know of the system's interface: Linux on x86-64. The engine compiles this for its own use;
+ * no header of the system is included. */
+#ifndef PLEACH_POSIX_ABI_H
+#define PLEACH_POSIX_ABI_H
+
+typedef unsigned long size_t;
+
+/* The engine's functions. */
+void *malloc(size_t);
+void *calloc(size_t, size_t);
+void *realloc(void *, size_t);
+void *memcpy(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+void abort(void) __attribute__((noreturn));
+void _exit(int) __attribute__((noreturn));
+void klee_make_symbolic(void *, size_t, const char *);
+void klee_assume(unsigned long);
+int klee_range(int, int, const char *);
+void klee_report_error(const char *, int, const char *, const char *) __attribute__((noreturn));
+/* Ends the path: system call `n` has no model. */
+void __pleach_unmodelled(long n) __attribute__((noreturn));
+
+/* Any number. */
+int __pleach_unknown(void);
+/* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */
+void __pleach_assumed(const char *what) __attribute__((noreturn));
+
+struct stat {
+  unsigned long dev, ino, nlink;
+  unsigned mode, uid, gid, pad;
+  unsigned long rdev;
+  long size, blksize, blocks;
+  long atime, atime_ns, mtime, mtime_ns, ctime, ctime_ns;
+  long unused[3];
+};
+struct iovec {
+  char *base;
+  size_t len;
+};
+struct timespec {
+  long sec, nsec;
+};
+
+enum {
+  ENOENT = 2, EIO = 5, EBADF = 9, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, EMFILE = 24,
+  ENOTTY = 25, ENOSPC = 28, ESPIPE = 29, EPIPE = 32, ERANGE = 34, ENOSYS = 38
+};
+enum { O_ACCMODE = 3, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_EXCL = 0200, O_TRUNC = 01000, O_APPEND = 02000,
+       O_DIRECTORY = 0200000 };
+enum { S_IFIFO = 0010000, S_IFCHR = 0020000, S_IFDIR = 0040000, S_IFREG = 0100000 };
+enum { AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000 };
+
+#endif

@@ -1,0 +1,4 @@
+/* The model of the operating system as one unit; the front end links it with the C library. */
+#include "calls.c"
+#include "files.c"
+#include "start.c"

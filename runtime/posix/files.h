@@ -1,0 +1,50 @@
+/* The file system of the model: symbolic files A, B, …, files the program creates, and what is open. */
+#ifndef PLEACH_POSIX_FILES_H
+#define PLEACH_POSIX_FILES_H
+#include "abi.h"
+
+enum { MAX_FILES = 32, MAX_OPEN = 64, LONGEST_NAME = 64 };
+
+/* FILE_: bytes in memory. SINK: takes everything. EMPTY: at its end. PIPE: bytes, read once. DIRECTORY: can be opened. */
+enum kind { UNUSED, FILE_, SINK, EMPTY, PIPE, DIRECTORY };
+
+struct file {
+  enum kind kind;
+  char name[LONGEST_NAME];
+  char *data;
+  long size, room;
+  unsigned mode;
+  int linked; /* whether the name still leads to it */
+};
+
+/* What dup and fork would share. */
+struct description {
+  int users, flags;
+  struct file *file;
+  long offset;
+};
+
+extern int pleach_failures;
+extern unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *pleach_ftruncate_fail, *pleach_getcwd_fail;
+
+/* Says, once on a path, that the program learned something of the system that could be otherwise. */
+void pleach_take_for_given(int *said, const char *what);
+
+struct file *pleach_new_file(enum kind kind, const char *name, char *data, long size, unsigned mode);
+void pleach_attributes(struct file *f, struct stat *out);
+void pleach_set_standard(int fd, struct file *f, int flags);
+struct file *pleach_find(const char *path);
+
+long pleach_open(const char *path, long flags, long mode);
+long pleach_close(long fd);
+long pleach_read(long fd, char *to, size_t n);
+long pleach_write(long fd, const char *from, size_t n);
+long pleach_seek(long fd, long offset, long whence);
+long pleach_truncate_file(struct file *f, long size);
+long pleach_fstat(long fd, struct stat *out);
+long pleach_duplicate(long fd, long lowest);
+long pleach_duplicate_to(long fd, long to);
+long pleach_pipe(int *fds);
+struct description *pleach_description(long fd);
+
+#endif

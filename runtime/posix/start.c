@@ -1,0 +1,128 @@
+/* What happens before main: options for symbolic arguments and files are taken out of the arguments and carried out.
+ * Their names, and those of the inputs they make, are KLEE's (version 3.2). */
+#include "files.h"
+
+int main(int, char **, char **);
+
+extern char *__progname, *__progname_full, **__environ;
+
+enum { MAX_ARGS = 1024, MAX_SYMBOLIC = 100 };
+
+static int args_made;
+
+static void wrong(const char *why) { klee_report_error("options of the symbolic environment", 0, why, "user.err"); }
+
+/* `--name` and `-name` */
+static int is(const char *text, const char *name) {
+  if (*text++ != '-') return 0;
+  if (*text == '-') text++;
+  while (*name && *text == *name) text++, name++;
+  return *text == *name;
+}
+
+static int number(const char *text) {
+  int n = 0;
+  if (!text || !*text) wrong("a number is missing");
+  for (; *text; text++) {
+    if (*text < '0' || *text > '9' || n > 100000000) wrong("not a number");
+    n = n * 10 + (*text - '0');
+  }
+  return n;
+}
+
+static char *symbolic_argument(int length) {
+  char name[] = "argNN", *bytes = malloc((size_t)length + 1);
+  if (args_made == MAX_SYMBOLIC) wrong("more than 100 symbolic arguments");
+  name[3] = (char)('0' + args_made / 10);
+  name[4] = (char)('0' + args_made % 10);
+  args_made++;
+  klee_make_symbolic(bytes, (size_t)length + 1, name);
+  bytes[length] = 0;
+  return bytes;
+}
+
+/* A regular file of symbolic bytes. Its attributes are an input too, so that tests have the same parts as KLEE's, but with
+ * one possible value. */
+static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size) {
+  char *data = malloc((size_t)size);
+  struct stat *attributes = malloc(sizeof *attributes), is;
+  klee_make_symbolic(data, (size_t)size, name);
+  struct file *f = pleach_new_file(FILE_, file_name, data, size, S_IFREG | 0644);
+  if (!f) wrong("too many symbolic files");
+  klee_make_symbolic(attributes, sizeof *attributes, stat_name);
+  pleach_attributes(f, &is);
+  const unsigned long *have = (const unsigned long *)attributes, *want = (const unsigned long *)&is;
+  for (unsigned i = 0; i < sizeof is / sizeof *want; i++) klee_assume(have[i] == want[i]);
+  return f;
+}
+
+static unsigned *failing(const char *name) {
+  unsigned *n = malloc(sizeof *n);
+  klee_make_symbolic(n, sizeof *n, name);
+  return n;
+}
+
+int __pleach_start(int argc, char **argv, char **envp) {
+  char **out = calloc(MAX_ARGS + 1, sizeof *out);
+  int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0;
+  for (int i = 0; i < argc; i++) {
+    const char *a = argv[i];
+    int left = argc - i - 1;
+    if (i && is(a, "sym-arg")) {
+      if (left < 1) wrong("--sym-arg takes a length");
+      if (n == MAX_ARGS) wrong("too many arguments");
+      out[n++] = symbolic_argument(number(argv[++i]));
+    } else if (i && is(a, "sym-args")) {
+      if (left < 3) wrong("--sym-args takes a smallest number, a largest number and a length");
+      int least = number(argv[i + 1]), most = number(argv[i + 2]), length = number(argv[i + 3]);
+      i += 3;
+      if (least > most || !most) wrong("--sym-args is given an empty range");
+      int count = least == most ? least : klee_range(least, most + 1, "n_args");
+      for (int k = 0; k < count; k++) {
+        if (n == MAX_ARGS) wrong("too many arguments");
+        out[n++] = symbolic_argument(length);
+      }
+    } else if (i && is(a, "sym-files")) {
+      if (left < 2) wrong("--sym-files takes a number of files and their size");
+      if (files) wrong("--sym-files is given twice");
+      files = number(argv[i + 1]), file_size = number(argv[i + 2]);
+      i += 2;
+      if (!files || !file_size) wrong("--sym-files is given 0");
+      if (files > 26) wrong("more than 26 symbolic files");
+    } else if (i && is(a, "sym-stdin")) {
+      if (left < 1) wrong("--sym-stdin takes a size");
+      stdin_size = number(argv[++i]);
+    } else if (i && is(a, "sym-stdout")) {
+      symbolic_stdout = 1;
+    } else if (i && is(a, "save-all-writes")) {
+      /* always so */
+    } else if (i && is(a, "fd-fail")) {
+      pleach_failures = 1;
+    } else if (i && is(a, "max-fail")) {
+      if (left < 1) wrong("--max-fail takes a number");
+      pleach_failures = number(argv[++i]);
+    } else {
+      if (n == MAX_ARGS) wrong("too many arguments");
+      out[n++] = argv[i];
+    }
+  }
+  for (int i = 0; i < files; i++) {
+    char file[] = "A", data[] = "A_data", attributes[] = "A_data_stat";
+    file[0] = data[0] = attributes[0] = (char)('A' + i);
+    symbolic_file(file, data, attributes, file_size);
+  }
+  if (stdin_size) pleach_set_standard(0, symbolic_file("", "stdin", "stdin_stat", stdin_size), 0);
+  if (pleach_failures) {
+    pleach_read_fail = failing("read_fail");
+    pleach_write_fail = failing("write_fail");
+    pleach_close_fail = failing("close_fail");
+    pleach_ftruncate_fail = failing("ftruncate_fail");
+    pleach_getcwd_fail = failing("getcwd_fail");
+  }
+  if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024), O_WRONLY);
+  __environ = envp;
+  __progname = __progname_full = out[0];
+  for (char *p = out[0]; *p; p++)
+    if (*p == '/') __progname = p + 1;
+  return main(n, out, envp);
+}
