@@ -27,6 +27,7 @@ pub struct Totals {
     pub unfinished: u64,
     /// by mode: complete runs, paths, of these covered, nodes
     pub modes: Vec<[u64; 4]>,
+    pub audit: std::collections::BTreeMap<String, u64>,
     pub figures: std::collections::BTreeMap<String, u64>,
 }
 
@@ -47,6 +48,9 @@ impl Totals {
         }
         for (k, n) in &other.figures {
             *self.figures.entry(k.clone()).or_default() += n;
+        }
+        for (k, n) in &other.audit {
+            *self.audit.entry(k.clone()).or_default() += n;
         }
     }
 }
@@ -72,6 +76,7 @@ impl std::fmt::Display for Totals {
             )?;
         }
         writeln!(f, "  {} covered states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
+        self.audit.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))?;
         self.figures.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
     }
 }
@@ -124,6 +129,12 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
         }
         totals.rechecked += found.rechecked.subtrees;
         totals.unfinished += found.rechecked.unfinished;
+        for (name, n) in found.audit.figures() {
+            *totals.audit.entry(name).or_default() += n;
+        }
+        if let [why, ..] = &found.audit.failures[..] {
+            let _ = writeln!(words, "{}: audit: {why}", mode.name);
+        }
         if let [why, ..] = &found.rechecked.failures[..] {
             let _ = writeln!(words, "{}: {why}", mode.name);
         } else if found.complete {

@@ -1,5 +1,6 @@
 //! One exploration in this process, and what it found.
 
+use pleach_audit::Findings;
 use pleach_exec::{Coverage, Entry, ExecConfig, Machine};
 use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
@@ -47,6 +48,8 @@ pub struct Bounds {
     pub time: Duration,
     /// for each subtree that was pruned and is explored all the same
     pub recheck: u64,
+    /// nodes whose interpolant is audited, depth first only
+    pub audit: usize,
 }
 
 /// Kind, function and instruction of an error.
@@ -63,6 +66,7 @@ pub struct Found {
     pub nodes: u64,
     pub figures: Vec<(String, u64)>,
     pub rechecked: Rechecked,
+    pub audit: Findings,
 }
 
 struct Collect(BTreeSet<Place>);
@@ -77,7 +81,7 @@ impl Sink<Plain> for Collect {
 }
 
 /// The executor without distances: the campaign's programs are too small for them to matter.
-struct Plain(Machine, Option<(Coverage, u64)>);
+struct Plain(Machine, Option<(Coverage, u64, u64)>);
 
 impl Figures for Plain {
     fn to_uncovered(&self, _: &State) -> Option<u32> {
@@ -102,10 +106,11 @@ impl Stepper for Plain {
     fn aside(&mut self, on: bool) {
         if on {
             let run = std::mem::replace(&mut self.0.coverage, Coverage::new(&self.0.program));
-            self.1 = Some((run, self.0.instructions));
-        } else if let Some((coverage, instructions)) = self.1.take() {
+            self.1 = Some((run, self.0.instructions, self.0.queries));
+        } else if let Some((coverage, instructions, queries)) = self.1.take() {
             self.0.coverage = coverage;
             self.0.instructions = instructions;
+            self.0.queries = queries;
         }
     }
     fn logic(&mut self) -> &mut dyn Logic {
@@ -125,7 +130,10 @@ pub fn explore(
         None => explore_with(program, entry, checks, mode, bounds, &mut NoPruner),
         Some(method) => {
             let mut pruner = Interpolation::new(program, checks, method);
-            explore_with(program, entry, checks, mode, bounds, &mut pruner)
+            pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
+            let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
+            found.audit = pleach_audit::audit(&mut machine.0, &pruner, bounds.audit);
+            Ok(found)
         }
     }
 }
@@ -139,6 +147,17 @@ pub fn explore_with(
     bounds: Bounds,
     pruner: &mut dyn Pruner,
 ) -> Result<Found, String> {
+    run(program, entry, checks, mode, bounds, pruner).map(|r| r.0)
+}
+
+fn run(
+    program: &Rc<Program>,
+    entry: &str,
+    checks: Checks,
+    mode: Mode,
+    bounds: Bounds,
+    pruner: &mut dyn Pruner,
+) -> Result<(Found, Plain), String> {
     let halt = Halt::new();
     let solver = pleach_smt::assemble(pleach_smt::SolverConfig {
         timeout: Some(Duration::from_secs(5)),
@@ -169,7 +188,7 @@ pub fn explore_with(
         let reached = blocks.iter().enumerate().filter(|(_, n)| **n > 0);
         reached.map(move |(b, _)| (f as u32, b as u32))
     });
-    Ok(Found {
+    let found = Found {
         complete: c.is_complete(),
         errors: sink.0,
         blocks: blocks.collect(),
@@ -178,5 +197,7 @@ pub fn explore_with(
         nodes: run.tree.len() as u64,
         figures: pruner.figures(),
         rechecked: c.rechecked.clone(),
-    })
+        audit: Findings::default(),
+    };
+    Ok((found, machine))
 }

@@ -13,6 +13,7 @@ pub fn reduce(seed: u64, promote: bool, bounds: Bounds) -> String {
             words.contains(": lost ")
                 || words.contains("does not reach")
                 || words.contains("made up")
+                || words.contains("audit: node")
                 || words.contains("unsound")
         })
     };

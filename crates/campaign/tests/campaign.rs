@@ -8,7 +8,7 @@ use pleach_state::{End, NodeId, State, Status, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000 };
+const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 60 };
 
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {

@@ -14,8 +14,8 @@ const FRAMES: usize = 64;
 pub struct Guided {
     pub machine: Machine,
     guide: Option<Guide>,
-    /// the coverage and the instructions of the run while something is explored aside
-    apart: Option<(Coverage, u64)>,
+    /// coverage, instructions and queries of the run while something is explored aside
+    apart: Option<(Coverage, u64, u64)>,
 }
 
 /// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
@@ -78,10 +78,11 @@ impl Stepper for Guided {
     fn aside(&mut self, on: bool) {
         if on {
             let run = std::mem::replace(&mut self.machine.coverage, Coverage::new(&self.machine.program));
-            self.apart = Some((run, self.machine.instructions));
-        } else if let Some((coverage, instructions)) = self.apart.take() {
+            self.apart = Some((run, self.machine.instructions, self.machine.queries));
+        } else if let Some((coverage, instructions, queries)) = self.apart.take() {
             self.machine.coverage = coverage;
             self.machine.instructions = instructions;
+            self.machine.queries = queries;
         }
     }
     fn refresh(&mut self) {

@@ -35,6 +35,7 @@ mod varargs;
 pub use config::{Entry, ExecConfig, LoopBound, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
+pub use logic::Refuted;
 pub use machine::{Arrival, Machine, address_of};
 pub use models::{KEPT, STAND_INS};
 pub use tests_of_paths::ConcreteInput;

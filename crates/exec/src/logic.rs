@@ -66,6 +66,49 @@ impl Machine {
     }
 }
 
+/// Whether a condition holds on a path, with a counterexample if not.
+pub enum Refuted {
+    Holds,
+    Fails(Rc<pleach_expr::Model>),
+    /// the solver gave no answer
+    Unknown,
+}
+
+/// For those who check other techniques.
+impl Machine {
+    /// Asks whether the path allows the condition to be false.
+    pub fn refute(&mut self, state: &State, condition: TermId) -> Refuted {
+        let plain = self.plain(state, condition);
+        match self.terms.as_const(plain) {
+            Some(0) => return Refuted::Fails(Rc::new(state.path.model())),
+            Some(_) => return Refuted::Holds,
+            None => {}
+        }
+        let mut all: Vec<TermId> = state.path.relevant(&mut self.terms, plain).constraints.to_vec();
+        let negated = self.terms.not(plain);
+        if let Err(i) = all.binary_search(&negated) {
+            all.insert(i, negated);
+        }
+        match self.solver.check(&mut self.terms, &Query::new(&all)) {
+            Answer::Unsat(_) => Refuted::Holds,
+            Answer::Sat(model) => Refuted::Fails(model),
+            Answer::Unknown(_) => Refuted::Unknown,
+        }
+    }
+
+    /// Adds a condition to the path; false if it cannot hold there, `None` if the solver gives no answer.
+    pub fn constrain(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
+        match self.possible(state, condition) {
+            Ok(Some(side)) => {
+                self.add(state, side);
+                Some(true)
+            }
+            Ok(None) => Some(false),
+            Err(_) => None,
+        }
+    }
+}
+
 impl Logic for Machine {
     fn effort(&self) -> Effort {
         Effort { instructions: self.instructions, queries: self.queries, solving: self.solver_time }

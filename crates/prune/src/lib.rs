@@ -8,6 +8,7 @@ mod ends;
 mod explain;
 mod failures;
 mod figures;
+mod ledger;
 mod linear;
 pub mod matching;
 mod modular;
@@ -25,4 +26,5 @@ mod words;
 
 pub use explain::Explanation;
 pub use figures::Figures;
+pub use ledger::{Account, Outcome};
 pub use pruner::{Checks, Interpolation, Method};

@@ -10,6 +10,7 @@
 use crate::budget::{self, Budget};
 use crate::explain::{Explained, Explanation};
 use crate::figures::Figures;
+use crate::ledger::{Account, Outcome};
 use crate::matching::Matcher;
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
@@ -49,6 +50,8 @@ pub(crate) struct Open {
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
     pub(crate) work: u64,
+    /// for the ledger
+    pub(crate) outcome: Outcome,
 }
 
 /// How a branch is crossed on the way back, and what a node keeps.
@@ -84,6 +87,8 @@ pub struct Interpolation {
     pub figures: Figures,
     /// interpolants by node, kept when asked for
     pub explain: Option<BTreeMap<NodeId, Explained>>,
+    /// what an audit needs, kept when asked for
+    pub ledger: Option<Vec<Account>>,
 }
 
 impl Interpolation {
@@ -99,6 +104,7 @@ impl Interpolation {
             method,
             figures: Figures::default(),
             explain: None,
+            ledger: None,
         }
     }
 
@@ -130,6 +136,10 @@ impl Interpolation {
         }
         self.figures.failed += u64::from(self.table.knows(&point));
         None
+    }
+
+    pub fn locs(&self) -> &Locs {
+        &self.locs
     }
 
     /// What was kept for explanation, in words.
@@ -197,6 +207,7 @@ impl Pruner for Interpolation {
             at_end: false,
             state: Rc::new(state.clone()),
             work: 0,
+            outcome: Outcome::default(),
         };
         self.open.insert(node, info);
         self.figures.times.record += start.elapsed();
@@ -227,6 +238,10 @@ impl Pruner for Interpolation {
             o.needs = psi;
             o.work = state.instructions - o.state.instructions;
             o.at_end = at_end;
+            if self.ledger.is_some() {
+                let (func, inst) = (state.frame.func.0, state.inst);
+                o.outcome = Outcome::Ended { end: end.clone(), func, inst, at_once: at_end };
+            }
         }
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
@@ -236,10 +251,14 @@ impl Pruner for Interpolation {
         let Some((condition, work)) = self.covering.take() else { return };
         let watch = Watch::start(logic);
         let trace = std::mem::take(&mut state.trace);
+        let kept = self.ledger.is_some().then(|| condition.clone());
         let psi = self.walk_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);
+            if let Some(psi) = kept {
+                o.outcome = Outcome::Covered { at: Rc::new(state.clone()), by, psi };
+            }
             o.work = work.saturating_add(state.instructions - o.state.instructions);
         }
         self.budget.saved(work);
@@ -259,6 +278,9 @@ impl Pruner for Interpolation {
         };
         if let Some(e) = &mut self.explain {
             e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
+        }
+        if let (Some(ledger), Ok(c)) = (&mut self.ledger, &psi) {
+            ledger.push(Account::new(node, &info, c.clone()));
         }
         // A covered leaf adds nothing that its coverer does not have.
         if let Ok(c) = &psi

@@ -76,6 +76,10 @@ impl Pruner for CheckedPruner<'_> {
         self.below.get(&node).map(|r| (&self.blocks, r))
     }
 
+    fn times(&self) -> Vec<(String, std::time::Duration)> {
+        self.inner.times()
+    }
+
     fn figures(&self) -> Vec<(String, u64)> {
         self.inner.figures()
     }

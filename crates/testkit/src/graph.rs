@@ -17,17 +17,18 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("wp", &["ir", "expr", "memory", "state", "exec"]),
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("verify", &["ir", "memory", "state"]),
+    ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
     ("report", &[]),
     ("replay", &["report"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
-    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "testkit"]),
+    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "testkit"]),
 ];
 
 /// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
 const EVERYTHING: &[&str] = &[
-    "ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "verify", "report",
-    "replay",
+    "ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "verify", "audit",
+    "report", "replay",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.

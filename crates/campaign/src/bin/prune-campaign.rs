@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--print | --reduce]";
+const USAGE: &str =
+    "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -24,6 +25,8 @@ struct Options {
     seed: u64,
     jobs: u64,
     instructions: u64,
+    /// Nodes per run whose interpolant is audited.
+    audit: u64,
     /// Print the programs instead.
     print: bool,
     /// Print them without the lines that a difference does not need.
@@ -31,7 +34,8 @@ struct Options {
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, print: false, reduce: false };
+    let mut options =
+        Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, audit: 60, print: false, reduce: false };
     let mut args = std::env::args().skip(1);
     while let Some(flag) = args.next() {
         let mut number = || args.next()?.parse::<u64>().ok();
@@ -39,6 +43,7 @@ fn options() -> Option<Options> {
             "--count" => options.count = number()?,
             "--seed" => options.seed = number()?,
             "--jobs" => options.jobs = number()?,
+            "--audit" => options.audit = number()?,
             "--instructions" => options.instructions = number()?,
             "--print" => options.print = true,
             "--reduce" => options.reduce = true,
@@ -58,7 +63,12 @@ fn main() -> ExitCode {
         (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
         return ExitCode::SUCCESS;
     }
-    let bounds = Bounds { instructions: options.instructions, time: Duration::from_secs(20), recheck: 4000 };
+    let bounds = Bounds {
+        instructions: options.instructions,
+        time: Duration::from_secs(20),
+        recheck: 4000,
+        audit: options.audit as usize,
+    };
     if options.reduce {
         for seed in options.seed..end {
             println!("{}", reduce(seed, promoted(seed), bounds));

@@ -1,0 +1,195 @@
+//! All states that satisfy Ψ, as one: what Ψ does not determine becomes unknown.
+
+use crate::Trouble;
+use crate::holds::{literals, target, translate, value};
+use pleach_exec::Machine;
+use pleach_expr::{Op, SymbolId, SymbolKind, TermId, Terms};
+use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
+use pleach_state::{Callers, Frame, PathConstraint, State, Trace};
+use pleach_wp::{Condition, Loc, Locs};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What Ψ says about the value of one location.
+#[derive(Clone, Copy)]
+enum Known {
+    Is(Value),
+    /// some place in the object
+    In(ObjId),
+}
+
+/// `x` or `x + c`, where `x` is a location.
+fn location(terms: &Terms, locs: &Locs, t: TermId) -> Option<(Loc, u64)> {
+    let n = terms.node(t);
+    let (x, c) = match n.op {
+        Op::Var => (n, 0),
+        Op::Add => (terms.node(n.arg_a()), terms.as_const(n.arg_b())?),
+        _ => return None,
+    };
+    (x.op == Op::Var).then(|| locs.get(SymbolId(x.a)))?.map(|l| (l, c))
+}
+
+fn what_is_known(terms: &mut Terms, locs: &Locs, own: &State, psi: &Condition) -> BTreeMap<Loc, Known> {
+    let mut known = BTreeMap::new();
+    for l in literals(terms, psi) {
+        let n = terms.node(l);
+        if n.op != Op::Eq {
+            continue;
+        }
+        for (x, v) in [(n.arg_a(), n.arg_b()), (n.arg_b(), n.arg_a())] {
+            if let Some((loc, 0)) = location(terms, locs, x)
+                && let v @ (Value::Int(_) | Value::Ptr { .. }) = Value::from_term(terms, v)
+            {
+                known.insert(loc, Known::Is(v));
+            }
+        }
+    }
+    for p in &psi.pins {
+        if let (Some((loc, c)), Some(k)) = (location(terms, locs, p.ptr), p.off) {
+            known.entry(loc).or_insert(Known::Is(Value::ptr(p.obj, (k as i64).wrapping_sub(c as i64))));
+        }
+    }
+    for d in &psi.dead {
+        if let (Some((loc, c)), Some(k)) = (location(terms, locs, d.ptr), d.at) {
+            known.entry(loc).or_insert(Known::Is(Value::ptr(d.obj, k.wrapping_sub(c as i64))));
+        }
+    }
+    let pointers = psi.pins.iter().map(|p| p.ptr).chain(psi.valids.iter().map(|v| v.ptr));
+    let pointers: Vec<TermId> = pointers.chain(psi.dead.iter().map(|d| d.ptr)).collect();
+    for t in pointers {
+        let symbols: Vec<SymbolId> = terms.support(t).iter().map(|k| k.symbol()).collect();
+        for s in symbols {
+            let Some(loc) = locs.get(s) else { continue };
+            let var = terms.var(s);
+            if terms.width(var) == terms.pointer_bits
+                && let Some(v) = value(terms, own, loc, var)
+                && let Some((obj, _)) = target(terms, v)
+            {
+                known.entry(loc).or_insert(Known::In(obj));
+            }
+        }
+    }
+    known
+}
+
+fn unknown(terms: &mut Terms, name: &str, width: u16) -> TermId {
+    let s = terms.symbols.intern(name, SymbolKind::Bits(width));
+    terms.var(s)
+}
+
+fn known_value(terms: &mut Terms, known: Known, name: &str) -> Value {
+    match known {
+        Known::Is(v) => v,
+        Known::In(obj) => {
+            let bits = terms.pointer_bits;
+            let (base, off) = (terms.base(obj), unknown(terms, &format!("audit!off.{name}"), bits));
+            Value::Term(terms.add(base, off))
+        }
+    }
+}
+
+fn frame(machine: &mut Machine, known: &BTreeMap<Loc, Known>, depth: u32, frame: &Frame) -> Frame {
+    let program = machine.program.clone();
+    let f = program.function(frame.func);
+    let mut out = frame.clone();
+    for (slot, r) in out.regs.iter_mut().enumerate() {
+        let loc = Loc::Reg { depth, slot: slot as u32 };
+        let width = program.target.bits(f.slots[slot].ty);
+        *r = match known.get(&loc) {
+            Some(k) => known_value(&mut machine.terms, *k, &format!("r{depth}.{slot}")),
+            None => Value::Term(unknown(&mut machine.terms, &format!("audit!r{depth}.{slot}"), width)),
+        };
+    }
+    out
+}
+
+fn callers(machine: &mut Machine, known: &BTreeMap<Loc, Known>, of: &Option<Rc<Callers>>) -> Option<Rc<Callers>> {
+    let mut stack = Vec::new();
+    let mut at = of.as_ref();
+    while let Some(c) = at {
+        stack.push(c);
+        at = c.below.as_ref();
+    }
+    let mut below = None;
+    for c in stack.into_iter().rev() {
+        let frame = frame(machine, known, c.depth - 1, &c.frame);
+        below = Some(Rc::new(Callers { frame, below, depth: c.depth }));
+    }
+    below
+}
+
+/// The general state of a node; `None` if no state satisfies Ψ.
+pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Condition) -> Result<Option<State>, Trouble> {
+    let known = what_is_known(&mut machine.terms, locs, own, psi);
+    let mut st = own.clone();
+    (st.path, st.origin, st.recording, st.at_join) = (PathConstraint::default(), None, true, false);
+    st.trace = Trace { from: st.inst, ..Trace::default() };
+    st.decided = Default::default();
+    st.decided_numbers = Default::default();
+    st.frame = frame(machine, &known, own.call_depth(), &own.frame);
+    st.callers = callers(machine, &known, &own.callers);
+    let objects: Vec<(ObjId, u64)> = own
+        .memory
+        .live()
+        .filter(|(id, o)| o.kind != ObjectKind::Function && !o.readonly && !locs.is_constant(*id))
+        .map(|(id, o)| (id, o.size))
+        .collect();
+    for (id, size) in objects {
+        let len = u32::try_from(size).unwrap_or(u32::MAX);
+        let name = format!("audit!m{}", id.0);
+        let array = machine.terms.symbols.intern(&name, SymbolKind::Array { element: 8, len });
+        let array = machine.terms.array_var(array);
+        if let Some(o) = st.memory.get_mut(id) {
+            o.contents = Contents::new(size, Background::Array(array));
+        }
+    }
+    for (loc, k) in &known {
+        if let Loc::Cell { obj, off, bytes } = *loc {
+            let v = known_value(&mut machine.terms, *k, &format!("m{}.{off}", obj.0));
+            let Some(o) = st.memory.get_mut(obj) else {
+                return Err(Trouble::Wrong(format!("Ψ speaks of object {}, which is not there", obj.0)));
+            };
+            if off + u64::from(bytes) > o.size {
+                return Err(Trouble::Wrong(format!("Ψ speaks of bytes outside object {}", obj.0)));
+            }
+            o.contents.write(&mut machine.terms, off, bytes as usize, v);
+        }
+    }
+    for c in assumptions(machine, locs, &st, psi)? {
+        match machine.constrain(&mut st, c) {
+            Some(true) => {}
+            Some(false) => return Ok(None),
+            None => return Err(Trouble::Unchecked("the solver gave no answer")),
+        }
+    }
+    Ok(Some(st))
+}
+
+/// Ψ as conditions on the general state's unknowns.
+fn assumptions(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) -> Result<Vec<TermId>, Trouble> {
+    let terms = &mut machine.terms;
+    let missing = || Trouble::Wrong("Ψ speaks of a location that is not there".into());
+    let mut out = Vec::new();
+    for l in literals(terms, psi) {
+        out.push(translate(terms, locs, st, l).ok_or_else(missing)?);
+    }
+    let pins = psi.pins.iter().map(|p| (p.ptr, p.off, None));
+    let valids = psi.valids.iter().map(|v| (v.ptr, None, v.bounded.then_some(v.bytes)));
+    let dead = psi.dead.iter().map(|d| (d.ptr, d.at.map(|k| k as u64), None));
+    for (ptr, at, room) in pins.chain(valids).chain(dead) {
+        let t = translate(terms, locs, st, ptr).ok_or_else(missing)?;
+        let Some((obj, off)) = target(terms, t) else { return Err(Trouble::Unchecked("a pointer of several parts")) };
+        let width = terms.width(off);
+        if let Some(k) = at {
+            let k = terms.constant(width, k);
+            out.push(terms.eq(off, k));
+        }
+        if let (Some(bytes), Some(o)) = (room, st.memory.get(obj))
+            && bytes <= o.size
+        {
+            let last = terms.constant(width, o.size - bytes);
+            out.push(terms.ule(off, last));
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,112 @@
+//! An independent check of interpolants: the Hoare triple of every edge of the explored tree.
+//!
+//! *Idea*: the pruner walks conditions backward over recorded traces. The audit goes the other way and shares none of that code: from a node's
+//! state everything that Ψ does not determine is forgotten, Ψ is assumed, and the executor runs *forward* to the next node, with the other
+//! solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no way out of a fork that the tree does not have, no error that it
+//! does not have. *Direction*: a failure is a bug (of the pruner, or of the audit); silence covers the edges counted as checked, for states with the node's
+//! objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
+
+mod edge;
+mod general;
+mod holds;
+
+use pleach_exec::Machine;
+use pleach_prune::{Account, Interpolation, Outcome};
+use pleach_smt::{BackendKind, SolverConfig};
+use pleach_state::NodeId;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What the audit found.
+#[derive(Clone, Default, Debug)]
+pub struct Findings {
+    /// nodes whose way to the next nodes was checked
+    pub checked: u64,
+    /// nodes whose interpolant no state satisfies
+    pub vacuous: u64,
+    /// covered states that were matched again
+    pub matched: u64,
+    /// why others were not checked
+    pub unchecked: BTreeMap<&'static str, u64>,
+    pub failures: Vec<String>,
+}
+
+impl Findings {
+    pub fn figures(&self) -> Vec<(String, u64)> {
+        let mut v = vec![
+            ("audit: checked".to_string(), self.checked),
+            ("audit: vacuous".into(), self.vacuous),
+            ("audit: matched".into(), self.matched),
+            ("audit: failures".into(), self.failures.len() as u64),
+        ];
+        v.extend(self.unchecked.iter().map(|(k, n)| (format!("audit: not checked: {k}"), *n)));
+        v
+    }
+}
+
+/// Why a node could not be audited, or what is wrong with it.
+pub(crate) enum Trouble {
+    Unchecked(&'static str),
+    Wrong(String),
+}
+
+/// Checks everything that the pruner kept ([`Interpolation::ledger`]), up to `limit` nodes. The machine's solver is the other one meanwhile.
+pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Findings {
+    let mut findings = Findings::default();
+    let Some(ledger) = &pruner.ledger else { return findings };
+    let other = pleach_smt::assemble(SolverConfig {
+        backend: BackendKind::Z3,
+        timeout: Some(Duration::from_secs(1)),
+        use_fallback: false,
+        use_domain: false,
+        use_independence: false,
+        use_difference: false,
+        use_cache: true,
+        use_models: false,
+        use_guess: false,
+        use_rewrite: false,
+        ..SolverConfig::default()
+    });
+    let solver = std::mem::replace(&mut machine.solver, other);
+    let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
+    let instructions = machine.instructions;
+    let mut below: BTreeMap<NodeId, Vec<&Account>> = BTreeMap::new();
+    for a in ledger {
+        below.entry(a.parent).or_default().push(a);
+    }
+    for (n, a) in ledger.iter().enumerate() {
+        if n >= limit {
+            *findings.unchecked.entry("more nodes than the limit").or_default() += 1;
+            continue;
+        }
+        if let Outcome::Covered { at, psi, by } = &a.outcome {
+            match holds::holds(machine, pruner.locs(), at, psi) {
+                Ok(()) => findings.matched += 1,
+                Err(Trouble::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
+                Err(Trouble::Wrong(what)) => findings.failures.push(format!(
+                    "the state below node {} that node {} covers does not satisfy its interpolant: {what}",
+                    a.node.0, by.0
+                )),
+            }
+        }
+        if a.by_edge() {
+            continue;
+        }
+        let children = below.get(&a.node).map(Vec::as_slice).unwrap_or_default();
+        match edge::check(machine, pruner.locs(), a, children) {
+            Ok(true) => findings.checked += 1,
+            Ok(false) => findings.vacuous += 1,
+            Err(Trouble::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
+            Err(Trouble::Wrong(what)) => {
+                let words = holds::words(machine, &a.psi);
+                let program = machine.program.clone();
+                let line = a.state.stack(&program).first().map_or(0, |l| l.span.line);
+                findings.failures.push(format!("node {} at line {line}: {what}\n  with {words}", a.node.0));
+            }
+        }
+    }
+    machine.solver = solver;
+    machine.coverage = coverage;
+    machine.instructions = instructions;
+    findings
+}

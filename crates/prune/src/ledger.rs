@@ -1,0 +1,55 @@
+//! What is kept of every node with an interpolant for an audit: enough to check the way to the next nodes once more.
+
+use crate::pruner::Open;
+use pleach_state::trace::Run;
+use pleach_state::{End, ForkKind, NodeId, State};
+use pleach_wp::Condition;
+use std::rc::Rc;
+
+/// How the way from a node ended.
+#[derive(Clone, Default)]
+pub enum Outcome {
+    /// at its children
+    #[default]
+    Inner,
+    Ended {
+        end: End,
+        func: u32,
+        inst: u32,
+        /// before another instruction was executed
+        at_once: bool,
+    },
+    /// `at` is the covered state, `psi` the coverer's interpolant in its words
+    Covered { at: Rc<State>, by: NodeId, psi: Condition },
+}
+
+pub struct Account {
+    pub node: NodeId,
+    pub parent: NodeId,
+    pub state: Rc<State>,
+    pub psi: Condition,
+    pub outcome: Outcome,
+    /// by which kind of fork it came from its parent; `None`: where paths meet
+    pub fork: Option<ForkKind>,
+    /// the run that left the parent's block
+    pub entry: Option<Run>,
+}
+
+impl Account {
+    pub(crate) fn new(node: NodeId, open: &Open, psi: Condition) -> Account {
+        Account {
+            node,
+            parent: open.parent,
+            state: open.state.clone(),
+            psi,
+            outcome: open.outcome.clone(),
+            fork: open.origin.is_some().then_some(open.fork),
+            entry: open.entry.runs.last().copied(),
+        }
+    }
+
+    /// The failing side of a check: its edge says why it ended, not its state.
+    pub fn by_edge(&self) -> bool {
+        matches!(self.fork, Some(ForkKind::Check(_))) && matches!(self.outcome, Outcome::Ended { at_once: true, .. })
+    }
+}
