@@ -124,6 +124,9 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
                     return arrives(machine, locs, &st, psi);
                 }
             }
+            Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
+                return Err(Trouble::Unchecked("a path was cut"));
+            }
             Step::Fork(next) => {
                 if !forked {
                     let at = next.first().map_or_else(String::new, |c| shown(&program, &c.state));

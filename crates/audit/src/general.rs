@@ -155,7 +155,8 @@ pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Conditi
             o.contents.write(&mut machine.terms, off, bytes as usize, v);
         }
     }
-    for c in assumptions(machine, locs, &st, psi)? {
+    let Some(assumptions) = assumptions(machine, locs, &st, psi)? else { return Ok(None) };
+    for c in assumptions {
         match machine.constrain(&mut st, c) {
             Some(true) => {}
             Some(false) => return Ok(None),
@@ -165,8 +166,13 @@ pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Conditi
     Ok(Some(st))
 }
 
-/// Ψ as conditions on the general state's unknowns.
-fn assumptions(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) -> Result<Vec<TermId>, Trouble> {
+/// Ψ as conditions on the general state's unknowns; `None` if it puts one pointer into two objects.
+fn assumptions(
+    machine: &mut Machine,
+    locs: &Locs,
+    st: &State,
+    psi: &Condition,
+) -> Result<Option<Vec<TermId>>, Trouble> {
     let terms = &mut machine.terms;
     let missing = || Trouble::Wrong("Ψ speaks of a location that is not there".into());
     let mut out = Vec::new();
@@ -174,11 +180,18 @@ fn assumptions(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) 
         out.push(translate(terms, locs, st, l).ok_or_else(missing)?);
     }
     let pins = psi.pins.iter().map(|p| (p.ptr, p.off, None));
+    let pinned: BTreeMap<TermId, ObjId> = psi.pins.iter().map(|p| (p.ptr, p.obj)).collect();
+    if psi.pins.iter().any(|p| pinned.get(&p.ptr) != Some(&p.obj)) {
+        return Ok(None);
+    }
     let valids = psi.valids.iter().map(|v| (v.ptr, None, v.bounded.then_some(v.bytes)));
     let dead = psi.dead.iter().map(|d| (d.ptr, d.at.map(|k| k as u64), None));
     for (ptr, at, room) in pins.chain(valids).chain(dead) {
         let t = translate(terms, locs, st, ptr).ok_or_else(missing)?;
         let Some((obj, off)) = target(terms, t) else { return Err(Trouble::Unchecked("a pointer of several parts")) };
+        if pinned.get(&ptr).is_some_and(|o| *o != obj) {
+            return Ok(None);
+        }
         let width = terms.width(off);
         if let Some(k) = at {
             let k = terms.constant(width, k);
@@ -191,5 +204,5 @@ fn assumptions(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) 
             out.push(terms.ule(off, last));
         }
     }
-    Ok(out)
+    Ok(Some(out))
 }

@@ -56,7 +56,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
     let Some(ledger) = &pruner.ledger else { return findings };
     let other = pleach_smt::assemble(SolverConfig {
         backend: BackendKind::Z3,
-        timeout: Some(Duration::from_secs(1)),
+        timeout: Some(Duration::from_secs(2)),
         use_fallback: false,
         use_domain: false,
         use_independence: false,

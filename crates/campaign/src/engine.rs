@@ -128,14 +128,26 @@ pub fn explore(
 ) -> Result<Found, String> {
     match mode.prune {
         None => explore_with(program, entry, checks, mode, bounds, &mut NoPruner),
-        Some(method) => {
-            let mut pruner = Interpolation::new(program, checks, method);
-            pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
-            let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
-            found.audit = pleach_audit::audit(&mut machine.0, &pruner, bounds.audit);
-            Ok(found)
-        }
+        Some(method) => explore_and_audit(program, entry, checks, mode, bounds, method, &mut |_| ()),
     }
+}
+
+/// With interpolants, which `spoil` may change before they are audited.
+pub fn explore_and_audit(
+    program: &Rc<Program>,
+    entry: &str,
+    checks: Checks,
+    mode: Mode,
+    bounds: Bounds,
+    method: Method,
+    spoil: &mut dyn FnMut(&mut Interpolation),
+) -> Result<Found, String> {
+    let mut pruner = Interpolation::new(program, checks, method);
+    pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
+    let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
+    spoil(&mut pruner);
+    found.audit = pleach_audit::audit(&mut machine.0, &pruner, bounds.audit);
+    Ok(found)
 }
 
 /// The same with another pruner.

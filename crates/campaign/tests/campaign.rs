@@ -1,14 +1,15 @@
 //! A slice of the campaign, and proof that its checks can fail.
 
 use pleach_campaign::compare::{Totals, compare};
-use pleach_campaign::engine::{Bounds, MODES, explore_with};
+use pleach_campaign::engine::{Bounds, MODES, explore_and_audit, explore_with};
 use pleach_campaign::{batch, generate};
+use pleach_prune::{Interpolation, Method};
 use pleach_state::seams::{Logic, Look, Pruner};
 use pleach_state::{End, NodeId, State, Status, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 60 };
+const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 6 };
 
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {
@@ -56,9 +57,7 @@ impl Pruner for Careless {
     }
 }
 
-#[test]
-fn a_careless_pruner_is_caught() {
-    let text = "\
+const TEXT: &str = "\
 int matters_main(void) {
   int x = __VERIFIER_nondet_int(), v = 0, w = 0;
   if (x & 1) v = 1; else v = 2;
@@ -67,7 +66,10 @@ int matters_main(void) {
   return 0;
 }
 ";
-    let program = batch::compile_text(text, true).unwrap();
+
+#[test]
+fn a_careless_pruner_is_caught() {
+    let program = batch::compile_text(TEXT, true).unwrap();
     let (mode, checks) = (MODES[0], pleach_campaign::compare::checks(1));
     let found = explore_with(&program, "matters_main", checks, mode, BOUNDS, &mut Careless::default()).unwrap();
     let [why] = &found.rechecked.failures[..] else { panic!("not caught: {found:?}") };
@@ -75,4 +77,31 @@ int matters_main(void) {
     // The real one keeps both checks quiet on the same program.
     let found = pleach_campaign::engine::explore(&program, "matters_main", checks, mode, BOUNDS).unwrap();
     assert!(found.rechecked.failures.is_empty() && found.errors.len() == 1, "{found:?}");
+}
+
+#[test]
+fn an_interpolant_that_is_too_weak_is_caught() {
+    let program = batch::compile_text(TEXT, true).unwrap();
+    let (mode, checks) = (MODES[0], pleach_campaign::compare::checks(1));
+    let bounds = Bounds { audit: 60, ..BOUNDS };
+    let audit = |spoil: &mut dyn FnMut(&mut Interpolation)| {
+        explore_and_audit(&program, "matters_main", checks, mode, bounds, Method::Wp, spoil).unwrap().audit
+    };
+    let right = audit(&mut |_| ());
+    assert!(right.failures.is_empty() && right.checked > 5, "{right:?}");
+    let mut caught = 0;
+    for n in 0.. {
+        let mut spoilt = false;
+        let found = audit(&mut |pruner| {
+            if let Some(a) = pruner.ledger.iter_mut().flatten().filter(|a| !a.psi.literals.is_empty()).nth(n) {
+                a.psi.literals.clear();
+                spoilt = true;
+            }
+        });
+        if !spoilt {
+            break;
+        }
+        caught += usize::from(!found.failures.is_empty());
+    }
+    assert!(caught > 2, "only {caught} of the weakened interpolants were noticed");
 }

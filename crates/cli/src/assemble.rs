@@ -109,7 +109,12 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
-    for (on, flag) in [(args.explain_pruning, "explain-pruning"), (args.check_pruning.is_some(), "check-pruning")] {
+    let needs_pruning = [
+        (args.explain_pruning, "explain-pruning"),
+        (args.check_pruning.is_some(), "check-pruning"),
+        (args.check_interpolants.is_some(), "check-interpolants"),
+    ];
+    for (on, flag) in needs_pruning {
         if on && !plan.prune {
             return Err(CliError::Usage(format!("--{flag} needs pruning to be on (--prune)")));
         }
@@ -234,5 +239,6 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
     if args.max_memory != 0 {
         made.limit_memory((args.max_memory << 20) / 4);
     }
+    made.ledger = args.check_interpolants.map(|_| Vec::new());
     made
 }

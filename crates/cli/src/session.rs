@@ -138,7 +138,7 @@ impl Session<'_> {
         let c = &run.counters;
         let unsound = !c.rechecked.failures.is_empty();
         let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
-        let summary = Summary {
+        let mut summary = Summary {
             complete,
             paths: summary::paths(c),
             errors: writer.errors.clone(),
@@ -166,6 +166,15 @@ impl Session<'_> {
             ..Summary::default()
         };
         let pruning_times = pruner.times();
+        let audit = pleach_audit::audit(&mut guided.machine, &interpolation, args.check_interpolants.unwrap_or(0));
+        if args.check_interpolants.is_some() {
+            summary.pruning.extend(audit.figures());
+        }
+        for failure in &audit.failures {
+            eprintln!("pleach: an interpolant is wrong: {failure}");
+        }
+        let unsound = unsound || !audit.failures.is_empty();
+        summary.complete &= !unsound;
         let interpolants =
             args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));
         let undefined = writer.undefined.values().cloned().collect();

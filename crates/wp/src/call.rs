@@ -120,9 +120,16 @@ impl Walker<'_> {
                 Ok(())
             }
             Access::Fresh => {
-                if let (true, Some(d)) = (needed, dst) {
-                    let r = self.register(f, depth, d);
-                    self.forall(r)?;
+                // What the arguments decide beside the result (an empty range is an error) is not described.
+                if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
+                    return Err(GiveUp("a function whose effects are not described"));
+                }
+                // A wide result comes in pieces.
+                for d in &f.dsts[dsts.as_range()] {
+                    if self.needs(f, depth, *d) {
+                        let r = self.register(f, depth, *d);
+                        self.forall(r)?;
+                    }
                 }
                 Ok(())
             }

@@ -57,6 +57,10 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Search", value_name = "INSTRUCTIONS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
     pub check_pruning: Option<u64>,
+    /// Check the interpolants of so many nodes once more, forward and with the other solver, and fail if one is wrong
+    #[arg(long, help_heading = "Search", value_name = "NODES")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
+    pub check_interpolants: Option<usize>,
 
     /// Longest exploration, for instance 30s or 5min
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
