@@ -39,6 +39,9 @@ fn what_is_known(terms: &mut Terms, locs: &Locs, own: &State, psi: &Condition) -
         for (x, v) in [(n.arg_a(), n.arg_b()), (n.arg_b(), n.arg_a())] {
             if let Some((loc, 0)) = location(terms, locs, x)
                 && let v @ (Value::Int(_) | Value::Ptr { .. }) = Value::from_term(terms, v)
+                // What the tree knows only by the path must not be a plain number here: a switch would be no fork.
+                && let Some(have) = value(terms, own, loc, x)
+                && terms.as_const(have).is_some() == matches!(v, Value::Int(_))
             {
                 known.insert(loc, Known::Is(v));
             }
