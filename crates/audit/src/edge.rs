@@ -69,6 +69,10 @@ fn name(end: &End) -> String {
 
 /// {Ψ} edge {Ψ of the children}. `Ok(false)`: no state satisfies Ψ.
 pub(crate) fn check(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]) -> Result<bool, Trouble> {
+    // Which object a pointer is into was decided by the path, which a general state does not have.
+    if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
+        return Err(Trouble::Unchecked("a fork over the targets of a pointer"));
+    }
     let result = follow(machine, locs, a, children);
     // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));

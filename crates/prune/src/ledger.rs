@@ -50,6 +50,7 @@ impl Account {
 
     /// The failing side of a check: its edge says why it ended, not its state.
     pub fn by_edge(&self) -> bool {
-        matches!(self.fork, Some(ForkKind::Check(_))) && matches!(self.outcome, Outcome::Ended { at_once: true, .. })
+        matches!(self.fork, Some(ForkKind::Check(_) | ForkKind::Target(None)))
+            && matches!(self.outcome, Outcome::Ended { at_once: true, .. })
     }
 }
