@@ -8,7 +8,7 @@ typedef unsigned long size_t;
 /* The engine's functions. */
 void *malloc(size_t);
 void *calloc(size_t, size_t);
-void *realloc(void *, size_t);
+void free(void *);
 void *memcpy(void *, const void *, size_t);
 void *memset(void *, int, size_t);
 void abort(void) __attribute__((noreturn));

@@ -45,13 +45,13 @@ static char *symbolic_argument(int length) {
  * one possible value. */
 static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size) {
   char *data = malloc((size_t)size);
-  struct stat *attributes = malloc(sizeof *attributes), is;
+  struct stat attributes, is;
   klee_make_symbolic(data, (size_t)size, name);
   struct file *f = pleach_new_file(FILE_, file_name, data, size, S_IFREG | 0644);
   if (!f) wrong("too many symbolic files");
-  klee_make_symbolic(attributes, sizeof *attributes, stat_name);
+  klee_make_symbolic(&attributes, sizeof attributes, stat_name);
   pleach_attributes(f, &is);
-  const unsigned long *have = (const unsigned long *)attributes, *want = (const unsigned long *)&is;
+  const unsigned long *have = (const unsigned long *)&attributes, *want = (const unsigned long *)&is;
   for (unsigned i = 0; i < sizeof is / sizeof *want; i++) klee_assume(have[i] == want[i]);
   return f;
 }
@@ -63,7 +63,7 @@ static unsigned *failing(const char *name) {
 }
 
 int __pleach_start(int argc, char **argv, char **envp) {
-  char **out = calloc(MAX_ARGS + 1, sizeof *out);
+  static char *out[MAX_ARGS + 1];
   int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0;
   for (int i = 0; i < argc; i++) {
     const char *a = argv[i];
