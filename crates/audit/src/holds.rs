@@ -149,6 +149,11 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
     Ok(())
 }
 
+/// A literal speaks of an unknown that is no location.
+pub fn is_open(terms: &mut Terms, locs: &Locs, psi: &Condition) -> bool {
+    literals(terms, psi).into_iter().any(|l| terms.support(l).iter().any(|k| locs.get(k.symbol()).is_none()))
+}
+
 /// All literals, sums written out.
 pub fn literals(terms: &mut Terms, psi: &Condition) -> Vec<TermId> {
     let sums: Vec<TermId> = psi.sums.iter().flat_map(|s| s.literals(terms)).collect();

@@ -97,6 +97,10 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
             Ok(true) => findings.checked += 1,
             Ok(false) => findings.vacuous += 1,
             Err(Trouble::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
+            // Such a literal holds for all values of an unknown; assumed here is that it holds for one, which may not be enough.
+            Err(Trouble::Wrong(_)) if holds::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
+                *findings.unchecked.entry("a literal for any value of an unknown").or_default() += 1;
+            }
             Err(Trouble::Wrong(what)) => {
                 let words = holds::words(machine, &a.psi);
                 let program = machine.program.clone();
