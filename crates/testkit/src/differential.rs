@@ -32,7 +32,7 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
     let mut native = vec!["-fwrapv"];
     if program.signed_overflow {
         flags.extend(["--check", "signed-overflow"]);
-        native = vec!["-fsanitize=signed-integer-overflow"];
+        native = vec!["-fsanitize=signed-integer-overflow,shift-base"];
     }
     let result = compare(&source, &program.domain, &flags, &native)?;
     Ok(match result {

@@ -135,6 +135,7 @@ fn undefined(text: &str) -> Option<ErrorKind> {
         ("division of", SignedOverflow),
         ("shift exponent", Overshift),
         ("signed integer overflow", SignedOverflow),
+        ("left shift of", SignedOverflow),
         ("negation of", SignedOverflow),
         ("null pointer", Null),
         ("unreachable program point", Unreachable),
