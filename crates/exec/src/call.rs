@@ -45,6 +45,8 @@ impl Machine {
                     }
                     Flow::Next
                 }
+                // A model that goes on in another frame describes itself.
+                Err(Flow::Frame) => Flow::Frame,
                 Err(flow) => {
                     st.trace.accesses.truncate(mark);
                     flow

@@ -130,7 +130,7 @@ impl Machine {
                 let w = self.terms.constant(width, u64::from(width));
                 // A width that does not fit into its own bits (i1) is reached by no amount.
                 let fits = width >= 64 || u64::from(width) <= mask(width);
-                let ok = if fits { self.terms.ult(b, w) } else { Terms::TRUE };
+                let ok = if fits && fl & flags::MOVED == 0 { self.terms.ult(b, w) } else { Terms::TRUE };
                 self.require(st, ok, ErrorKind::Overshift, || {
                     format!("shift of a {width}-bit value by {width} or more")
                 })?;

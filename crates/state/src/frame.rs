@@ -19,6 +19,22 @@ pub struct Frame {
     pub dsts: Range,
     /// how often each loop that is under way went back to its start; filled only under a bound on loops
     pub visits: std::collections::BTreeMap<BlockId, u32>,
+    /// the number this call got when it first called `setjmp`; 0: it did not
+    pub landing: u32,
+}
+
+/// Where a `longjmp` goes on: just after a `setjmp`, as long as the call that made it is active.
+#[derive(Debug)]
+pub struct JumpPoint {
+    /// `Frame::landing` of the call
+    pub landing: u32,
+    pub block: BlockId,
+    /// the call of `setjmp`
+    pub inst: u32,
+    /// as they were at the `setjmp`; variables of a function that calls it live in memory
+    pub regs: Vec<Value>,
+    /// the slot that takes the result of `setjmp`
+    pub result: Option<pleach_ir::Slot>,
 }
 
 impl Frame {
@@ -32,6 +48,7 @@ impl Frame {
             inst: 0,
             dsts: Range::default(),
             visits: Default::default(),
+            landing: 0,
         }
     }
 }

@@ -16,7 +16,7 @@ pub mod trace;
 pub mod tree;
 
 pub use checked::CheckedPruner;
-pub use frame::{Callers, Frame};
+pub use frame::{Callers, Frame, JumpPoint};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};
 pub use outcome::{Cut, End, ErrorKind, Leaks, ProgramError, StackLine};

@@ -1,6 +1,6 @@
 //! One path under exploration: registers per frame, address space, path constraint, inputs.
 
-use crate::frame::{Callers, Frame};
+use crate::frame::{Callers, Frame, JumpPoint};
 use crate::inputs::Inputs;
 use crate::map::HashMap;
 use crate::outcome::StackLine;
@@ -47,6 +47,8 @@ pub struct State {
     pub forking: bool,
     /// functions to run at exit, in the order of registration
     pub at_exit: Rc<Vec<Value>>,
+    /// where `setjmp` was called, in the order of the calls
+    pub jump_points: Rc<Vec<Rc<JumpPoint>>>,
     /// the object behind `errno`, once the program asked for it
     pub errno: Option<ObjId>,
     pub phase: Phase,
@@ -97,6 +99,7 @@ impl State {
             depth: 0,
             forking: true,
             at_exit: Rc::new(Vec::new()),
+            jump_points: Rc::new(Vec::new()),
             errno: None,
             phase: Phase::Main,
             recording: false,

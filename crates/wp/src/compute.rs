@@ -31,7 +31,7 @@ impl Walker<'_> {
             }
             BinOp::Shl | BinOp::LShr | BinOp::AShr => {
                 let y = self.operand(f, depth, b, width)?;
-                if width >= 64 || u64::from(width) <= mask(width) {
+                if fl & flags::MOVED == 0 && (width >= 64 || u64::from(width) <= mask(width)) {
                     let w = self.terms.constant(width, u64::from(width));
                     out.push(self.terms.ult(y, w));
                 }

@@ -3,6 +3,7 @@
 mod alloc;
 mod end;
 mod environment;
+mod jump;
 mod klee;
 mod nondet;
 mod output;
@@ -55,6 +56,7 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
         .or_else(|| end::find(name))
         .or_else(|| output::find(name))
         .or_else(|| environment::find(name))
+        .or_else(|| jump::find(name))
 }
 
 /// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of
@@ -79,6 +81,13 @@ pub const KEPT: &[&str] = &[
     "quick_exit",
     "atexit",
     "__cxa_atexit",
+    "setjmp",
+    "_setjmp",
+    "sigsetjmp",
+    "__sigsetjmp",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
 ];
 
 /// Functions that are modelled as long as nothing else needs the C library; with the library its own code runs.

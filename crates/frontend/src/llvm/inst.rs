@@ -15,6 +15,8 @@ pub(crate) enum Attr {
     ByVal,
     Align,
     NoReturn,
+    ReturnsTwice,
+    NoInline,
 }
 
 impl Attr {
@@ -23,6 +25,8 @@ impl Attr {
             Attr::ByVal => "byval",
             Attr::Align => "align",
             Attr::NoReturn => "noreturn",
+            Attr::ReturnsTwice => "returns_twice",
+            Attr::NoInline => "noinline",
         };
         // SAFETY: the name is valid for its length.
         unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
@@ -178,6 +182,15 @@ impl<'m> Inst<'m> {
         }
         // SAFETY: a call; null when the attribute is absent.
         unsafe { attribute_type(LLVMGetCallSiteEnumAttribute(self.raw(), i + 1, Attr::ByVal.kind())) }
+    }
+    /// A call of `setjmp` or the like.
+    pub fn returns_twice(self) -> bool {
+        let kind = Attr::ReturnsTwice.kind();
+        // SAFETY: a call; null when the attribute is absent.
+        let at_call =
+            |i: Inst| unsafe { LLVMGetCallSiteEnumAttribute(i.raw(), llvm_sys::LLVMAttributeFunctionIndex, kind) };
+        let callee = || self.called().and_then(Value::as_function);
+        self.is_call() && (!at_call(self).is_null() || callee().is_some_and(|f| f.has(Attr::ReturnsTwice)))
     }
     pub fn normal_dest(self) -> Option<Block<'m>> {
         // SAFETY: asked of invokes only.

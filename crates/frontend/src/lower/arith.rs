@@ -67,9 +67,12 @@ impl<'m> Lowering<'_, 'm> {
 
     pub fn arithmetic(&mut self, v: Value<'m>, opcode: Opcode) -> Lowered<Leaves> {
         let op = bin_op(opcode).ok_or_else(|| Unsupported::new("an unknown operation"))?;
-        let flags = v.as_inst().map_or(0, flags_of);
+        let mut promises = v.as_inst().map_or(0, flags_of);
+        if self.optimised && matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr) {
+            promises |= flags::MOVED;
+        }
         let pairs = self.pairs(v)?;
-        Ok(pairs.into_iter().map(|(ty, a, b)| self.bin_into(op, flags, ty, a, b)).collect())
+        Ok(pairs.into_iter().map(|(ty, a, b)| self.bin_into(op, promises, ty, a, b)).collect())
     }
 
     pub fn int_comparison(&mut self, inst: Inst<'m>) -> Lowered<Leaves> {

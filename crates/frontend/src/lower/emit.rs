@@ -37,6 +37,8 @@ pub(crate) struct Lowering<'u, 'm> {
     pub promoted: FxHashMap<Value<'m>, Slot>,
     /// slots written more than once: promoted locals, phi nodes
     pub mutable: Vec<bool>,
+    /// whether an optimiser was at work
+    pub optimised: bool,
     consts: FxHashMap<Const, u32>,
 }
 
@@ -57,6 +59,7 @@ impl<'u, 'm> Lowering<'u, 'm> {
             ahead: FxHashSet::default(),
             promoted: FxHashMap::default(),
             mutable,
+            optimised: false,
             consts: FxHashMap::default(),
         }
     }

@@ -14,7 +14,9 @@ pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, promote_locals: bo
     let mut lowering = Lowering::new(unit, f, header);
     lowering.bind_params();
     let variables = lowering.read_variables();
-    if promote_locals {
+    lowering.optimised = promote::is_optimised(f);
+    // What a function that calls `setjmp` changes must be found changed after the jump.
+    if promote_locals && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
         promote::promote(&mut lowering, &variables);
     }
     lowering.bind_phis();

@@ -6,8 +6,8 @@
 use super::debug::Variable;
 use super::emit::Lowering;
 use super::layout::scalar;
-use crate::llvm::{Inst, Opcode, Value, ValueKind};
-use pleach_ir::Slot;
+use crate::llvm::{Attr, Function, Inst, Opcode, Value, ValueKind};
+use pleach_ir::{Slot, Ty};
 use rustc_hash::FxHashMap;
 
 /// Source variables by the alloca or parameter that holds them.
@@ -100,6 +100,15 @@ fn param_to_reuse<'m>(l: &Lowering<'_, 'm>, store: Inst<'m>) -> Option<Slot> {
         [one] => one.as_slot(),
         _ => None,
     }
+}
+
+/// Whether an optimiser was at work, which nothing in a module says: no local is left that a slot could hold, and no parameter is
+/// stored in one, as the compiler does with all but structures; where it does not optimise it forbids inlining everywhere.
+pub(crate) fn is_optimised(f: Function<'_>) -> bool {
+    let locals = f.blocks().next().into_iter().flat_map(|b| b.insts()).filter(|i| i.opcode() == Opcode::LLVMAlloca);
+    let untouched = locals.into_iter().any(is_promotable) || f.params().into_iter().any(|p| home_of(p).is_some());
+    let plain = f.params().into_iter().any(|p| scalar(p.ty()) != Some(Ty::Ptr));
+    !untouched && (plain || !f.has(Attr::NoInline))
 }
 
 fn is_promotable(alloca: Inst<'_>) -> bool {

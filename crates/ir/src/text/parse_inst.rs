@@ -176,7 +176,8 @@ impl Cursor {
 
     fn promises(&mut self) -> u8 {
         let mut set = 0;
-        for (bit, word) in [(flags::NSW, "nsw"), (flags::NUW, "nuw"), (flags::EXACT, "exact")] {
+        for (bit, word) in [(flags::NSW, "nsw"), (flags::NUW, "nuw"), (flags::EXACT, "exact"), (flags::MOVED, "moved")]
+        {
             if self.eat_word(word) {
                 set |= bit;
             }

@@ -128,7 +128,8 @@ impl Printer<'_> {
 
 fn promises(set: u8) -> String {
     let mut out = String::new();
-    for (bit, word) in [(flags::NSW, "nsw "), (flags::NUW, "nuw "), (flags::EXACT, "exact ")] {
+    for (bit, word) in [(flags::NSW, "nsw "), (flags::NUW, "nuw "), (flags::EXACT, "exact "), (flags::MOVED, "moved ")]
+    {
         if set & bit != 0 {
             out += word;
         }

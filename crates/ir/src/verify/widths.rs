@@ -200,8 +200,10 @@ impl Checker<'_> {
 
 fn allowed(op: BinOp) -> u8 {
     match op {
-        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl => flags::NSW | flags::NUW,
-        BinOp::UDiv | BinOp::SDiv | BinOp::LShr | BinOp::AShr => flags::EXACT,
+        BinOp::Add | BinOp::Sub | BinOp::Mul => flags::NSW | flags::NUW,
+        BinOp::Shl => flags::NSW | flags::NUW | flags::MOVED,
+        BinOp::UDiv | BinOp::SDiv => flags::EXACT,
+        BinOp::LShr | BinOp::AShr => flags::EXACT | flags::MOVED,
         BinOp::URem | BinOp::SRem | BinOp::And | BinOp::Or | BinOp::Xor => 0,
     }
 }
