@@ -11,6 +11,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXIT_CODES: &str = "\
+For build systems, CC=\"pleach cc\" and CXX=\"pleach c++\":
+  cc, c++  Compile and link like clang-19; objects and programs carry their bitcode, and can be given to the other commands
+
 Exit status:
   0   no error was found (whether exploration was complete is in the summary); all replays agree
   1   errors were found in the program; a replay disagrees
@@ -262,7 +265,7 @@ pub struct ExportArgs {
 
 #[derive(Args, Debug)]
 pub struct IrArgs {
-    /// C sources, bitcode and textual IR
+    /// C sources, bitcode, textual IR, and programs built with pleach cc
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use crate::args::{CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
+use crate::scratch::Scratch;
 use pleach_exec::{Entry, ExecConfig, LoopBound};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
@@ -13,31 +14,6 @@ use std::path::{Path, PathBuf};
 
 pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
 
-/// A directory that goes away with the value.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Scratch, CliError> {
-        let system = |why| CliError::System { what: "create a temporary directory", why };
-        let base = std::env::temp_dir();
-        for n in 0u32.. {
-            let path = base.join(format!("pleach-{}-{n}", std::process::id()));
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Scratch(path)),
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && n < 1000 => {}
-                Err(e) => return Err(system(e)),
-            }
-        }
-        Err(system(std::io::ErrorKind::AlreadyExists.into()))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Compiles, links and lowers a program that is given these arguments; `more` is for the compiler.
 pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[String]) -> Result<Program, CliError> {
     let library = crate::libc::library(compile, args)?;
@@ -47,8 +23,15 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[Str
     std::fs::create_dir_all(include.join("klee"))
         .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
         .map_err(|why| CliError::System { what: "write klee/klee.h to a temporary directory", why })?;
+    let mut inputs = Vec::new();
+    for (i, file) in files.iter().enumerate() {
+        match pleach_load::carried::of_file(file)? {
+            Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
+            None => inputs.push(file.clone()),
+        }
+    }
     let options = pleach_load::Options {
-        inputs: files.to_vec(),
+        inputs,
         include_dirs: compile.include.clone(),
         defines: compile.define.clone(),
         m32: compile.is_32_bit(),
@@ -60,6 +43,27 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[Str
         ..pleach_load::Options::default()
     };
     Ok(pleach_load::load(&options)?)
+}
+
+fn unwritten(why: std::io::Error) -> CliError {
+    CliError::System { what: "write the program's bitcode", why }
+}
+
+/// The program's files as replay can build them, and the libraries they need: of programs their bitcode, which is put
+/// into the directory.
+pub fn sources(files: &[PathBuf], directory: &Path) -> Result<(Vec<PathBuf>, Vec<String>), CliError> {
+    let (mut sources, mut libraries) = (Vec::new(), Vec::new());
+    for file in files {
+        match pleach_load::carried::of_file(file)? {
+            Some(carried) => {
+                let to = std::path::absolute(directory.join("bitcode")).map_err(unwritten)?;
+                sources.extend(carried.write(&to).map_err(unwritten)?);
+                libraries.extend(carried.libraries.iter().map(|l| format!("-l:{l}")));
+            }
+            None => sources.push(file.clone()),
+        }
+    }
+    Ok((sources, libraries))
 }
 
 /// The user's compiler flags, for replay.

@@ -28,6 +28,8 @@ pub enum CliError {
     #[error(transparent)]
     Frontend(#[from] pleach_load::LoadError),
     #[error(transparent)]
+    Carried(#[from] pleach_load::carried::CarriedError),
+    #[error(transparent)]
     Setup(#[from] pleach_exec::SetupError),
     #[error(transparent)]
     Report(#[from] pleach_report::ReportError),

@@ -4,6 +4,7 @@ mod args;
 mod argv;
 mod arrivals;
 mod assemble;
+mod cc;
 mod commands;
 mod counterexample;
 mod coverage;
@@ -18,6 +19,7 @@ mod observer;
 mod plan;
 mod progress;
 mod record;
+mod scratch;
 mod session;
 mod summary;
 mod text;
@@ -33,7 +35,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     huge_pages::avoid();
-    let cli = Cli::parse_from(argv::normalize(std::env::args_os()));
+    let args: Vec<_> = std::env::args_os().collect();
+    if let Some((compiler, args)) = cc::asked(&args) {
+        return cc::run(compiler, args).unwrap_or_else(complain);
+    }
+    let cli = Cli::parse_from(argv::normalize(args.into_iter()));
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),
         Command::Verify(args) => commands::verify::run(*args),
@@ -46,9 +52,11 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code.into(),
-        Err(error) => {
-            eprintln!("pleach: {error}");
-            error.exit_code().into()
-        }
+        Err(error) => complain(error),
     }
+}
+
+fn complain(error: error::CliError) -> ExitCode {
+    eprintln!("pleach: {error}");
+    error.exit_code().into()
 }

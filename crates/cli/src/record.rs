@@ -2,13 +2,13 @@
 
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
+use crate::error::CliError;
 use crate::inputs::{Types, pointee};
 use crate::plan::Plan;
 use pleach_exec::Entry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};
 use pleach_state::State;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 pub fn run_info(
@@ -18,7 +18,8 @@ pub fn run_info(
     entry: &Entry,
     plan: &Plan,
     first: Option<&State>,
-) -> RunInfo {
+    to: &std::path::Path,
+) -> Result<RunInfo, CliError> {
     let own = |name: &&String| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let entry_kind = match entry {
         Entry::Main { .. } => EntryKind::Main,
@@ -28,10 +29,11 @@ pub fn run_info(
             returns: first.and_then(|s| returns(program, s)),
         },
     };
-    let sources: Vec<PathBuf> = args.files.clone();
+    let (sources, libraries) = assemble::sources(&args.files, to)?;
     let argv = std::iter::once(assemble::program_name(&args.files)).chain(args.args.iter().cloned()).collect();
-    RunInfo {
+    Ok(RunInfo {
         sources,
+        libraries,
         directory: directory.to_owned(),
         cc_flags: assemble::cc_flags(&args.compile),
         // The replay library has those that the program does not define.
@@ -40,7 +42,7 @@ pub fn run_info(
         entry_kind,
         argv,
         command: std::env::args().collect(),
-    }
+    })
 }
 
 /// The inputs that the first state begins with are the parameters, in order.

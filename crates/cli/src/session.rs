@@ -88,7 +88,7 @@ impl Session<'_> {
         }
 
         let dir = RunDir::create(to)?;
-        let info = record::run_info(args, directory, program, entry, plan, initial.first());
+        let info = record::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&record::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {

@@ -1,10 +1,9 @@
 //! Runs the packaged clang on one file.
 
 use crate::{FrontendError, Options};
+use pleach_load::clang_flags::{CLANG, FOR_THE_ENGINE};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-const CLANG: &str = "clang-19";
 
 /// What clang refuses in old C although it means something; other compilers only warn.
 const OLD_C: &[&str] = &[
@@ -34,11 +33,7 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
 fn command(source: &Path, out: &Path, options: &Options) -> Command {
     let mut c = Command::new(CLANG);
     c.stdin(Stdio::null());
-    c.args(["-c", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"]);
-    // A multiplication and an addition stay two operations, as on a machine without a fused instruction; nothing is
-    // added behind the program's back.
-    c.args(["-ffp-contract=off", "-fno-stack-protector", "-fcf-protection=none"]);
-    c.args(["-D__PLEACH__", "-U_FORTIFY_SOURCE"]);
+    c.args(FOR_THE_ENGINE).arg("-D__PLEACH__");
     c.args(OLD_C.iter().map(|w| format!("-Wno-error={w}")));
     if options.m32 {
         c.arg("-m32");

@@ -1,8 +1,11 @@
 //! C and bitcode to ir, in a process of its own: starts the front end and takes the program from it.
 //!
 //! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front end.
-//! This crate knows neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
+//! This crate uses neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
 
+pub mod carried;
+pub mod clang_flags;
+mod elf;
 mod error;
 mod find;
 mod options;

@@ -151,7 +151,8 @@ impl Builder<'_> {
         command.args(&self.info.sources);
         command.args(["-x", "none"]).args(objects.iter().map(|o| absolute(o)));
         // Addresses of the program are those of the file, so that they can be turned into lines afterwards.
-        command.args(["-no-pie", "-Wl,--wrap=main", "-lm", "-lpthread", "-ldl", "-o"]).arg(absolute(to));
+        command.args(["-no-pie", "-Wl,--wrap=main", "-lm", "-lpthread", "-ldl"]);
+        command.args(&self.info.libraries).arg("-o").arg(absolute(to));
         run(&mut command).map(drop)
     }
 

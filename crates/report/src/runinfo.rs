@@ -46,6 +46,9 @@ pub struct RunInfo {
     pub directory: PathBuf,
     /// Compiler flags of the user: `-I -D -m32 -std=` and those of `--cc-arg`.
     pub cc_flags: Vec<String>,
+    /// Linker flags for the libraries that a program given as such was linked with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub libraries: Vec<String>,
     /// Functions of the program whose call is an error, whatever they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_functions: Vec<String>,

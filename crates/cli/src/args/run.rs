@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// C sources, bitcode (.bc) and textual IR (.ll), linked in this order
+    /// C sources, bitcode (.bc), textual IR (.ll), and objects and programs built with pleach cc, linked in this order
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]

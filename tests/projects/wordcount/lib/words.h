@@ -1,0 +1,1 @@
+int words(const char *text);
