@@ -53,10 +53,10 @@ fn unwritten(why: std::io::Error) -> CliError {
 /// into the directory.
 pub fn sources(files: &[PathBuf], directory: &Path) -> Result<(Vec<PathBuf>, Vec<String>), CliError> {
     let (mut sources, mut libraries) = (Vec::new(), Vec::new());
-    for file in files {
+    for (i, file) in files.iter().enumerate() {
         match pleach_load::carried::of_file(file)? {
             Some(carried) => {
-                let to = std::path::absolute(directory.join("bitcode")).map_err(unwritten)?;
+                let to = std::path::absolute(directory.join(format!("bitcode/{i}"))).map_err(unwritten)?;
                 sources.extend(carried.write(&to).map_err(unwritten)?);
                 libraries.extend(carried.libraries.iter().map(|l| format!("-l:{l}")));
             }
