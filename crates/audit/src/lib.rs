@@ -61,7 +61,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
         use_domain: false,
         use_independence: false,
         use_difference: false,
-        use_cache: true,
+        cache: pleach_smt::QueryCache::Exact,
         use_models: false,
         use_guess: false,
         use_rewrite: false,

@@ -147,6 +147,16 @@ pub enum Solver {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Caching {
+    /// Nothing is remembered
+    Off,
+    /// Queries that are equal word for word
+    Exact,
+    /// Queries that are equal up to names of objects, where addresses do not matter
+    AddressAware,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Link {
     /// Byte-wise truth sets
     Domain,

@@ -1,6 +1,6 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
+use crate::args::{Caching, CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -8,7 +8,7 @@ use pleach_exec::{Entry, ExecConfig, LoopBound};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_prune::{Checks, Interpolation, Method};
-use pleach_smt::{BackendKind, SolverConfig};
+use pleach_smt::{BackendKind, QueryCache, SolverConfig};
 use pleach_state::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -159,7 +159,13 @@ pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
         use_fallback: on(Link::Fallback),
         use_domain: on(Link::Domain),
         use_independence: on(Link::Independence),
-        use_cache: on(Link::Cache),
+        cache: match args.query_cache {
+            _ if !on(Link::Cache) => QueryCache::Off,
+            Caching::Off => QueryCache::Off,
+            Caching::Exact => QueryCache::Exact,
+            Caching::AddressAware => QueryCache::AddressAware,
+        },
+        check_cache: args.check_cache,
         use_models: on(Link::Models),
         use_rewrite: on(Link::Rewrite),
         use_difference: on(Link::Difference),

@@ -136,7 +136,11 @@ impl Session<'_> {
         let mut solver = pleach_smt::Stats::new();
         guided.machine.solver.stats(&mut solver);
         let c = &run.counters;
-        let unsound = !c.rechecked.failures.is_empty();
+        let wrong_hits = solver.get("address.failures");
+        if wrong_hits > 0 {
+            eprintln!("pleach: the query cache gave {wrong_hits} wrong answers; --query-cache exact does without it");
+        }
+        let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
         let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
         let mut summary = Summary {
             complete,

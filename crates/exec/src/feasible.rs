@@ -5,9 +5,9 @@
 
 use crate::flow::{Attempt, Child, Flow, Step};
 use crate::machine::Machine;
-use pleach_expr::{Model, TermId};
+use pleach_expr::{BaseId, Model, TermId};
 use pleach_memory::Value;
-use pleach_smt::{Answer, Query, Why};
+use pleach_smt::{Answer, Based, Query, Why};
 use pleach_state::{Cut, End, ErrorKind, Exit, ForkKind, ProgramError, Relevant, State, Trace};
 use std::rc::Rc;
 
@@ -50,14 +50,16 @@ impl Machine {
         self.terms.substitute(t, &memo)
     }
 
-    pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, agnostic: bool) -> Answer {
-        let mut constraints: Vec<TermId> = Vec::with_capacity(relevant.constraints.len() + 1);
-        constraints.extend_from_slice(&relevant.constraints);
-        if let Err(i) = constraints.binary_search(&extra) {
-            constraints.insert(i, extra);
-        }
-        // Conservative: an address anywhere makes the whole query depend on addresses.
-        let query = Query { agnostic: agnostic && relevant.agnostic, ..Query::new(&constraints) };
+    /// Can `plain` (with bases: `extra`) hold with the rest?
+    pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, plain: TermId) -> Answer {
+        let constraints = with(&relevant.constraints, plain);
+        let based = (relevant.based.is_some() || extra != plain).then(|| with(relevant.with_bases(), extra));
+        let sizes = based.as_ref().and_then(|b| self.sizes(st, b));
+        let based = match (&based, &sizes) {
+            (Some(constraints), Some(sizes)) => Some(Based { constraints, sizes }),
+            _ => None,
+        };
+        let query = Query { based, ..Query::new(&constraints) };
         let start = std::time::Instant::now();
         let answer = self.solver.check(&mut self.terms, &query);
         let spent = start.elapsed();
@@ -65,6 +67,14 @@ impl Machine {
         self.solver_time += spent;
         self.queries += 1;
         answer
+    }
+
+    /// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.
+    fn sizes(&self, st: &State, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
+        let mut bases: Vec<BaseId> = constraints.iter().flat_map(|&c| self.terms.bases(c)).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases.into_iter().map(|b| Some((b, st.memory.movable_size(b)?))).collect()
     }
 
     pub(crate) fn decide(&mut self, st: &mut State, condition: TermId) -> Decision {
@@ -89,9 +99,9 @@ impl Machine {
         if st.path.decides(&mut self.terms, plain) {
             return if holds { Decision::True } else { Decision::False };
         }
-        let other = if holds { negated } else { plain };
         let not_condition = self.terms.not(condition);
-        let answer = self.ask(st, &relevant, other, condition == plain);
+        let (other_condition, other) = if holds { (not_condition, negated) } else { (condition, plain) };
+        let answer = self.ask(st, &relevant, other_condition, other);
         let known = relevant.model.clone();
         let side = |holds: bool, model: Rc<Model>, relevant: Relevant| {
             if holds {
@@ -126,9 +136,9 @@ impl Machine {
         negated: TermId,
         relevant: Relevant,
     ) -> Decision {
-        let yes = self.ask(st, &relevant, plain, condition == plain);
-        let no = self.ask(st, &relevant, negated, condition == plain);
         let not_condition = self.terms.not(condition);
+        let yes = self.ask(st, &relevant, condition, plain);
+        let no = self.ask(st, &relevant, not_condition, negated);
         let side = |c, p, m| Side { condition: c, plain: p, relevant: relevant.clone(), model: m };
         match (yes, no) {
             (Answer::Unsat(_), _) => Decision::False,
@@ -298,4 +308,14 @@ impl Machine {
         let s = self.terms.symbols.intern(&name, pleach_expr::SymbolKind::Bits(width));
         self.terms.var(s)
     }
+}
+
+/// The sorted constraints and one more.
+fn with(constraints: &[TermId], extra: TermId) -> Vec<TermId> {
+    let mut all = Vec::with_capacity(constraints.len() + 1);
+    all.extend_from_slice(constraints);
+    if let Err(i) = all.binary_search(&extra) {
+        all.insert(i, extra);
+    }
+    all
 }

@@ -164,7 +164,7 @@ impl Logic for Machine {
             return None;
         }
         let relevant = state.path.relevant(&mut self.terms, both);
-        if !relevant.agnostic {
+        if relevant.based.is_some() {
             return None;
         }
         let negated = self.terms.not(goal);

@@ -50,7 +50,7 @@ impl Machine {
         let plain = self.plain(st, off);
         Ok(match self.terms.as_const(plain) {
             Some(k) => Place::At { obj, off: k },
-            None => Place::Symbolic { obj, off: plain },
+            None => Place::Symbolic { obj, off },
         })
     }
 
@@ -181,7 +181,7 @@ impl Machine {
                 let kind = if addr < NULL_PAGE { ErrorKind::Null } else { purpose.oob() };
                 let range = if addr < NULL_PAGE {
                     let k = self.terms.constant(w, NULL_PAGE);
-                    self.terms.ult(plain, k)
+                    self.terms.ult(t, k)
                 } else {
                     self.outside_everything(st, plain, n)
                 };
@@ -199,8 +199,12 @@ impl Machine {
                 }
                 continue;
             };
-            let b = self.terms.constant(w, base);
-            let off = self.terms.sub(plain, b);
+            // With the base, not its address: the query cache knows it again under another one.
+            let b = match st.memory.movable_size(obj) {
+                Some(_) => self.terms.base(obj),
+                None => self.terms.constant(w, base),
+            };
+            let off = self.terms.sub(t, b);
             let here = self.within(size, off, n);
             match self.possible(st, here) {
                 Ok(Some(side)) => {

@@ -48,6 +48,8 @@ pub enum Entry {
 
 /// Distance kept between objects.
 const RED_ZONE: u64 = 32;
+/// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their numbers).
+pub(crate) const ALIGN: u64 = 16;
 const FIRST_ADDRESS: u64 = 0x10000;
 
 #[derive(Clone)]
@@ -79,7 +81,7 @@ impl AddressSpace {
         contents: Contents,
     ) -> Result<ObjId, Full> {
         let align = align.clamp(1, 1 << 20);
-        let addr = self.next.next_multiple_of(align.max(16));
+        let addr = self.next.next_multiple_of(align.max(ALIGN));
         let end = addr.checked_add(size).and_then(|e| e.checked_add(RED_ZONE)).ok_or(Full)?;
         if end > self.limit {
             return Err(Full);
@@ -158,6 +160,14 @@ impl AddressSpace {
             Some(Entry::Live(o) | Entry::Freed(o)) => o.addr,
             // Gone locals keep no record; a value no live object has.
             _ => 0x8000 + u64::from(id.0) % 0x8000,
+        }
+    }
+
+    /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
+    pub fn movable_size(&self, id: ObjId) -> Option<u64> {
+        match self.entry(id)? {
+            Entry::Live(o) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => Some(o.size),
+            _ => None,
         }
     }
 

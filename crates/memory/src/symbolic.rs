@@ -7,11 +7,15 @@
 //! *Invariant*: the caller has made sure that the offset is in bounds on this path.
 
 use crate::object::{Background, ByteView, Contents};
+use crate::space::ALIGN;
 use crate::value::Value;
 use pleach_expr::{INDEX_BITS, Op, TermId, Terms};
 
 /// Up to so many words a read becomes an `ite` over the words.
 const READ_WORDS: u64 = 512;
+/// Up to so many runs of equal words, in so many words, it becomes one over the runs: a large hash table with few entries.
+const READ_RUNS: usize = 512;
+const RUN_WORDS: u64 = 1 << 14;
 /// Up to so many words a write guards every word.
 const WRITE_WORDS: u64 = 64;
 
@@ -25,6 +29,7 @@ pub fn trailing_zeros(terms: &Terms, t: TermId) -> u16 {
         match n.op {
             Op::Const if n.value() == 0 => n.width,
             Op::Const => n.value().trailing_zeros() as u16,
+            Op::Base => ALIGN.trailing_zeros() as u16,
             Op::Add | Op::Sub | Op::Or | Op::Xor => go(terms, n.arg_a(), fuel - 1).min(go(terms, n.arg_b(), fuel - 1)),
             Op::And => go(terms, n.arg_a(), fuel - 1).max(go(terms, n.arg_b(), fuel - 1)),
             Op::Mul => (go(terms, n.arg_a(), fuel - 1) + go(terms, n.arg_b(), fuel - 1)).min(n.width),
@@ -61,6 +66,55 @@ impl Contents {
         (whole && u64::from(trailing_zeros(terms, off)) >= u64::from(n.trailing_zeros())).then(|| self.size() / n)
     }
 
+    /// The words as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
+    fn runs(
+        &mut self,
+        terms: &mut Terms,
+        count: u64,
+        n: u64,
+        uninit: &dyn Fn() -> String,
+    ) -> Option<Vec<(u64, TermId)>> {
+        if n < 4 || count > RUN_WORDS || self.is_untouched() {
+            return None;
+        }
+        let mut runs: Vec<(u64, TermId)> = Vec::new();
+        for i in 0..count {
+            let word = match self.read_concrete(i * n, n as usize) {
+                Some(v) => terms.constant((n * 8) as u16, v),
+                None => self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)?,
+            };
+            if runs.last().is_none_or(|(_, last)| *last != word) {
+                if runs.len() == READ_RUNS {
+                    return None;
+                }
+                runs.push((i, word));
+            }
+        }
+        Some(runs)
+    }
+
+    /// An array of words, where each is concrete or was stored as a whole.
+    fn word_array(&self, terms: &mut Terms, count: u64, n: u64) -> Option<TermId> {
+        if n < 4 || count > RUN_WORDS {
+            return None;
+        }
+        let width = (n * 8) as u16;
+        let mut table = vec![0; count as usize];
+        let mut stored: Vec<(u64, TermId)> = Vec::new();
+        for i in 0..count {
+            match self.read_concrete(i * n, n as usize) {
+                Some(v) => table[i as usize] = v,
+                None => stored.push((i, self.read_cell(i * n, n as usize)?.to_term(terms, width)?)),
+            }
+        }
+        let mut array = terms.array_const(width, &table);
+        for (i, word) in stored {
+            let at = terms.constant(INDEX_BITS, i);
+            array = terms.store(array, at, word);
+        }
+        Some(array)
+    }
+
     /// The value of `n` bytes at the symbolic offset `off`.
     pub fn read_at(&mut self, terms: &mut Terms, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
         if let Some(count) = self.words(terms, off, n) {
@@ -80,6 +134,16 @@ impl Contents {
                     let t = select(terms, index, &words, 0);
                     return Value::from_term(terms, t);
                 }
+            }
+            if let Some(runs) = self.runs(terms, count, n, uninit) {
+                let index = word_index(terms, off, n);
+                let t = select_run(terms, index, &runs);
+                return Value::from_term(terms, t);
+            }
+            if let Some(array) = self.word_array(terms, count, n) {
+                let index = word_index(terms, off, n);
+                let t = terms.read(array, index);
+                return Value::from_term(terms, t);
             }
         }
         let array = self.flatten(terms, uninit);
@@ -178,6 +242,22 @@ pub fn select(terms: &mut Terms, index: TermId, words: &[TermId], first: u64) ->
             let low = select(terms, index, &words[..mid], first);
             let high = select(terms, index, &words[mid..], first + mid as u64);
             let m = terms.constant(INDEX_BITS, first + mid as u64);
+            let below = terms.ult(index, m);
+            terms.ite(below, low, high)
+        }
+    }
+}
+
+/// The word at `index` as a balanced `ite`; `runs` are equal words, each with the index of its first.
+fn select_run(terms: &mut Terms, index: TermId, runs: &[(u64, TermId)]) -> TermId {
+    match runs {
+        [] => unreachable!("an object that is read has at least one word"),
+        [(_, only)] => *only,
+        _ => {
+            let (low, high) = runs.split_at(runs.len() / 2);
+            let first = high[0].0;
+            let (low, high) = (select_run(terms, index, low), select_run(terms, index, high));
+            let m = terms.constant(INDEX_BITS, first);
             let below = terms.ult(index, m);
             terms.ite(below, low, high)
         }

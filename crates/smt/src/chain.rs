@@ -1,13 +1,14 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → domain → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
+//! `trivial → address → domain → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
 //! guess → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
 //! only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
 
 use crate::backend;
-use crate::config::{BackendKind, SolverConfig};
+use crate::config::{BackendKind, QueryCache, SolverConfig};
+use crate::link::address::AddressAware;
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
 use crate::link::cores::Cores;
@@ -33,7 +34,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(Guess::new(chain));
     }
     if config.use_rewrite {
-        if config.use_cache {
+        if config.cache != QueryCache::Off {
             chain = Box::new(Cache::new(chain));
         }
         chain = Box::new(Rewrite::new(split(chain, &truths, &config)));
@@ -47,12 +48,16 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     if config.use_models {
         chain = Box::new(Cores::new(chain));
     }
-    if config.use_cache {
+    if config.cache != QueryCache::Off {
         chain = Box::new(Cache::new(chain));
     }
     chain = split(chain, &truths, &config);
     if config.use_domain {
         chain = Box::new(Domain::sharing(&truths, chain));
+    }
+    if config.cache == QueryCache::AddressAware {
+        let oracle = config.check_cache.then(|| backend::backend(config.backend, &config));
+        chain = Box::new(AddressAware::new(chain, oracle));
     }
     chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
     if config.check_evidence {

@@ -12,6 +12,18 @@ pub enum BackendKind {
     Z3,
 }
 
+/// Which queries count as the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum QueryCache {
+    /// none: nothing is remembered by query
+    Off,
+    /// equal word for word
+    Exact,
+    /// equal up to names of bases, where addresses do not matter
+    #[default]
+    AddressAware,
+}
+
 #[derive(Clone, Debug)]
 pub struct SolverConfig {
     /// Which library decides what the links do not. Default: Bitwuzla.
@@ -36,8 +48,10 @@ pub struct SolverConfig {
     pub use_independence: bool,
     /// Decide comparisons of unknowns with constants and each other as bounds on differences. Default: yes.
     pub use_difference: bool,
-    /// Remember answers by query. Default: yes.
-    pub use_cache: bool,
+    /// Remember answers by query. Default: up to names of bases.
+    pub cache: QueryCache,
+    /// Solve again what the cache answered for a query with other bases. Default: no.
+    pub check_cache: bool,
     /// Try recent models and known cores first. Default: yes.
     pub use_models: bool,
     /// Try values near the constants of the query before asking the back end. Default: yes.
@@ -60,7 +74,8 @@ impl Default for SolverConfig {
             use_domain: true,
             use_independence: true,
             use_difference: true,
-            use_cache: true,
+            cache: QueryCache::AddressAware,
+            check_cache: false,
             use_models: true,
             use_guess: true,
             use_rewrite: true,
@@ -77,7 +92,7 @@ impl SolverConfig {
             use_domain: false,
             use_independence: false,
             use_difference: false,
-            use_cache: false,
+            cache: QueryCache::Off,
             use_models: false,
             use_guess: false,
             use_rewrite: false,

@@ -15,8 +15,8 @@ pub mod stats;
 
 pub use answer::{Answer, Core, Why};
 pub use chain::assemble;
-pub use config::{BackendKind, SolverConfig};
+pub use config::{BackendKind, QueryCache, SolverConfig};
 pub use error::SmtError;
 pub use evidence::overlay;
-pub use query::{Query, Solver};
+pub use query::{Based, Query, Solver};
 pub use stats::Stats;

@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::stats::Stats;
-use pleach_expr::{TermId, Terms};
+use pleach_expr::{BaseId, TermId, Terms};
 
 /// Is the conjunction of `constraints` satisfiable?
 ///
@@ -11,18 +11,34 @@ use pleach_expr::{TermId, Terms};
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     pub constraints: &'a [TermId],
-    /// The answer does not depend on which addresses the objects have.
-    pub agnostic: bool,
+    /// The question before the addresses were put in, where there were any.
+    pub based: Option<Based<'a>>,
+}
+
+/// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the query.
+#[derive(Clone, Copy, Debug)]
+pub struct Based<'a> {
+    /// sorted by id, without duplicates
+    pub constraints: &'a [TermId],
+    /// every base in the constraints with the size of its object, sorted
+    pub sizes: &'a [(BaseId, u64)],
+}
+
+impl Based<'_> {
+    pub fn size(&self, base: BaseId) -> Option<u64> {
+        let i = self.sizes.binary_search_by_key(&base, |s| s.0).ok()?;
+        Some(self.sizes[i].1)
+    }
 }
 
 impl<'a> Query<'a> {
     pub fn new(constraints: &'a [TermId]) -> Query<'a> {
         debug_assert!(constraints.is_sorted_by(|a, b| a < b), "constraints are sorted and distinct");
-        Query { constraints, agnostic: false }
+        Query { constraints, based: None }
     }
-    /// The same question about other constraints.
+    /// A question about other constraints.
     pub fn with<'b>(&self, constraints: &'b [TermId]) -> Query<'b> {
-        Query { constraints, agnostic: self.agnostic }
+        Query { constraints, based: None }
     }
 }
 

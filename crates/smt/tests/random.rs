@@ -3,7 +3,7 @@
 mod common;
 use common::*;
 use pleach_expr::Terms;
-use pleach_smt::{BackendKind, SolverConfig, Stats, assemble};
+use pleach_smt::{BackendKind, QueryCache, SolverConfig, Stats, assemble};
 
 fn assert_no_failures(solver: &dyn pleach_smt::Solver) {
     let mut stats = Stats::new();
@@ -57,7 +57,7 @@ fn every_link_alone_agrees_with_brute_force() {
     let bare = || SolverConfig::bare(BackendKind::Bitwuzla);
     against_brute_force(30, 40, SolverConfig { use_domain: true, ..bare() });
     against_brute_force(31, 40, SolverConfig { use_independence: true, ..bare() });
-    against_brute_force(32, 40, SolverConfig { use_cache: true, ..bare() });
+    against_brute_force(32, 40, SolverConfig { cache: QueryCache::Exact, ..bare() });
     against_brute_force(33, 40, SolverConfig { use_models: true, ..bare() });
     against_brute_force(34, 40, SolverConfig { use_rewrite: true, ..bare() });
     against_brute_force(36, 40, SolverConfig { use_difference: true, ..bare() });

@@ -4,7 +4,8 @@
 //! maintained as constraints arrive, so that a branch looks at one group only; each group carries an assignment that
 //! satisfies it, so that one side of a branch is known to be feasible by evaluation.
 //! *Invariant*: for every group, `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the
-//! models, each restricted to its group's keys, satisfies the whole path constraint.
+//! models, each restricted to its group's keys, satisfies the whole path constraint. With this path's addresses put in, `based`
+//! is equivalent to `constraints`.
 
 use crate::map::{HashMap, OrdMap};
 use pleach_expr::arc::{Arc, Meet};
@@ -20,8 +21,8 @@ pub struct Group {
     pub constraints: Rc<[TermId]>,
     pub keys: Rc<[Key]>,
     pub model: Rc<Model>,
-    /// no constraint had an address substituted into it
-    pub agnostic: bool,
+    /// the same constraints with bases, sorted, where addresses were put in for some
+    pub based: Option<Rc<[TermId]>>,
 }
 
 /// One link of the list of all constraints, newest first, as the program made them (with bases).
@@ -64,8 +65,15 @@ pub struct Relevant {
     pub constraints: Rc<[TermId]>,
     /// satisfies `constraints`
     pub model: Rc<Model>,
-    /// the constraints do not depend on which addresses objects have
-    pub agnostic: bool,
+    /// the same with bases, where addresses were put in for some
+    pub based: Option<Rc<[TermId]>>,
+}
+
+impl Relevant {
+    /// The constraints with bases.
+    pub fn with_bases(&self) -> &Rc<[TermId]> {
+        self.based.as_ref().unwrap_or(&self.constraints)
+    }
 }
 
 impl Default for PathConstraint {
@@ -148,24 +156,29 @@ impl PathConstraint {
         let keys = terms.support(condition);
         let groups = self.groups_of(&keys);
         match groups.as_slice() {
-            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone(), agnostic: true },
+            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone(), based: None },
             [g] => {
                 let g = &self.groups[g];
-                Relevant { constraints: g.constraints.clone(), model: g.model.clone(), agnostic: g.agnostic, groups }
+                let (constraints, model, based) = (g.constraints.clone(), g.model.clone(), g.based.clone());
+                Relevant { constraints, model, based, groups }
             }
             many => {
                 let mut constraints: Vec<TermId> = Vec::new();
+                let mut based: Option<Vec<TermId>> = None;
                 let mut model = Model::new();
-                let mut agnostic = true;
                 for g in many {
                     let g = &self.groups[g];
+                    if let (None, Some(_)) = (&based, &g.based) {
+                        based = Some(constraints.clone());
+                    }
+                    if let Some(based) = &mut based {
+                        based.extend(g.based.as_ref().unwrap_or(&g.constraints).iter());
+                    }
                     constraints.extend(g.constraints.iter());
                     merge_model(&mut model, g);
-                    agnostic &= g.agnostic;
                 }
-                constraints.sort_unstable();
-                constraints.dedup();
-                Relevant { groups, constraints: constraints.into(), model: Rc::new(model), agnostic }
+                let based = based.map(sorted);
+                Relevant { groups, constraints: sorted(constraints), model: Rc::new(model), based }
             }
         }
     }
@@ -186,6 +199,15 @@ impl PathConstraint {
         split(terms, plain, &mut conjuncts);
         let mut keys: Vec<Key> = terms.support(plain).to_vec();
         let mut constraints: Vec<TermId> = relevant.constraints.to_vec();
+        let based = (relevant.based.is_some() || condition != plain).then(|| {
+            let mut based: Vec<TermId> = relevant.with_bases().to_vec();
+            let mut conjuncts = Vec::new();
+            split(terms, condition, &mut conjuncts);
+            for c in conjuncts {
+                narrow(terms, &mut based, c);
+            }
+            sorted(based)
+        });
         for g in &relevant.groups {
             if let Some(g) = self.groups.remove(g) {
                 keys.extend(g.keys.iter());
@@ -198,15 +220,13 @@ impl PathConstraint {
                 self.pin(terms, l);
             }
         }
-        constraints.sort_unstable();
-        constraints.dedup();
-        let agnostic = relevant.agnostic && condition == plain;
+        let constraints = sorted(constraints);
         let id = self.next;
         self.next += 1;
         for &k in &keys {
             self.group_of.insert(k, id);
         }
-        self.groups.insert(id, Rc::new(Group { constraints: constraints.into(), keys: keys.into(), model, agnostic }));
+        self.groups.insert(id, Rc::new(Group { constraints, keys: keys.into(), model, based }));
     }
 
     fn pin(&mut self, terms: &Terms, c: TermId) {
@@ -286,6 +306,12 @@ fn narrow(terms: &mut Terms, constraints: &mut Vec<TermId>, c: TermId) -> SmallV
     }
     constraints.extend(added.iter().filter(|l| **l != Terms::TRUE));
     added
+}
+
+fn sorted(mut constraints: Vec<TermId>) -> Rc<[TermId]> {
+    constraints.sort_unstable();
+    constraints.dedup();
+    constraints.into()
 }
 
 fn split(terms: &Terms, t: TermId, out: &mut Vec<TermId>) {

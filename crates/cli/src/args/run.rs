@@ -1,6 +1,6 @@
 //! Flags of every command that explores.
 
-use super::{CompileArgs, Interpolants, Link, Solver, Uninit, time};
+use super::{Caching, CompileArgs, Interpolants, Link, Solver, Uninit, time};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -87,6 +87,12 @@ pub struct RunArgs {
     /// Links of the solver chain that are on. Default: all
     #[arg(long, value_name = "LINK", value_delimiter = ',', value_enum, help_heading = "Solving")]
     pub solver_links: Vec<Link>,
+    /// Which queries the cache takes for the same
+    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Caching::AddressAware)]
+    pub query_cache: Caching,
+    /// Solve again what the cache answers for a query about other objects, and fail if it was wrong
+    #[arg(long, help_heading = "Solving")]
+    pub check_cache: bool,
     /// Ask both solvers and compare
     #[arg(long, help_heading = "Solving")]
     pub validate_solver: bool,

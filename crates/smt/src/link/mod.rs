@@ -1,5 +1,6 @@
 //! The links of the chain: each answers what it can and hands the rest to the next one.
 
+pub mod address;
 pub mod cache;
 pub mod checking;
 mod columns;

@@ -35,7 +35,7 @@ impl<S: Solver> Solver for Trivial<S> {
             self.answered += 1;
             return Answer::Sat(self.empty.clone());
         }
-        self.next.check(terms, &query.with(rest))
+        self.next.check(terms, &Query { constraints: rest, ..*query })
     }
 
     fn stats(&self, out: &mut Stats) {

@@ -1,0 +1,186 @@
+//! Answers by query, up to a renaming of bases.
+//!
+//! *Paper*: Memory ch. 4. *Idea*: a query that mentions addresses is looked up as it was before they were put in. A remembered query
+//! that is equal up to names of bases ([`matching`]) has the same answer, provided it is the same wherever its objects lie
+//! ([`agnostic`]); other queries go on as they are.
+//! *Invariant*: an entry is agnostic; therefore so is each query that matches it, and under every assignment to the unknowns both
+//! are true or both are false.
+//! *Deviations*: the answer carries its evidence (the paper's cache has none): a model is evaluated on the new query before it is
+//! believed, the core is the whole query.
+//! *Direction*: misses hits, see the two parts. *Checked by*: `--check-cache` solves every renamed query again.
+
+mod agnostic;
+mod matching;
+
+use crate::answer::{Answer, Core, Why};
+use crate::evidence;
+use crate::query::{Based, Query, Solver};
+use crate::stats::Stats;
+pub use agnostic::is_agnostic;
+use matching::{Erased, Form, Renaming};
+use pleach_expr::{BaseId, TermId, Terms};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Ids kept in one generation.
+const GENERATION: usize = 1 << 20;
+/// Hashes of terms kept.
+const HASHES: usize = 1 << 21;
+
+struct Entry {
+    form: Form,
+    sizes: Box<[(BaseId, u64)]>,
+    /// with the addresses put in
+    plain: Box<[TermId]>,
+    answer: Answer,
+}
+
+impl Entry {
+    fn weight(&self) -> usize {
+        self.form.free.len() + self.form.based.len() + self.plain.len() + 2 * self.sizes.len() + 16
+    }
+}
+
+type Generation = FxHashMap<u64, Vec<Rc<Entry>>>;
+
+pub struct AddressAware<S> {
+    next: S,
+    young: Generation,
+    old: Generation,
+    weight: usize,
+    erased: Erased,
+    /// solves renamed queries again
+    oracle: Option<Box<dyn Solver>>,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    queries: u64,
+    exact: u64,
+    renamed: u64,
+    /// a model did not fit the renamed query
+    refused: u64,
+    /// queries that depend on addresses
+    dependent: u64,
+    checked: u64,
+    failures: u64,
+}
+
+impl<S: Solver> AddressAware<S> {
+    pub fn new(next: S, oracle: Option<Box<dyn Solver>>) -> AddressAware<S> {
+        AddressAware {
+            next,
+            young: Generation::default(),
+            old: Generation::default(),
+            weight: 0,
+            erased: Erased::default(),
+            oracle,
+            figures: Figures::default(),
+        }
+    }
+
+    fn find(&mut self, terms: &Terms, form: &Form, query: &Based) -> Option<Rc<Entry>> {
+        let AddressAware { young, old, erased, .. } = self;
+        let fits = |erased: &mut Erased, e: &Entry| {
+            let known = Based { constraints: &[], sizes: &e.sizes };
+            Renaming::of(terms, erased, (&e.form, &known), (form, query)).is_some()
+        };
+        let found = young.get(&form.hash).and_then(|b| b.iter().find(|e| fits(erased, e)).cloned());
+        if found.is_some() {
+            return found;
+        }
+        let bucket = old.get_mut(&form.hash)?;
+        let at = bucket.iter().position(|e| fits(erased, e))?;
+        let entry = bucket.swap_remove(at);
+        self.insert(form.hash, entry.clone());
+        Some(entry)
+    }
+
+    fn insert(&mut self, hash: u64, entry: Rc<Entry>) {
+        self.weight += entry.weight();
+        self.young.entry(hash).or_default().push(entry);
+        if self.weight > GENERATION {
+            self.weight = 0;
+            self.old = std::mem::take(&mut self.young);
+        }
+        if self.erased.entries() > HASHES {
+            self.erased.clear();
+        }
+    }
+
+    /// The answer of an entry, made to fit the query; nothing if its model does not.
+    fn transfer(&mut self, terms: &mut Terms, entry: &Entry, query: &Query) -> Option<Answer> {
+        if *entry.plain == *query.constraints {
+            self.figures.exact += 1;
+            return Some(entry.answer.clone());
+        }
+        let answer = match &entry.answer {
+            Answer::Sat(model) => {
+                let keys = evidence::support(terms, query.constraints);
+                let model = evidence::project(terms, &keys, model);
+                if !evidence::satisfies(terms, query.constraints, &model) {
+                    self.figures.refused += 1;
+                    return None;
+                }
+                Answer::Sat(Rc::new(model))
+            }
+            // SOUND: the entry is agnostic and equal to the query up to a bijection of bases with equal sizes (Memory §4.4).
+            Answer::Unsat(_) => Answer::Unsat(Core::new(query.constraints.to_vec())),
+            Answer::Unknown(why) => Answer::Unknown(why.clone()),
+        };
+        self.figures.renamed += 1;
+        Some(self.checked(terms, query, answer))
+    }
+
+    fn checked(&mut self, terms: &mut Terms, query: &Query, answer: Answer) -> Answer {
+        let Some(oracle) = &mut self.oracle else { return answer };
+        self.figures.checked += 1;
+        let again = oracle.check(terms, &query.with(query.constraints));
+        if again.is_sat() && answer.is_unsat() || again.is_unsat() && answer.is_sat() {
+            self.figures.failures += 1;
+            return again;
+        }
+        answer
+    }
+
+    fn held(&self) -> impl Iterator<Item = &Rc<Entry>> {
+        self.young.values().chain(self.old.values()).flatten()
+    }
+}
+
+impl<S: Solver> Solver for AddressAware<S> {
+    fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
+        let Some(based) = &query.based else { return self.next.check(terms, query) };
+        self.figures.queries += 1;
+        let form = Form::of(terms, &mut self.erased, based);
+        if let Some(entry) = self.find(terms, &form, based)
+            && let Some(answer) = self.transfer(terms, &entry, query)
+        {
+            return answer;
+        }
+        let answer = self.next.check(terms, query);
+        if !is_agnostic(terms, based) {
+            self.figures.dependent += 1;
+        } else if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(Why::Timeout)) {
+            let hash = form.hash;
+            let (sizes, plain) = (based.sizes.into(), query.constraints.into());
+            self.insert(hash, Rc::new(Entry { form, sizes, plain, answer: answer.clone() }));
+        }
+        answer
+    }
+
+    fn stats(&self, out: &mut Stats) {
+        out.add("address.queries", self.figures.queries);
+        out.add("address.exact", self.figures.exact);
+        out.add("address.renamed", self.figures.renamed);
+        out.add("address.refused", self.figures.refused);
+        out.add("address.dependent", self.figures.dependent);
+        out.add("address.checked", self.figures.checked);
+        out.add("address.failures", self.figures.failures);
+        let (entries, words) = self.held().fold((0, 0), |(n, w), e| (n + 1, w + e.weight() as u64));
+        out.add("address.entries", entries);
+        out.add("address.bytes", 4 * words);
+        self.next.stats(out);
+    }
+}
