@@ -30,13 +30,17 @@ pub(crate) fn complete<'c>(
     if !library.always && !wanted.iter().any(|n| archive.find(n).is_some()) {
         return Ok((whole, false));
     }
-    let environment = Module::parse_bitcode(context, ENVIRONMENT).map_err(&broken)?;
-    let mut whole = join(whole, environment).map_err(&broken)?;
+    // The library's parts are linked with each other first: linking into the program costs time in the program's size.
+    let mut parts = Module::parse_bitcode(context, ENVIRONMENT).map_err(&broken)?;
     let kept: FxHashSet<&str> = library.kept.iter().map(String::as_str).collect();
+    let (missing, defined) = (undefined(&whole), definitions(&whole));
     let mut linked = FxHashSet::default();
     loop {
         let mut members: Vec<usize> = Vec::new();
-        for name in undefined(&whole) {
+        let there = definitions(&parts);
+        let of_program = missing.iter().filter(|n| !there.contains(n.as_str())).cloned();
+        let of_parts = undefined(&parts).into_iter().filter(|n| !defined.contains(n));
+        for name in of_program.chain(of_parts) {
             if let Some(member) = archive.find(&name).filter(|_| !kept.contains(name.as_str()))
                 && linked.insert(member)
             {
@@ -44,12 +48,12 @@ pub(crate) fn complete<'c>(
             }
         }
         if members.is_empty() {
-            return Ok((whole, true));
+            return Ok((join(whole, parts).map_err(&broken)?, true));
         }
         for member in members {
             let bytes = archive.contents(member).ok_or_else(|| broken("it is truncated".into()))?;
             let object = Module::parse_bitcode(context, bytes).map_err(&broken)?;
-            whole = join(whole, object).map_err(&broken)?;
+            parts = join(parts, object).map_err(&broken)?;
         }
     }
 }
@@ -86,9 +90,14 @@ fn undefined(whole: &Module<'_>) -> Vec<String> {
     undefined_functions(whole).chain(globals).collect()
 }
 
+/// Names that are defined, for others to use.
+fn definitions(module: &Module<'_>) -> FxHashSet<String> {
+    module.visible_definitions().map(|v| v.name()).collect()
+}
+
 /// Links `object`; where both define a name, what is there already wins.
 fn join<'c>(whole: Module<'c>, object: Module<'c>) -> Result<Module<'c>, String> {
-    let defined: FxHashSet<String> = whole.visible_definitions().map(|v| v.name()).collect();
+    let defined = definitions(&whole);
     for v in object.visible_definitions() {
         if defined.contains(&v.name()) {
             v.set_weak();
