@@ -38,7 +38,8 @@ const FLAGS: &str = "-c -emit-llvm -std=c11 --target=x86_64-pc-linux-gnu -ffrees
 
 /// `runtime/posix` to `environment.bc`.
 fn environment() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/posix");
+    // Asked for when it runs: a build directory may be used by another work tree than the one that compiled this.
+    let sources = Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../runtime/posix");
     println!("cargo::rerun-if-changed={}", sources.display());
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("environment.bc");
     let mut clang = Command::new("clang-19");

@@ -41,12 +41,35 @@ static char *symbolic_argument(int length) {
   return bytes;
 }
 
+/* The options that end in `-like`: bytes are those of the text, unknown where it has a question mark. A range of two characters
+ * bounds the unknown ones. The known ones are stored as well as assumed, so that nothing is computed from unknowns. */
+static const char *range;
+
+static void make_like(char *data, const char *text) {
+  for (int i = 0; text[i]; i++) {
+    if (text[i] != '?') {
+      klee_assume(data[i] == text[i]);
+      data[i] = text[i];
+    } else if (range) {
+      klee_assume((range[0] <= data[i]) & (data[i] <= range[1]));
+    }
+  }
+}
+
+static int length(const char *text) {
+  int n = 0;
+  while (text[n]) n++;
+  if (!n) wrong("the text of a file is empty");
+  return n;
+}
+
 /* A regular file of symbolic bytes. Its attributes are an input too, so that tests have the same parts as KLEE's, but with
  * one possible value. */
-static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size) {
+static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like) {
   char *data = malloc((size_t)size);
   struct stat attributes, is;
   klee_make_symbolic(data, (size_t)size, name);
+  if (like) make_like(data, like);
   struct file *f = pleach_new_file(FILE_, file_name, data, size, S_IFREG | 0644);
   if (!f) wrong("too many symbolic files");
   klee_make_symbolic(&attributes, sizeof attributes, stat_name);
@@ -65,6 +88,7 @@ static unsigned *failing(const char *name) {
 int __pleach_start(int argc, char **argv, char **envp) {
   static char *out[MAX_ARGS + 1];
   int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0;
+  const char *files_like = 0, *stdin_like = 0;
   for (int i = 0; i < argc; i++) {
     const char *a = argv[i];
     int left = argc - i - 1;
@@ -89,9 +113,22 @@ int __pleach_start(int argc, char **argv, char **envp) {
       i += 2;
       if (!files || !file_size) wrong("--sym-files is given 0");
       if (files > 26) wrong("more than 26 symbolic files");
+    } else if (i && is(a, "sym-files-like")) {
+      if (left < 2) wrong("--sym-files-like takes a number of files and their text");
+      if (files) wrong("--sym-files is given twice");
+      files = number(argv[i + 1]), files_like = argv[i + 2], file_size = length(files_like);
+      i += 2;
+      if (!files) wrong("--sym-files-like is given 0");
+      if (files > 26) wrong("more than 26 symbolic files");
     } else if (i && is(a, "sym-stdin")) {
       if (left < 1) wrong("--sym-stdin takes a size");
-      stdin_size = number(argv[++i]);
+      stdin_size = number(argv[++i]), stdin_like = 0;
+    } else if (i && is(a, "sym-stdin-like")) {
+      if (left < 1) wrong("--sym-stdin-like takes a text");
+      stdin_like = argv[++i], stdin_size = length(stdin_like);
+    } else if (i && is(a, "sym-like-range")) {
+      if (left < 1 || length(argv[i + 1]) != 2) wrong("--sym-like-range takes two characters");
+      range = argv[++i];
     } else if (i && is(a, "sym-stdout")) {
       symbolic_stdout = 1;
     } else if (i && is(a, "save-all-writes")) {
@@ -109,9 +146,9 @@ int __pleach_start(int argc, char **argv, char **envp) {
   for (int i = 0; i < files; i++) {
     char file[] = "A", data[] = "A_data", attributes[] = "A_data_stat";
     file[0] = data[0] = attributes[0] = (char)('A' + i);
-    symbolic_file(file, data, attributes, file_size);
+    symbolic_file(file, data, attributes, file_size, files_like);
   }
-  if (stdin_size) pleach_set_standard(0, symbolic_file("", "stdin", "stdin_stat", stdin_size), 0);
+  if (stdin_size) pleach_set_standard(0, symbolic_file("", "stdin", "stdin_stat", stdin_size, stdin_like), 0);
   if (pleach_failures) {
     pleach_read_fail = failing("read_fail");
     pleach_write_fail = failing("write_fail");
@@ -119,7 +156,7 @@ int __pleach_start(int argc, char **argv, char **envp) {
     pleach_ftruncate_fail = failing("ftruncate_fail");
     pleach_getcwd_fail = failing("getcwd_fail");
   }
-  if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024), O_WRONLY);
+  if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024, 0), O_WRONLY);
   __environ = envp;
   __progname = __progname_full = out[0];
   for (char *p = out[0]; *p; p++)

@@ -327,8 +327,15 @@ static void environment(int *argc, char ***argv) {
     } else if (i && left >= 2 && is_option(in[i], "sym-files")) {
       files = atoi(in[i + 1]), file_size = strtoul(in[i + 2], 0, 10);
       i += 2;
+    } else if (i && left >= 2 && is_option(in[i], "sym-files-like")) {
+      files = atoi(in[i + 1]), file_size = strlen(in[i + 2]);
+      i += 2;
     } else if (i && left >= 1 && is_option(in[i], "sym-stdin")) {
       stdin_size = strtoul(in[++i], 0, 10);
+    } else if (i && left >= 1 && is_option(in[i], "sym-stdin-like")) {
+      stdin_size = strlen(in[++i]);
+    } else if (i && left >= 1 && is_option(in[i], "sym-like-range")) {
+      i++;
     } else if (i && is_option(in[i], "sym-stdout")) {
       standard_output = 1;
     } else if (i && is_option(in[i], "save-all-writes")) {

@@ -26,6 +26,9 @@ Symbolic environment, before or after `--`, with one dash or two:
   --sym-args MIN MAX N   MIN to MAX such arguments
   --sym-files COUNT N    files A, B, ... of N symbolic bytes
   --sym-stdin N          N symbolic bytes on standard input
+  --sym-files-like COUNT TEXT, --sym-stdin-like TEXT
+                         the same with the bytes of TEXT, symbolic where it has a `?`
+  --sym-like-range AZ    these from `A` to `Z` only
   --sym-stdout           keep what is written to standard output
   --max-fail N           up to N system calls that fail
 
