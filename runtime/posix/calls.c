@@ -107,6 +107,9 @@ static long fcntl_(long fd, long command, long argument) {
   }
 }
 
+/* There is one directory. */
+static long change_directory(struct file *f) { return !f ? -ENOENT : f->kind == DIRECTORY ? 0 : -ENOTDIR; }
+
 static long truncate_(struct file *f, long size) { return f ? pleach_truncate_file(f, size) : -ENOENT; }
 
 long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
@@ -126,7 +129,8 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
     return p ? (long)p : -12;
   }
   case 10: case 11: case 28: return 0; /* mprotect, munmap, madvise */
-  case 13: case 14: case 131: return 0; /* signals are never delivered */
+  case 13: return set_action(a, (const struct action *)b, (struct action *)c);
+  case 14: return set_mask(a, (const unsigned long *)b, (unsigned long *)c);
   case 16: /* ioctl: nothing is a terminal */
     return pleach_description(a) ? -ENOTTY : -EBADF;
   case 17: return transfer_at(a, (char *)b, (size_t)c, d, 0);
@@ -152,6 +156,10 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
     open = pleach_description(a);
     return open ? pleach_truncate_file(open->file, b) : -EBADF;
   case 79: return get_cwd((char *)a, (size_t)b);
+  case 80: return change_directory(*(const char *)a ? pleach_find((const char *)a) : 0);
+  case 81:
+    open = pleach_description(a);
+    return open ? change_directory(open->file) : -EBADF;
   case 85: return pleach_open((const char *)a, O_CREAT | O_WRONLY | O_TRUNC, b & ~umask_);
   case 87: return unlink_((const char *)a);
   case 89: return *(const char *)a && pleach_find((const char *)a) ? -EINVAL : -ENOENT; /* no symbolic links */
@@ -166,8 +174,14 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
     if (a) ((long *)a)[0] = t.sec, ((long *)a)[1] = t.nsec / 1000;
     return 0;
   }
+  case 97: case 160: case 302: { /* limits on resources: none, and none can be set */
+    unsigned long *was = (unsigned long *)(n == 302 ? d : n == 97 ? b : 0);
+    if (was) was[0] = was[1] = ~0ul;
+    return 0;
+  }
   case 102: case 104: case 107: case 108: return identity(1000); /* user and group */
   case 110: case 111: case 121: case 124: return identity(1); /* parent, group, session */
+  case 131: return set_stack((const struct stack *)a, (struct stack *)b);
   case 201: {
     long sec = now(0);
     if (a) *(long *)a = sec;

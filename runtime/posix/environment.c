@@ -1,4 +1,5 @@
 /* The model of the operating system as one unit; the front end links it with the C library. */
+#include "signals.c"
 #include "calls.c"
 #include "files.c"
 #include "start.c"
