@@ -143,6 +143,7 @@ pub fn explore_and_audit(
     spoil: &mut dyn FnMut(&mut Interpolation),
 ) -> Result<Found, String> {
     let mut pruner = Interpolation::new(program, checks, method);
+    pruner.never_rest(true);
     pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
     let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
     spoil(&mut pruner);

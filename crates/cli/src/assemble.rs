@@ -114,6 +114,7 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
     let needs_pruning = [
+        (args.prune_always, "prune-always"),
         (args.explain_pruning, "explain-pruning"),
         (args.check_pruning.is_some(), "check-pruning"),
         (args.check_interpolants.is_some(), "check-interpolants"),
@@ -244,6 +245,7 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
     };
     let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
     let mut made = Interpolation::new(program, checks, method);
+    made.never_rest(args.prune_always);
     made.explain = args.explain_pruning.then(Default::default);
     // States, terms and the tree need the rest.
     if args.max_memory != 0 {

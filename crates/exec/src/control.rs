@@ -80,7 +80,7 @@ impl Machine {
         self.take_edge(f, consts, st, edge);
         if st.recording {
             st.trace.leave(func, to, depth, exit, st.inst);
-            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]);
+            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]) && st.comes_to_join();
         }
     }
 

@@ -111,7 +111,12 @@ impl Machine {
 
 impl Logic for Machine {
     fn effort(&self) -> Effort {
-        Effort { instructions: self.instructions, queries: self.queries, solving: self.solver_time }
+        Effort {
+            instructions: self.instructions,
+            queries: self.queries,
+            hard: self.solver.hard_queries(),
+            solving: self.solver_time,
+        }
     }
 
     fn terms(&mut self) -> &mut Terms {

@@ -238,7 +238,7 @@ impl Machine {
     #[inline(always)]
     fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
         st.trace.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
-        st.at_join = code.joins[st.frame.func.index()][st.block.index()];
+        st.at_join = code.joins[st.frame.func.index()][st.block.index()] && st.comes_to_join();
         st.at_join
     }
 

@@ -8,6 +8,14 @@ use crate::symbol::SymbolId;
 use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// A map from terms to terms, with its variables apart.
+pub struct Replacing<'a> {
+    map: &'a FxHashMap<TermId, TermId>,
+    keys: Vec<Key>,
+    bases: bool,
+    others: bool,
+}
+
 impl Terms {
     /// `t` with every key replaced by its value. A bound variable of a quantifier must not be a key.
     pub fn substitute(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
@@ -18,16 +26,27 @@ impl Terms {
 
     /// As `substitute`, for variables and bases: a term that mentions none of them is not walked over.
     pub fn substitute_used(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
-        let support = self.support(t);
-        let used = map.keys().any(|&k| {
+        let r = self.replacing(map);
+        self.substitute_by(t, &r)
+    }
+
+    /// What a map replaces, looked up once for many terms.
+    pub fn replacing<'a>(&self, map: &'a FxHashMap<TermId, TermId>) -> Replacing<'a> {
+        let mut r = Replacing { map, keys: Vec::new(), bases: false, others: false };
+        for &k in map.keys() {
             let n = self.node(k);
             match n.op {
-                Op::Var => support.binary_search(&Key::new(SymbolId(n.a), 0)).is_ok(),
-                Op::Base => self.has(t, facts::HAS_BASE),
-                _ => true,
+                Op::Var => r.keys.push(Key::new(SymbolId(n.a), 0)),
+                Op::Base => r.bases = true,
+                _ => r.others = true,
             }
-        });
-        if used { self.substitute(t, map) } else { t }
+        }
+        r
+    }
+
+    pub fn substitute_by(&mut self, t: TermId, r: &Replacing) -> TermId {
+        let used = r.others || (r.bases && self.has(t, facts::HAS_BASE)) || self.depends_on(t, &r.keys);
+        if used { self.substitute(t, r.map) } else { t }
     }
 
     /// `t` with every base replaced by what `value` gives for it.

@@ -34,6 +34,14 @@ pub struct SupportCache {
 }
 
 impl Terms {
+    /// One of these unknowns occurs in `t`.
+    pub fn depends_on(&mut self, t: TermId, keys: &[Key]) -> bool {
+        if !self.support.of.contains_key(&t) {
+            self.support(t);
+        }
+        self.support.of.get(&t).is_some_and(|s| keys.iter().any(|k| s.binary_search(k).is_ok()))
+    }
+
     /// The unknowns of `t`, sorted. Bases are not among them: their values come from the address constraints.
     /// A bound variable of a quantifier is left out.
     pub fn support(&mut self, t: TermId) -> Rc<[Key]> {

@@ -6,48 +6,61 @@
 
 use pleach_state::seams::Effort;
 
-/// What may be spent before anything must have been gained: little where nothing is covered, more where much is.
-const START: u64 = 1_000_000;
-const PATIENCE: u64 = 8_000_000;
-/// What much is: one state covered for so many that were not.
-const SUCCESS: u64 = 12;
-/// Before so many leaves nothing is held against pruning: a long first path costs much before there is anything to cover, and
-/// what is saved may double with each leaf.
-const TRIALS: u64 = 30;
-/// Of the work done or saved, pruning may cost one part in so many.
+/// What may be spent before anything must have been gained.
+const START: u64 = 300_000;
+/// Of the work done, pruning may cost one part in so many; of the work saved, all.
 const SHARE: u64 = 4;
 
-/// Costs, in units.
-pub const NODE: u64 = 80;
-pub const STEP_BACK: u64 = 6;
-pub const TIGHTEN: u64 = 100;
-pub const LITERAL: u64 = 60;
-pub const TRY: u64 = 30;
-pub const TRY_LITERAL: u64 = 15;
-
-/// What is executed beside instructions, in the same units.
-const FORK: u64 = 300;
-const QUERY: u64 = 500;
-
-/// How comparing went so far.
-#[derive(Clone, Copy, Debug)]
-pub struct Record {
-    pub covered: u64,
-    /// states that were not although something was known at their point
-    pub failed: u64,
-    /// paths that ended, and covered states
-    pub leaves: u64,
+/// What pruning does, by kind: how often, and what it costs each time, in units.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Work {
+    /// a node with its state and trace
+    Node,
+    /// an instruction walked back over
+    StepBack,
+    /// a conjunct walked back over an instruction
+    StepLiteral,
+    /// a condition made small, and each of its conjuncts
+    Tighten,
+    TightenLiteral,
+    /// a state looked at where paths meet; compared with an entry; each literal of it
+    Look,
+    Try,
+    TryLiteral,
 }
+
+const WORKS: [(Work, &str, u64); 8] = [
+    (Work::Node, "work: nodes", 12),
+    (Work::StepBack, "work: steps back", 8),
+    (Work::StepLiteral, "work: conjuncts stepped back", 2),
+    (Work::Tighten, "work: conditions tightened", 10),
+    (Work::TightenLiteral, "work: conjuncts tightened", 14),
+    (Work::Look, "work: looks", 5),
+    (Work::Try, "work: entries tried", 12),
+    (Work::TryLiteral, "work: literals tried", 18),
+];
+
+/// A question to the solver chain, and to the back end if no link had the answer; by pruning or by execution.
+const QUERY: u64 = 15;
+const HARD_QUERY: u64 = 5000;
+/// What is executed beside instructions.
+const FORK: u64 = 50;
 
 #[derive(Default)]
 pub struct Budget {
     forks: u64,
-    /// questions that pruning asked
+    /// by kind of work, in the order of `WORKS`
+    done: [u64; WORKS.len()],
+    /// questions that pruning asked, and those of them that were hard
     asked: u64,
+    hard: u64,
     /// what covered states would have cost
     saved: u64,
-    spent: u64,
+    /// what was spent on the first path: it costs most before there is anything to compare with
+    first: u64,
     resting: bool,
+    /// pruning goes on whatever it costs
+    pub always: bool,
 }
 
 impl Budget {
@@ -59,13 +72,33 @@ impl Budget {
         self.saved = self.saved.saturating_add(work);
     }
 
-    pub fn spend(&mut self, work: u64) {
-        self.spent += work;
+    pub fn spend(&mut self, work: Work, times: u64) {
+        self.done[work as usize] += times;
     }
 
-    pub fn asked(&mut self, questions: u64) {
+    pub fn asked(&mut self, questions: u64, hard: u64) {
         self.asked += questions;
-        self.spent += questions * QUERY;
+        self.hard += hard;
+    }
+
+    /// What pruning has cost so far.
+    fn spent(&self) -> u64 {
+        let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
+        work + self.asked * QUERY + self.hard * HARD_QUERY
+    }
+
+    /// What execution has cost so far.
+    fn executed(&self, effort: Effort) -> u64 {
+        let (easy, hard) = (effort.queries.saturating_sub(self.asked), effort.hard.saturating_sub(self.hard));
+        effort.instructions + easy * QUERY + hard * HARD_QUERY + self.forks * FORK
+    }
+
+    /// Figures by name.
+    pub fn list(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        let work = self.done.iter().zip(WORKS).map(|(n, (_, name, _))| (name, *n));
+        let asked = [("work: questions", self.asked), ("work: hard questions", self.hard), ("work: forks", self.forks)];
+        let sums = [("units spent", self.spent()), ("units saved", self.saved)];
+        work.chain(asked).chain(sums).map(|(name, n)| (name.to_owned(), n))
     }
 
     /// Too much has been spent for what it brought, as of the last look.
@@ -74,13 +107,14 @@ impl Budget {
     }
 
     /// Looks again. Who rests does so until a part of it has been earned back.
-    pub fn look(&mut self, effort: Effort, record: Record) {
-        let queries = effort.queries.saturating_sub(self.asked);
-        let done = effort.instructions + queries * QUERY + self.forks * FORK;
-        let start = if record.covered * SUCCESS >= record.failed { PATIENCE } else { START };
-        let allowed = start.saturating_add(done.saturating_add(self.saved) / SHARE);
-        let limit = if self.resting { allowed / 8 * 7 } else { allowed };
-        self.resting = self.spent > limit && record.leaves > TRIALS;
+    pub fn look(&mut self, effort: Effort, leaves: u64) {
+        let spent = self.spent();
+        if leaves <= 1 {
+            self.first = spent;
+        }
+        let earned = (self.executed(effort) / SHARE).saturating_add(self.saved);
+        let allowed = (START + self.first).saturating_add(earned);
+        self.resting = !self.always && spent > if self.resting { allowed / 8 * 7 } else { allowed };
     }
 }
 
@@ -100,15 +134,15 @@ mod tests {
         let mut worked = 0;
         for _ in 0..100_000 {
             effort.instructions += 1000;
-            b.look(effort, Record { covered: 0, failed: 1, leaves: TRIALS + 1 });
+            b.look(effort, 2);
             if !b.is_resting() {
-                b.spend(1000);
+                b.spend(Work::Look, 200);
                 worked += 1000;
             }
         }
-        assert!(worked < START + effort.instructions / SHARE + 1000 && worked > START);
+        assert!(worked <= START + effort.instructions / SHARE + 1000 && worked > START);
         b.saved(u64::MAX);
-        b.look(effort, Record { covered: 0, failed: 1, leaves: TRIALS + 1 });
+        b.look(effort, 2);
         assert!(!b.is_resting());
     }
 }

@@ -1,6 +1,5 @@
 //! What pruning did and what it cost, for the summary.
 
-use crate::budget::Record;
 use crate::matching::{Miss, Tally};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,8 +10,6 @@ pub struct Figures {
     pub covered: u64,
     /// paths that went on to their end
     pub ended: u64,
-    /// states not covered although a subtree at their point was known
-    pub failed: u64,
     pub missed_binding: u64,
     pub missed_literal: u64,
     /// literals decided by comparing states with conditions
@@ -42,9 +39,9 @@ impl Figures {
         }
     }
 
-    /// What speaks for pruning and against it.
-    pub fn record(&self) -> Record {
-        Record { covered: self.covered, failed: self.failed, leaves: self.covered + self.ended }
+    /// Paths that ended, and covered states.
+    pub fn leaves(&self) -> u64 {
+        self.covered + self.ended
     }
 
     /// Conjuncts of all interpolants, of the one in the middle, and of the largest.

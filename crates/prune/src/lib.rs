@@ -3,6 +3,7 @@
 //! This crate knows nothing of merging or of what instructions do.
 
 mod abduction;
+mod accounts;
 mod budget;
 mod ends;
 mod explain;

@@ -5,6 +5,7 @@
 //! *Invariant*: for every literal read, `bounds of the form ∧ provisos ⟹ literal`.
 
 use pleach_expr::{Op, TermId, Terms, sign_extend};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A term read as an integer, signed or unsigned.
@@ -13,7 +14,7 @@ pub type Atom = (TermId, bool);
 /// Σ coefficient · atom; at least one atom, the first coefficient positive.
 pub type Form = Vec<(Atom, i128)>;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Bounds {
     pub lo: Option<i128>,
     pub hi: Option<i128>,
@@ -192,8 +193,25 @@ fn extent(terms: &Terms, s: &Sum) -> Option<(i128, i128)> {
     Some((lo, hi))
 }
 
+/// What was written once: most bounds of a node are those of the node below.
+#[derive(Default)]
+pub struct Written {
+    of: FxHashMap<(Form, Bounds), Option<Vec<TermId>>>,
+}
+
+const MAX_WRITTEN: usize = 1 << 14;
+
+impl Written {
+    pub fn write(&mut self, terms: &mut Terms, form: &Form, b: Bounds) -> Option<Vec<TermId>> {
+        if self.of.len() >= MAX_WRITTEN {
+            self.of.clear();
+        }
+        self.of.entry((form.clone(), b)).or_insert_with(|| write(terms, form, b)).clone()
+    }
+}
+
 /// The bounds of a form as literals; `None` if they cannot be written.
-pub fn write(terms: &mut Terms, form: &Form, b: Bounds) -> Option<Vec<TermId>> {
+fn write(terms: &mut Terms, form: &Form, b: Bounds) -> Option<Vec<TermId>> {
     let mut out = Vec::new();
     let sum = Sum { atoms: form.iter().copied().collect(), constant: 0 };
     let (least, most) = extent(terms, &sum)?;

@@ -5,7 +5,7 @@
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
 use pleach_expr::arc::Arc;
-use pleach_expr::{Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
+use pleach_expr::{Model, Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{Entry, ObjId, Object, ObjectKind, Value};
 use pleach_state::seams::Logic;
@@ -31,6 +31,16 @@ pub struct Matcher<'a> {
     pub identity: bool,
     pub tally: Tally,
     values: FxHashMap<TermId, TermId>,
+    numbers: Numbers,
+}
+
+/// The state's values under the model of its path constraint.
+#[derive(Default)]
+struct Numbers {
+    inputs: Model,
+    locations: Model,
+    /// locations that hold numbers, and those that do not
+    fixed: FxHashMap<SymbolId, bool>,
 }
 
 /// How many literals were decided by what.
@@ -73,6 +83,7 @@ impl<'a> Matcher<'a> {
             identity: false,
             tally: Tally::default(),
             values: FxHashMap::default(),
+            numbers: Numbers::default(),
         }
     }
 
@@ -87,6 +98,9 @@ impl<'a> Matcher<'a> {
 
     /// A literal holds in the state.
     pub fn holds(&mut self, logic: &mut dyn Logic, literal: TermId) -> bool {
+        if let Some(holds) = self.by_numbers(logic, literal) {
+            return holds;
+        }
         match self.translate(logic, literal) {
             Some(t) => logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)),
             None => false,
@@ -148,11 +162,70 @@ impl<'a> Matcher<'a> {
                 self.tally.values += 1;
                 if holds { Ok(None) } else { Err(Miss::Literal) }
             }
-            None => {
-                let t = self.translate(logic, l).ok_or(Miss::Binding)?;
-                self.decide(logic, t)
+            None => match self.by_numbers(logic, l) {
+                Some(holds) => {
+                    self.tally.model += 1;
+                    if holds { Ok(None) } else { Err(Miss::Literal) }
+                }
+                None => {
+                    let t = self.translate(logic, l).ok_or(Miss::Binding)?;
+                    self.decide(logic, t)
+                }
+            },
+        }
+    }
+
+    /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there, the path does not imply it;
+    /// if it is true and its locations hold numbers, it holds.
+    fn by_numbers(&mut self, logic: &mut dyn Logic, l: TermId) -> Option<bool> {
+        if logic.terms().has(l, facts::HAS_BASE) {
+            return None;
+        }
+        let mut numbers = true;
+        for k in logic.terms().support(l).iter() {
+            let s = k.symbol();
+            if let Some(&fixed) = self.numbers.fixed.get(&s) {
+                numbers &= fixed;
+                continue;
+            }
+            let loc = self.locs.get(s)?;
+            let var = logic.terms().var(s);
+            let width = logic.terms().width(var);
+            if width > 64 {
+                return None;
+            }
+            let number = self.number(loc).map(|v| v & mask(width));
+            let v = match number {
+                Some(v) => v,
+                None => {
+                    let t = self.located(logic, s, loc, var).filter(|t| *t != var)?;
+                    self.under_model(logic.terms(), t)?
+                }
+            };
+            self.numbers.fixed.insert(s, number.is_some());
+            self.numbers.locations.set(*k, v);
+            numbers &= number.is_some();
+        }
+        match logic.terms().try_eval(l, &self.numbers.locations)? {
+            0 => Some(false),
+            _ => numbers.then_some(true),
+        }
+    }
+
+    /// The value of one of the state's terms under the model of its path constraint.
+    fn under_model(&mut self, terms: &mut Terms, t: TermId) -> Option<u64> {
+        if terms.has(t, facts::HAS_BASE) {
+            return None;
+        }
+        for k in terms.support(t).iter() {
+            if k.is_whole() {
+                return None;
+            }
+            if !self.numbers.inputs.contains(*k) {
+                self.numbers.inputs.set(*k, self.state.path.model_value(*k));
             }
         }
+        terms.try_eval(t, &self.numbers.inputs)
     }
 
     /// Every live heap block is one of these variables' objects.

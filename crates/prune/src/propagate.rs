@@ -4,7 +4,7 @@
 //! explored subtree did. *Direction*: may give up, never too weak.
 
 use crate::abduction::Abduction;
-use crate::budget;
+use crate::budget::{self, Work};
 use crate::matching::Matcher;
 use crate::pruner::{Interpolation, Method, Open};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
@@ -62,7 +62,8 @@ impl Interpolation {
             return Err(GiveUp("a path too long to walk back over"));
         }
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
-        self.budget.spend(steps * budget::STEP_BACK);
+        self.budget.spend(Work::StepBack, steps);
+        self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
         self.walk(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
     }
 
@@ -73,11 +74,13 @@ impl Interpolation {
         mut condition: Condition,
     ) -> Walked<Condition> {
         let (locs, fixed) = (&self.locs, self.fixed);
-        self.budget.spend(budget::TIGHTEN + condition.len() as u64 * budget::LITERAL);
+        self.budget.spend(Work::Tighten, 1);
+        self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut holds =
             |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
-        tighten(&mut Context { logic, state, locs, fixed, holds: &mut holds }, &mut condition);
+        let written = &mut self.written;
+        tighten(&mut Context { logic, state, locs, fixed, written, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
     }
 

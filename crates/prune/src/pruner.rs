@@ -7,10 +7,12 @@
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
 //! *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::budget::{self, Budget};
+use crate::accounts::Accounts;
+use crate::budget::{Budget, Work};
 use crate::explain::{Explained, Explanation};
 use crate::figures::Figures;
 use crate::ledger::{Account, Outcome};
+use crate::linear::Written;
 use crate::matching::Matcher;
 use crate::point::Point;
 use crate::table::{Entry, SubsumptionTable};
@@ -19,7 +21,6 @@ use pleach_ir::Program;
 use pleach_state::seams::{Effort, Logic, Look, Pruner};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, GiveUp, Locs, Walked};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -76,11 +77,12 @@ pub struct Checks {
 
 pub struct Interpolation {
     pub(crate) locs: Locs,
-    pub(crate) open: FxHashMap<NodeId, Open>,
+    pub(crate) open: Accounts,
     pub(crate) table: SubsumptionTable,
     /// the condition of a covered state, from its look until `covered`
     pub(crate) covering: Option<(Condition, u64)>,
     pub(crate) budget: Budget,
+    pub(crate) written: Written,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -95,10 +97,11 @@ impl Interpolation {
     pub fn new(program: &Program, checks: Checks, method: Method) -> Interpolation {
         Interpolation {
             locs: Locs::new(program),
-            open: FxHashMap::default(),
+            open: Accounts::default(),
             table: SubsumptionTable::default(),
             covering: None,
             budget: Budget::default(),
+            written: Written::default(),
             fixed: (program.globals.len() + program.functions.len()) as u32,
             checks,
             method,
@@ -108,20 +111,29 @@ impl Interpolation {
         }
     }
 
-    /// The table of interpolants may take so much, about.
+    /// The table of interpolants may take so much, about; nodes that are not complete a quarter of it.
     pub fn limit_memory(&mut self, bytes: u64) {
-        self.table.max_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.table.max_bytes = bytes;
+        self.open.max_bytes = bytes / 4;
+    }
+
+    /// Pruning goes on even where it costs more than it brings.
+    pub fn never_rest(&mut self, always: bool) {
+        self.budget.always = always;
     }
 
     /// The node that covers the state.
     fn compare(&mut self, state: &State, logic: &mut dyn Logic) -> Option<NodeId> {
         self.figures.looked += 1;
+        self.budget.spend(Work::Look, 1);
         let point = Point::of(state);
         for entry in self.table.candidates(&point, state) {
             let mut matcher = Matcher::new(state, &self.locs, self.fixed);
             let result = matcher.check(logic, &entry.condition, &entry.weak);
             self.figures.decided.add(matcher.tally);
-            self.budget.spend(budget::TRY + budget::TRY_LITERAL * matcher.tally.all());
+            self.budget.spend(Work::Try, 1);
+            self.budget.spend(Work::TryLiteral, matcher.tally.all());
             match result {
                 Ok(()) => {
                     let binding = std::mem::take(&mut matcher.binding);
@@ -134,7 +146,6 @@ impl Interpolation {
                 Err(miss) => self.figures.missed(miss),
             }
         }
-        self.figures.failed += u64::from(self.table.knows(&point));
         None
     }
 
@@ -166,7 +177,10 @@ impl Pruner for Interpolation {
         match found {
             Some(node) => Look::Covered(node),
             None if state.trace.is_empty() => Look::Go,
-            None => Look::Open,
+            None => {
+                state.space_joins();
+                Look::Open
+            }
         }
     }
 
@@ -176,7 +190,10 @@ impl Pruner for Interpolation {
         }
         let parent = tree.node(node).parent;
         let origin = state.origin.take();
-        self.budget.forked();
+        if origin.is_some() {
+            self.budget.forked();
+            state.joins = Default::default();
+        }
         if self.budget.is_resting() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
             if let Some(p) = self.open.get_mut(&parent) {
@@ -189,7 +206,7 @@ impl Pruner for Interpolation {
             return;
         }
         let start = Instant::now();
-        self.budget.spend(budget::NODE);
+        self.budget.spend(Work::Node, 1);
         let entry = std::mem::take(&mut state.trace);
         state.trace.from = state.inst;
         let info = Open {
@@ -215,7 +232,7 @@ impl Pruner for Interpolation {
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
         self.figures.ended += 1;
-        self.budget.look(logic.effort(), self.figures.record());
+        self.budget.look(logic.effort(), self.figures.leaves());
         if !self.open.contains_key(&state.node) {
             return;
         }
@@ -249,6 +266,9 @@ impl Pruner for Interpolation {
 
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
         let Some((condition, work)) = self.covering.take() else { return };
+        if !self.open.contains_key(&state.node) {
+            return self.budget.saved(work);
+        }
         let watch = Watch::start(logic);
         let trace = std::mem::take(&mut state.trace);
         let kept = self.ledger.is_some().then(|| condition.clone());
@@ -297,11 +317,14 @@ impl Pruner for Interpolation {
         self.pass_to_parent(logic, info, psi);
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
-        self.budget.look(logic.effort(), self.figures.record());
+        self.budget.look(logic.effort(), self.figures.leaves());
     }
 
     fn figures(&self) -> Vec<(String, u64)> {
-        self.figures.list(self.table.len(), self.table.evicted)
+        let mut figures = self.figures.list(self.table.len(), self.table.evicted);
+        figures.push(("dropped".to_owned(), self.open.dropped));
+        figures.extend(self.budget.list());
+        figures
     }
 
     fn times(&self) -> Vec<(String, Duration)> {
@@ -322,7 +345,7 @@ impl Watch {
 
     fn stop(self, logic: &dyn Logic, pruner: &mut Interpolation) -> Duration {
         let after = logic.effort();
-        pruner.budget.asked(after.queries - self.before.queries);
+        pruner.budget.asked(after.queries - self.before.queries, after.hard - self.before.hard);
         pruner.figures.times.solver += after.solving - self.before.solving;
         self.start.elapsed()
     }

@@ -5,7 +5,7 @@
 //! given, and the state at hand satisfies every bound that replaces literals; where it does not, the literals stay as
 //! they were.
 
-use crate::linear::{Reading, write};
+use crate::linear::{Reading, Written};
 use crate::modular::{Arcs, MIN_SUMMANDS};
 use crate::places::{globals, merge_places};
 use pleach_expr::{Op, TermId, Terms};
@@ -23,6 +23,7 @@ pub struct Context<'a> {
     pub locs: &'a Locs,
     /// objects with ids below this are the same in every state
     pub fixed: u32,
+    pub written: &'a mut Written,
     /// a literal over locations holds in `state`
     pub holds: &'a mut dyn FnMut(&mut dyn Logic, &State, TermId) -> bool,
 }
@@ -101,8 +102,10 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
     }
     if !comparisons.is_empty() {
         let tight: Option<Vec<Vec<TermId>>> =
-            integers.bounds.iter().map(|(form, b)| write(cx.logic.terms(), form, *b)).collect();
-        match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| (cx.holds)(cx.logic, cx.state, l))) {
+            integers.bounds.iter().map(|(form, b)| cx.written.write(cx.logic.terms(), form, *b)).collect();
+        // What was there before holds as it did.
+        let mut fits = |l: TermId| comparisons.contains(&l) || (cx.holds)(cx.logic, cx.state, l);
+        match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| fits(l))) {
             // SOUND: bounds with their provisos imply the comparisons they were read from.
             Some(tight) => {
                 others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.logic.terms(), l)));

@@ -12,6 +12,7 @@ use crate::link::address::AddressAware;
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
 use crate::link::cores::Cores;
+use crate::link::count::{Count, Tell};
 use crate::link::difference::Difference;
 use crate::link::domain::{Domain, Truths};
 use crate::link::fallback::Fallback;
@@ -29,7 +30,8 @@ use std::rc::Rc;
 
 pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let truths = Rc::default();
-    let mut chain = core(&config);
+    let seen = Rc::default();
+    let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config)));
     if config.use_guess {
         chain = Box::new(Guess::new(chain));
     }
@@ -64,7 +66,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         let oracle = backend::backend(other(config.backend), &config);
         chain = Box::new(Checking::new(chain, oracle));
     }
-    chain
+    Box::new(Tell::new(seen, chain))
 }
 
 /// Independent groups, each of which may be byte-wise.

@@ -52,6 +52,10 @@ pub trait Solver {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer;
     /// Adds the figures of this link and of those behind it.
     fn stats(&self, out: &mut Stats);
+    /// Queries so far that went to a back end, of a whole chain.
+    fn hard_queries(&self) -> u64 {
+        0
+    }
 }
 
 impl Solver for Box<dyn Solver> {
@@ -60,5 +64,8 @@ impl Solver for Box<dyn Solver> {
     }
     fn stats(&self, out: &mut Stats) {
         (**self).stats(out);
+    }
+    fn hard_queries(&self) -> u64 {
+        (**self).hard_queries()
     }
 }

@@ -38,6 +38,8 @@ pub struct Effort {
     pub instructions: u64,
     /// questions to the solver chain
     pub queries: u64,
+    /// those of them that went to a back end
+    pub hard: u64,
     pub solving: std::time::Duration,
 }
 

@@ -59,11 +59,22 @@ pub struct State {
     /// the state just before the split this one came from, its trace included
     pub origin: Option<Rc<State>>,
     pub fork: ForkKind,
-    /// stands at the start of a block where paths meet
+    /// stands at the start of a block where paths meet, and is to be compared there
     pub at_join: bool,
+    pub joins: Joins,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
 }
+
+/// Where paths meet: how many places since the last fork became nodes, and how many to pass by before the next does.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Joins {
+    nodes: u32,
+    pass: u32,
+}
+
+/// After so many nodes without a fork they get fewer.
+const MANY_JOINS: u32 = 512;
 
 /// Constructors run before the entry, destructors and exit handlers after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +118,7 @@ impl State {
             origin: None,
             fork: ForkKind::Other,
             at_join: false,
+            joins: Joins::default(),
             query_cost: 0,
         }
     }
@@ -118,6 +130,22 @@ impl State {
     /// Whether this path once stood where `earlier` stands: what forks adds a constraint, so that equal constraints mean one path.
     pub fn goes_on_from(&self, earlier: &State) -> bool {
         self.path.extends(&earlier.path) && self.inputs.extends(&earlier.inputs)
+    }
+
+    /// The state came to a place where paths meet: whether it is to be compared there.
+    #[inline]
+    pub fn comes_to_join(&mut self) -> bool {
+        let here = self.joins.pass == 0;
+        self.joins.pass -= u32::from(!here);
+        here
+    }
+
+    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some number on, the
+    /// distance between them grows with the way.
+    pub fn space_joins(&mut self) {
+        self.joins.nodes += 1;
+        let beyond = self.joins.nodes.saturating_sub(MANY_JOINS);
+        self.joins.pass = beyond;
     }
 
     pub fn call_depth(&self) -> u32 {

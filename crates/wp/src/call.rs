@@ -90,7 +90,7 @@ impl Walker<'_> {
             if d.obj == obj {
                 let at = d.at.map(u64::try_from).transpose().map_err(|_| GiveUp("a pointer before its object"))?;
                 self.condition.require_pin(Pin { home, ..Pin::new(d.ptr, obj, at) });
-                self.live = None;
+                self.live.forget();
             } else {
                 self.condition.dead.push(d);
             }
@@ -215,7 +215,7 @@ impl Walker<'_> {
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
                 let ptr = self.pointer(f, depth, p.value)?;
                 self.condition.require_pin(Pin { kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
-                self.live = None;
+                self.live.forget();
                 if let Some(blocks) = &mut self.condition.blocks {
                     blocks.insert(obj);
                 }
@@ -254,7 +254,7 @@ impl Walker<'_> {
             let weaker = if self.shares(l, c) { self.terms.implies(c, l) } else { l };
             self.condition.require(weaker);
         }
-        self.live = None;
+        self.live.forget();
     }
 
     fn shares(&mut self, a: pleach_expr::TermId, b: pleach_expr::TermId) -> bool {

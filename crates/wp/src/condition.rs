@@ -254,17 +254,36 @@ impl Condition {
                 None => s.literals(terms).into_iter().for_each(|l| self.require(l)),
             }
         }
-        let old = std::mem::take(&mut self.literals);
-        for l in old {
-            let l = terms.substitute_used(l, map);
-            self.require(l);
-        }
+        self.substitute_literals(terms, map);
         self.substitute_pointers(terms, map);
     }
 
+    /// Those that stay as they are differ already; only new ones are compared with the others.
+    fn substitute_literals(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+        let r = terms.replacing(map);
+        let changed = |terms: &mut Terms, l: TermId| Some(terms.substitute_by(l, &r)).filter(|new| *new != l);
+        let first = self.literals.iter().enumerate().find_map(|(i, &l)| changed(terms, l).map(|new| (i, new)));
+        let Some((at, new)) = first else { return };
+        let rest = self.literals.split_off(at);
+        let mut added: Vec<TermId> = Vec::new();
+        let news = std::iter::once(Some(new));
+        for (&l, known) in rest.iter().zip(news.chain(std::iter::repeat(None))) {
+            match known.or_else(|| changed(terms, l)) {
+                Some(new) if new != Terms::TRUE && !self.literals.contains(&new) => {
+                    self.literals.push(new);
+                    added.push(new);
+                }
+                Some(_) => {}
+                None if added.contains(&l) => {}
+                None => self.literals.push(l),
+            }
+        }
+    }
+
     pub fn substitute_pointers(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+        let r = terms.replacing(map);
         for p in self.pointers_mut() {
-            *p = terms.substitute_used(*p, map);
+            *p = terms.substitute_by(*p, &r);
         }
     }
 }

@@ -5,6 +5,7 @@
 mod call;
 mod compute;
 pub mod condition;
+mod live;
 pub mod loc;
 mod memory;
 mod somewhere;

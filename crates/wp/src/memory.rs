@@ -207,7 +207,7 @@ impl Walker<'_> {
         }
         if !map.is_empty() {
             self.condition.substitute(self.terms, self.locs, &map);
-            self.live = None;
+            self.live.forget();
         }
     }
 
@@ -289,7 +289,7 @@ impl Walker<'_> {
             let inside = self.terms.ule(off, last);
             self.condition.require(inside);
         }
-        self.live = None;
+        self.live.forget();
         self.addresses(obj)
     }
 
@@ -316,7 +316,7 @@ impl Walker<'_> {
                 return Err(GiveUp("a condition on the address of a new object"));
             }
         }
-        self.live = None;
+        self.live.forget();
         Ok(())
     }
 
@@ -337,7 +337,7 @@ impl Walker<'_> {
                 },
             }
         }
-        self.live = None;
+        self.live.forget();
         Ok(())
     }
 

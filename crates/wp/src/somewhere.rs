@@ -35,7 +35,7 @@ impl Walker<'_> {
             self.require(even);
         }
         self.condition.require_pin(pin);
-        self.live = None;
+        self.live.forget();
     }
 
     /// The word of an object that a pointer into it means; goes with [`Walker::pin_to_word`].

@@ -9,13 +9,14 @@
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Home, Pin, Valid};
+use crate::live::Live;
 use crate::loc::{Loc, Locs};
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
 use pleach_memory::{ObjId, Value};
 use pleach_state::trace::{Exit, Run};
 use pleach_state::{Access, Trace};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the walk quadratic.
 const MAX_CONJUNCTS: usize = 512;
@@ -38,7 +39,7 @@ pub struct Walker<'a> {
     pub validity: &'a mut dyn Validity,
     pub check_overflow: bool,
     pub condition: Condition,
-    pub(crate) live: Option<FxHashSet<SymbolId>>,
+    pub(crate) live: Live,
 }
 
 impl Walker<'_> {
@@ -203,15 +204,12 @@ impl Walker<'_> {
     pub(crate) fn require(&mut self, t: TermId) {
         if t != Terms::TRUE {
             self.condition.require(t);
-            self.live = None;
+            self.live.add(self.terms, t);
         }
     }
 
     pub(crate) fn mentions(&mut self, s: SymbolId) -> bool {
-        if self.live.is_none() {
-            self.live = Some(self.condition.support_but_sums(self.terms));
-        }
-        self.live.as_ref().is_some_and(|l| l.contains(&s)) || self.in_sum(s)
+        self.live.mentions(self.terms, &self.condition, s) || self.in_sum(s)
     }
 
     fn in_sum(&self, s: SymbolId) -> bool {
@@ -242,8 +240,13 @@ impl Walker<'_> {
     }
 
     pub(crate) fn replace_all(&mut self, map: &FxHashMap<TermId, TermId>) {
+        let sums = self.condition.sums.len();
         self.condition.substitute(self.terms, self.locs, map);
-        self.live = None;
+        self.live.replaced(self.terms, map);
+        if self.condition.sums.len() != sums {
+            // One may have become literals.
+            self.live.forget();
+        }
     }
 
     pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
@@ -313,7 +316,7 @@ impl Walker<'_> {
             }
             any = fresh;
         }
-        self.live = None;
+        self.live.forget();
         Ok(())
     }
 
@@ -346,7 +349,7 @@ impl Walker<'_> {
             return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
         }
         self.condition.require_pin(Pin { bytes, write, ..Pin::new(ptr, obj, off) });
-        self.live = None;
+        self.live.add(self.terms, ptr);
         Ok(())
     }
 
@@ -360,7 +363,7 @@ impl Walker<'_> {
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
         self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true, home: Home::Any });
-        self.live = None;
+        self.live.add(self.terms, ptr);
     }
 }
 
@@ -373,7 +376,7 @@ impl<'a> Walker<'a> {
         check_overflow: bool,
         condition: Condition,
     ) -> Walker<'a> {
-        Walker { terms, program, locs, validity, check_overflow, condition, live: None }
+        Walker { terms, program, locs, validity, check_overflow, condition, live: Live::default() }
     }
 
     pub fn into_condition(self) -> Condition {

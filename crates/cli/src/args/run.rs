@@ -50,6 +50,9 @@ pub struct RunArgs {
     /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
     #[arg(long, value_enum, help_heading = "Search", default_value_t = Interpolants::Wp)]
     pub interpolation: Interpolants,
+    /// Never let pruning rest, however little it brings
+    #[arg(long, help_heading = "Search")]
+    pub prune_always: bool,
     /// Keep the interpolant of every node, in words, in the run directory
     #[arg(long, help_heading = "Search")]
     pub explain_pruning: bool,

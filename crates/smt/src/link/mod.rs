@@ -5,6 +5,7 @@ pub mod cache;
 pub mod checking;
 mod columns;
 pub mod cores;
+pub mod count;
 pub mod difference;
 pub mod domain;
 pub mod fallback;

@@ -1,0 +1,57 @@
+//! How many queries no link answered: a measure of the solver's work that is the same in every run, as time is not.
+
+use crate::answer::Answer;
+use crate::query::{Query, Solver};
+use crate::stats::Stats;
+use pleach_expr::Terms;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Stands before the back end and counts.
+pub struct Count<S> {
+    next: S,
+    seen: Rc<Cell<u64>>,
+}
+
+/// Stands at the front of the chain and tells.
+pub struct Tell<S> {
+    next: S,
+    seen: Rc<Cell<u64>>,
+}
+
+impl<S: Solver> Count<S> {
+    pub fn new(seen: &Rc<Cell<u64>>, next: S) -> Count<S> {
+        Count { next, seen: Rc::clone(seen) }
+    }
+}
+
+impl<S: Solver> Tell<S> {
+    pub fn new(seen: Rc<Cell<u64>>, next: S) -> Tell<S> {
+        Tell { next, seen }
+    }
+}
+
+impl<S: Solver> Solver for Count<S> {
+    fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
+        self.seen.set(self.seen.get() + 1);
+        self.next.check(terms, query)
+    }
+
+    fn stats(&self, out: &mut Stats) {
+        self.next.stats(out);
+    }
+}
+
+impl<S: Solver> Solver for Tell<S> {
+    fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
+        self.next.check(terms, query)
+    }
+
+    fn stats(&self, out: &mut Stats) {
+        self.next.stats(out);
+    }
+
+    fn hard_queries(&self) -> u64 {
+        self.seen.get()
+    }
+}
