@@ -3,66 +3,75 @@
 
 static int umask_ = 022;
 
-static long get_cwd(char *to, size_t size) {
-  static unsigned calls;
-  if (pleach_failures && *pleach_getcwd_fail == ++calls) {
-    pleach_failures--;
-    return -ERANGE;
-  }
-  static int said;
-  pleach_take_for_given(&said, "the directory is /");
-  if (size < 2) return -ERANGE;
-  to[0] = '/';
-  to[1] = 0;
-  return 2;
+/* What the calls that take a path do with the file. */
+static struct file *at_path(long at, const char *path, int follow, long *why) {
+  struct name *n = pleach_find(at, path, follow, why);
+  return n ? n->file : 0;
 }
 
-/* Starts with the year 2000; every look at the clock takes a millisecond. */
-static long now(struct timespec *to) {
-  static int said;
-  pleach_take_for_given(&said, "the time is one of the year 2000");
-  static long sec = 946684800, nsec;
-  nsec += 1000000;
-  if (nsec >= 1000000000) sec++, nsec -= 1000000000;
-  if (to) to->sec = sec, to->nsec = nsec;
-  return sec;
+static struct file *at_descriptor(long fd, long *why) {
+  struct description *d = pleach_description(fd);
+  *why = -EBADF;
+  return d ? d->file : 0;
 }
 
-static void copy_text(char *to, const char *text) {
-  while ((*to++ = *text++)) {}
+/* With AT_EMPTY_PATH a descriptor stands for its file. */
+static struct file *either(long at, const char *path, long flags, long *why) {
+  if (!path || ((flags & AT_EMPTY_PATH) && !*path)) return at_descriptor(at, why);
+  return at_path(at, path, flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, why);
 }
 
-static long uname_(char *to) {
-  static int said;
-  pleach_take_for_given(&said, "the machine is called pleach");
-  memset(to, 0, 6 * 65);
-  copy_text(to, "Linux");
-  copy_text(to + 65, "pleach");
-  copy_text(to + 130, "6.1.0");
-  copy_text(to + 195, "#1");
-  copy_text(to + 260, "x86_64");
-  return 0;
-}
-
-static long stat_(const char *path, struct stat *out) {
-  struct file *f = *path ? pleach_find(path) : 0;
-  if (!f) return -ENOENT;
+static long stat_(struct file *f, struct stat *out, const long *why) {
+  if (!f) return *why;
   pleach_attributes(f, out);
   return 0;
 }
 
-static long access_(const char *path, long mode) {
-  struct file *f = *path ? pleach_find(path) : 0;
-  if (!f) return -ENOENT;
+static long access_(struct file *f, long mode, const long *why) {
+  if (!f) return *why;
   return (mode & 1) && !(f->mode & 0111) ? -EACCES : 0;
 }
 
-static long unlink_(const char *path) {
-  struct file *f = *path ? pleach_find(path) : 0;
-  if (!f) return -ENOENT;
-  if (f->kind != FILE_) return -EISDIR;
-  f->linked = 0;
+static long change_mode(struct file *f, long mode, const long *why) {
+  if (!f) return *why;
+  f->mode = (f->mode & S_IFMT) | (mode & 07777);
   return 0;
+}
+
+static long change_owner(struct file *f, unsigned user, unsigned group, const long *why) {
+  if (!f) return *why;
+  return (user + 1 && user != f->uid) || (group + 1 && group != f->gid) ? denied() : 0;
+}
+
+static long change_times(struct file *f, const struct timespec *t, const long *why) {
+  if (!f) return *why;
+  for (int i = 0; i < 2; i++) {
+    struct timespec *to = i ? &f->modified : &f->accessed;
+    if (!t || t[i].nsec == 0x3fffffff) pleach_now(to);
+    else if (t[i].nsec == 0x3ffffffe) continue;
+    else if (t[i].nsec < 0 || t[i].nsec > 999999999) return -EINVAL;
+    else *to = t[i];
+  }
+  return 0;
+}
+
+/* Everything can be read and written at once. */
+static long poll_(struct poll *p, unsigned long n) {
+  long ready = 0;
+  for (unsigned long i = 0; i < n; i++) {
+    p[i].got = p[i].fd < 0 ? 0 : pleach_description(p[i].fd) ? p[i].wanted & 5 : 32;
+    ready += p[i].got != 0;
+  }
+  return ready;
+}
+
+/* Programs are not run: nothing here can be executed. */
+static long execute(const char *path) {
+  long why;
+  struct file *f = at_path(AT_FDCWD, path, FOLLOW, &why);
+  if (!f) return why;
+  if (f->kind == DIRECTORY || !(f->mode & 0111)) return -EACCES;
+  __pleach_unmodelled(59);
 }
 
 static long transfer(long fd, struct iovec *v, long n, int out) {
@@ -89,12 +98,6 @@ static long transfer_at(long fd, char *bytes, size_t n, long offset, int out) {
   return r;
 }
 
-static long identity(long n) {
-  static int said;
-  pleach_take_for_given(&said, "processes, users and groups have fixed numbers");
-  return n;
-}
-
 static long fcntl_(long fd, long command, long argument) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
@@ -107,97 +110,156 @@ static long fcntl_(long fd, long command, long argument) {
   }
 }
 
-/* There is one directory. */
-static long change_directory(struct file *f) { return !f ? -ENOENT : f->kind == DIRECTORY ? 0 : -ENOTDIR; }
+static long make_node(long at, const char *path, long mode) {
+  unsigned kind = mode & S_IFMT, rights = mode & 07777 & ~umask_;
+  if (kind == S_IFIFO) return make(at, path, FIFO, S_IFIFO | rights, 0);
+  if (kind && kind != S_IFREG) return denied();
+  return make(at, path, FILE_, S_IFREG | rights, 0);
+}
 
-static long truncate_(struct file *f, long size) { return f ? pleach_truncate_file(f, size) : -ENOENT; }
+static long truncate_(struct file *f, long size, const long *why) { return f ? pleach_truncate_file(f, size) : *why; }
 
 long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
-  (void)e, (void)f;
-  struct description *open;
+  (void)f;
+  const char *path = (const char *)a, *path_at = (const char *)b;
+  long why;
   switch (n) {
+  /* files that are open */
   case 0: return pleach_read(a, (char *)b, (size_t)c);
   case 1: return pleach_write(a, (const char *)b, (size_t)c);
-  case 2: return pleach_open((const char *)a, b, c & ~umask_);
   case 3: return pleach_close(a);
-  case 4: case 6: return stat_((const char *)a, (struct stat *)b);
   case 5: return pleach_fstat(a, (struct stat *)b);
+  case 7: case 271: return poll_((struct poll *)a, (unsigned long)b);
   case 8: return pleach_seek(a, b, c);
-  case 9: { /* mmap: memory only */
-    if (!(d & 0x20)) __pleach_unmodelled(n);
-    void *p = calloc(1, (size_t)b);
-    return p ? (long)p : -12;
-  }
-  case 10: case 11: case 28: return 0; /* mprotect, munmap, madvise */
-  case 13: return set_action(a, (const struct action *)b, (struct action *)c);
-  case 14: return set_mask(a, (const unsigned long *)b, (unsigned long *)c);
-  case 16: /* ioctl: nothing is a terminal */
-    return pleach_description(a) ? -ENOTTY : -EBADF;
+  case 16: return pleach_description(a) ? -ENOTTY : -EBADF; /* ioctl: nothing is a terminal */
   case 17: return transfer_at(a, (char *)b, (size_t)c, d, 0);
   case 18: return transfer_at(a, (char *)b, (size_t)c, d, 1);
   case 19: return transfer(a, (struct iovec *)b, c, 0);
   case 20: return transfer(a, (struct iovec *)b, c, 1);
-  case 21: return access_((const char *)a, b);
   case 22: case 293: return pleach_pipe((int *)a);
-  case 24: return 0; /* sched_yield */
   case 32: return pleach_duplicate(a, 0);
   case 33: case 292: return pleach_duplicate_to(a, b);
-  case 35: case 230: return 0; /* sleeping takes no time */
-  case 39: case 186: case 218: return identity(1000); /* getpid, gettid, set_tid_address */
-  case 60: case 231: _exit((int)a);
-  case 62: case 200: /* kill, tkill */
-    if (b == 6) abort();
-    __pleach_unmodelled(n);
-  case 63: return uname_((char *)a);
   case 72: return fcntl_(a, b, c);
-  case 74: case 75: return pleach_description(a) ? 0 : -EBADF;
-  case 76: return truncate_(pleach_find((const char *)a), b);
-  case 77:
-    open = pleach_description(a);
-    return open ? pleach_truncate_file(open->file, b) : -EBADF;
+  case 73: case 74: case 75: case 221: case 306: return pleach_description(a) ? 0 : -EBADF; /* locks, advice, to disk */
+  case 77: return truncate_(at_descriptor(a, &why), b, &why);
+  case 162: return 0; /* sync */
+  case 217: return list(a, (char *)b, c);
+  case 285: return pleach_description(a) ? -EOPNOTSUPP : -EBADF; /* fallocate */
+
+  /* names */
+  case 2: return pleach_open(AT_FDCWD, path, b, c & ~umask_);
+  case 4: return stat_(at_path(AT_FDCWD, path, FOLLOW, &why), (struct stat *)b, &why);
+  case 6: return stat_(at_path(AT_FDCWD, path, 0, &why), (struct stat *)b, &why);
+  case 21: return access_(at_path(AT_FDCWD, path, FOLLOW, &why), b, &why);
+  case 76: return truncate_(at_path(AT_FDCWD, path, FOLLOW, &why), b, &why);
   case 79: return get_cwd((char *)a, (size_t)b);
-  case 80: return change_directory(*(const char *)a ? pleach_find((const char *)a) : 0);
-  case 81:
-    open = pleach_description(a);
-    return open ? change_directory(open->file) : -EBADF;
-  case 85: return pleach_open((const char *)a, O_CREAT | O_WRONLY | O_TRUNC, b & ~umask_);
-  case 87: return unlink_((const char *)a);
-  case 89: return *(const char *)a && pleach_find((const char *)a) ? -EINVAL : -ENOENT; /* no symbolic links */
+  case 80: return change_directory(pleach_find(AT_FDCWD, path, FOLLOW, &why), &why);
+  case 81: {
+    const long gone = -ENOENT;
+    struct file *to = at_descriptor(a, &why);
+    return to ? change_directory(name_of(to), &gone) : why;
+  }
+  case 82: return rename_(AT_FDCWD, path, AT_FDCWD, path_at, 1);
+  case 83: return make(AT_FDCWD, path, DIRECTORY, S_IFDIR | (b & 07777 & ~umask_), 0);
+  case 84: return remove_(AT_FDCWD, path, 1);
+  case 85: return pleach_open(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, b & ~umask_);
+  case 86: return link_(AT_FDCWD, path, AT_FDCWD, path_at, 0);
+  case 87: return remove_(AT_FDCWD, path, 0);
+  case 88: return make(AT_FDCWD, path_at, LINK, S_IFLNK | 0777, path);
+  case 89: return read_link(AT_FDCWD, path, (char *)b, c);
+  case 90: return change_mode(at_path(AT_FDCWD, path, FOLLOW, &why), b, &why);
+  case 91: return change_mode(at_descriptor(a, &why), b, &why);
+  case 92: return change_owner(at_path(AT_FDCWD, path, FOLLOW, &why), (unsigned)b, (unsigned)c, &why);
+  case 93: return change_owner(at_descriptor(a, &why), (unsigned)b, (unsigned)c, &why);
+  case 94: return change_owner(at_path(AT_FDCWD, path, 0, &why), (unsigned)b, (unsigned)c, &why);
   case 95: {
     int before = umask_;
     umask_ = (int)a & 0777;
     return before;
   }
+  case 133: return make_node(AT_FDCWD, path, b);
+  case 137: {
+    struct file *on = at_path(AT_FDCWD, path, FOLLOW, &why);
+    return on ? file_system(on, (unsigned long *)b) : why;
+  }
+  case 138: return file_system(at_descriptor(a, &why), (unsigned long *)b);
+  case 257: return pleach_open(a, path_at, c, d & ~umask_);
+  case 258: return make(a, path_at, DIRECTORY, S_IFDIR | (c & 07777 & ~umask_), 0);
+  case 259: return make_node(a, path_at, c);
+  case 260: return change_owner(either(a, path_at, e, &why), (unsigned)c, (unsigned)d, &why);
+  case 262: return stat_(either(a, path_at, d, &why), (struct stat *)c, &why);
+  case 263: return remove_(a, path_at, (c & AT_REMOVEDIR) != 0);
+  case 264: case 316: return rename_(a, path_at, c, (const char *)d, n == 264 || !(e & 1));
+  case 265: return link_(a, path_at, c, (const char *)d, e & AT_SYMLINK_FOLLOW ? FOLLOW : 0);
+  case 266: return make(b, (const char *)c, LINK, S_IFLNK | 0777, path);
+  case 267: return read_link(a, path_at, (char *)c, d);
+  case 268: return change_mode(at_path(a, path_at, FOLLOW, &why), c, &why);
+  case 269: return access_(at_path(a, path_at, FOLLOW, &why), c, &why);
+  case 280: return change_times(either(a, path_at, d, &why), (const struct timespec *)c, &why);
+  case 332: return -ENOSYS; /* statx: callers fall back to stat */
+  case 439: return access_(either(a, path_at, d, &why), c, &why);
+  case 188: case 189: case 190: case 191: case 192: case 193: case 194: case 195: case 196: case 197: case 198: case 199:
+    return -EOPNOTSUPP; /* extended attributes */
+
+  /* memory */
+  case 9: { /* mmap: memory only */
+    if (!(d & 0x20)) __pleach_unmodelled(n);
+    void *p = calloc(1, (size_t)b);
+    return p ? (long)p : -ENOMEM;
+  }
+  case 10: case 11: case 28: return 0; /* mprotect, munmap, madvise */
+
+  /* signals and processes; nobody else is there */
+  case 13: return set_action(a, (const struct action *)b, (struct action *)c);
+  case 14: return set_mask(a, (const unsigned long *)b, (unsigned long *)c);
+  case 131: return set_stack((const struct stack *)a, (struct stack *)b);
+  case 24: return 0;  /* sched_yield */
+  case 35: case 230: return 0; /* sleeping takes no time */
+  case 39: case 186: case 218: return identity(1000); /* getpid, gettid, set_tid_address */
+  case 41: if (a == 1) return identity(-EAFNOSUPPORT); __pleach_unmodelled(n); /* nobody to talk to on the machine */
+  case 59: return execute(path);
+  case 60: case 231: _exit((int)a);
+  case 61: return -ECHILD; /* wait4: fork has no model */
+  case 62: case 200: return send_signal(n, a, b);
+  case 234: return send_signal(n, b, c);
+  case 102: case 104: case 107: case 108: return identity(1000); /* user and group */
+  case 105: case 106: case 113: case 114: case 117: case 119: /* set them */
+    return identity(a == 1000 || a == -1 || (unsigned)a == ~0u ? 0 : -EPERM);
+  case 109: return 0; /* setpgid */
+  case 110: case 111: case 112: case 121: case 124: return identity(1); /* parent, group, session */
+  case 115: return identity(0); /* groups */
+  case 116: case 161: case 164: case 170: case 171: case 227: return denied(); /* setgroups, chroot, set the time and names */
+  case 140: return identity(20); /* getpriority */
+  case 141: return c < 0 ? denied() : 0;
+  case 157: return 0; /* prctl */
+  case 202: return 0; /* futex: nobody waits */
+
+  /* the machine and the time */
+  case 63: return uname_((char *)a);
   case 96: {
     struct timespec t;
-    now(&t);
+    pleach_now(&t);
     if (a) ((long *)a)[0] = t.sec, ((long *)a)[1] = t.nsec / 1000;
     return 0;
   }
-  case 97: case 160: case 302: { /* limits on resources: none, and none can be set */
-    unsigned long *was = (unsigned long *)(n == 302 ? d : n == 97 ? b : 0);
-    if (was) was[0] = was[1] = ~0ul;
-    return 0;
-  }
-  case 102: case 104: case 107: case 108: return identity(1000); /* user and group */
-  case 110: case 111: case 121: case 124: return identity(1); /* parent, group, session */
-  case 131: return set_stack((const struct stack *)a, (struct stack *)b);
+  case 97: return limit((unsigned long *)b);
+  case 302: return limit((unsigned long *)d);
+  case 160: return 0; /* setrlimit */
+  case 99: return system_information((char *)a);
+  case 100: figures(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
+  case 98: figures(); memset((char *)b, 0, 144); return 0; /* getrusage */
   case 201: {
-    long sec = now(0);
+    long sec = pleach_now(0);
     if (a) *(long *)a = sec;
     return sec;
   }
-  case 202: return 0; /* futex: nobody waits */
-  case 228: now((struct timespec *)b); return 0;
-  case 234: if (c == 6) abort(); __pleach_unmodelled(n);
-  case 257: return a == AT_FDCWD || *(const char *)b == '/' ? pleach_open((const char *)b, c, d & ~umask_) : -EBADF;
-  case 262:
-    if ((d & AT_EMPTY_PATH) && !*(const char *)b) return pleach_fstat(a, (struct stat *)c);
-    return stat_((const char *)b, (struct stat *)c);
-  case 263: return unlink_((const char *)b);
-  case 269: case 439: return access_((const char *)b, c);
-  case 318: return -ENOSYS; /* getrandom */
-  case 332: return -ENOSYS; /* statx: callers fall back to stat */
+  case 204: figures(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
+  case 228: pleach_now((struct timespec *)b); return 0;
+  case 229: if (b) ((struct timespec *)b)->sec = 0, ((struct timespec *)b)->nsec = 1; return 0;
+  case 318: return random_bytes((char *)a, b);
+
+  /* callers have another way */
+  case 40: case 275: case 326: case 436: case 437: case 253: case 294: return -ENOSYS; /* sendfile, splice, copy_file_range, close_range, openat2, inotify */
   default: __pleach_unmodelled(n);
   }
 }

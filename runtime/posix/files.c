@@ -2,12 +2,17 @@
 #include "files.h"
 
 static struct file files[MAX_FILES] = {
-    [0] = {.kind = EMPTY, .name = "", .mode = S_IFCHR | 0666},
-    [1] = {.kind = SINK, .name = "", .mode = S_IFCHR | 0666},
-    [2] = {.kind = DIRECTORY, .name = ".", .mode = S_IFDIR | 0755, .linked = 1},
-    [3] = {.kind = SINK, .name = "/dev/null", .mode = S_IFCHR | 0666, .linked = 1},
+    [0] = {.kind = EMPTY, .mode = S_IFCHR | 0666},
+    [1] = {.kind = SINK, .mode = S_IFCHR | 0666},
+    [2] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
+    [3] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
+    [4] = {.kind = SINK, .mode = S_IFCHR | 0666, .links = 1},
 };
-static int file_count = 4;
+static int file_count = 5;
+
+/* The directory, the root, and what is always there. */
+struct name pleach_names[MAX_NAMES] = {{".", &files[2]}, {"/", &files[3]}, {"/dev/null", &files[4]}};
+struct name *pleach_directory = &pleach_names[0];
 
 static struct description standard[3] = {
     {.users = 1, .flags = 0, .file = &files[0]},
@@ -26,20 +31,19 @@ void pleach_take_for_given(int *said, const char *what) {
   if (__pleach_unknown()) __pleach_assumed(what);
 }
 
-struct file *pleach_new_file(enum kind kind, const char *name, char *data, long size, unsigned mode) {
-  if (file_count == MAX_FILES) return 0;
-  struct file *f = &files[file_count++];
+struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode) {
   int i = 0;
-  for (; name[i]; i++) {
-    if (i == LONGEST_NAME - 1) return 0;
-    f->name[i] = name[i];
-  }
-  f->name[i] = 0;
+  while (i < file_count && files[i].kind != UNUSED) i++;
+  if (i == MAX_FILES) return 0;
+  if (i == file_count) file_count++;
+  struct file *f = &files[i];
+  memset(f, 0, sizeof *f);
   f->kind = kind;
   f->data = data;
   f->size = f->room = size;
   f->mode = mode;
-  f->linked = i > 0;
+  f->uid = f->gid = 1000;
+  f->accessed.sec = f->modified.sec = 946684800;
   return f;
 }
 
@@ -47,38 +51,20 @@ void pleach_attributes(struct file *f, struct stat *out) {
   memset(out, 0, sizeof *out);
   out->dev = 1;
   out->ino = (unsigned long)(f - files) + 1;
-  out->nlink = 1;
+  out->nlink = (unsigned long)(f->links ? f->links : 1) + (f->kind == DIRECTORY);
   out->mode = f->mode;
-  out->uid = out->gid = 1000;
-  out->size = f->kind == FILE_ ? f->size : 0;
+  out->uid = f->uid;
+  out->gid = f->gid;
+  out->size = f->kind == FILE_ || f->kind == LINK ? f->size : f->kind == DIRECTORY ? 4096 : 0;
   out->blksize = 4096;
   out->blocks = 8;
-  out->atime = out->mtime = out->ctime = 946684800;
+  out->atime = f->accessed.sec, out->atime_ns = f->accessed.nsec;
+  out->mtime = out->ctime = f->modified.sec, out->mtime_ns = out->ctime_ns = f->modified.nsec;
 }
 
 void pleach_set_standard(int fd, struct file *f, int flags) {
   standard[fd].file = f;
   standard[fd].flags = flags;
-}
-
-/* `./A` and `.//A` are `A`; `..` and `/` are the one directory. */
-struct file *pleach_find(const char *path) {
-  if (path[0] == '/' && !path[1]) return &files[2];
-  if (path[0] == '.' && path[1] == '.' && !path[2]) return &files[2];
-  while (path[0] == '.' && path[1] == '/') {
-    path += 2;
-    while (*path == '/') path++;
-    if (!*path) return &files[2];
-  }
-  for (int i = 0; i < file_count; i++) {
-    if (!files[i].linked) continue;
-    int k = 0;
-    while (files[i].name[k] && files[i].name[k] == path[k]) k++;
-    if (!files[i].name[k] && !path[k]) return &files[i];
-  }
-  static int said;
-  if (path[0] == '/') pleach_take_for_given(&said, "files outside the directory do not exist");
-  return 0;
 }
 
 struct description *pleach_description(long fd) {
@@ -105,24 +91,27 @@ static long add(struct file *f, int flags) {
   return fd;
 }
 
-static int has_slash(const char *path) {
-  for (; *path; path++)
-    if (*path == '/') return 1;
-  return 0;
-}
-
-long pleach_open(const char *path, long flags, long mode) {
-  int writes = (flags & O_ACCMODE) != 0;
-  if (!*path) return -ENOENT;
-  struct file *f = pleach_find(path);
-  if (!f) {
-    if (!(flags & O_CREAT) || has_slash(path)) return -ENOENT;
-    f = pleach_new_file(FILE_, path, 0, 0, S_IFREG | (mode & 0755));
+long pleach_open(long at, const char *path, long flags, long mode) {
+  int writes = (flags & O_ACCMODE) != 0, create = (flags & O_CREAT) != 0, only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  long why;
+  struct name *n = pleach_find(at, path, only || (flags & O_NOFOLLOW) ? 0 : FOLLOW, &why);
+  struct file *f;
+  if (!n) {
+    if (!create || why != -ENOENT) return why;
+    f = pleach_new_file(FILE_, 0, 0, S_IFREG | (mode & 07777));
     if (!f) return -ENOSPC;
+    why = pleach_new_name(at, path, f);
+    if (why) {
+      f->kind = UNUSED;
+      return why;
+    }
     return add(f, (int)flags);
   }
-  if ((flags & O_CREAT) && (flags & O_EXCL)) return -EEXIST;
-  if (f->kind == DIRECTORY && (writes || (flags & O_CREAT))) return -EISDIR;
+  f = n->file;
+  if (only) return -EEXIST;
+  if (f->kind == LINK) return -ELOOP;
+  if (f->kind == FIFO) __pleach_unmodelled(2); /* waits for the other end */
+  if (f->kind == DIRECTORY && (writes || create)) return -EISDIR;
   if (f->kind != DIRECTORY && (flags & O_DIRECTORY)) return -ENOTDIR;
   if ((flags & O_TRUNC) && writes && f->kind == FILE_) f->size = 0;
   return add(f, (int)flags);
@@ -202,9 +191,11 @@ long pleach_write(long fd, const char *from, size_t n) {
 long pleach_seek(long fd, long offset, long whence) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
-  if (d->file->kind != FILE_) return -ESPIPE;
-  long base = whence == 0 ? 0 : whence == 1 ? d->offset : d->file->size;
-  if (whence < 0 || whence > 2) return -EINVAL;
+  if (d->file->kind != FILE_ && d->file->kind != DIRECTORY) return -ESPIPE;
+  long size = d->file->size, base = whence == 1 ? d->offset : whence == 2 ? size : 0;
+  if (whence < 0 || whence > 4) return -EINVAL;
+  if (whence > 2 && (offset < 0 || offset >= size)) return -ENXIO;
+  if (whence == 4) offset = size; /* the only hole is the end */
   if (base + offset < 0) return -EINVAL;
   d->offset = base + offset;
   return d->offset;
@@ -253,7 +244,7 @@ long pleach_duplicate_to(long fd, long to) {
 }
 
 long pleach_pipe(int *fds) {
-  struct file *f = pleach_new_file(PIPE, "", 0, 0, S_IFIFO | 0600);
+  struct file *f = pleach_new_file(PIPE, 0, 0, S_IFIFO | 0600);
   if (!f) return -EMFILE;
   long in = add(f, 0);
   if (in < 0) return in;

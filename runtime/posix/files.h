@@ -3,18 +3,25 @@
 #define PLEACH_POSIX_FILES_H
 #include "abi.h"
 
-enum { MAX_FILES = 32, MAX_OPEN = 64, LONGEST_NAME = 64 };
+enum { MAX_FILES = 32, MAX_NAMES = 64, MAX_OPEN = 64, LONGEST_NAME = 64 };
 
-/* FILE_: bytes in memory. SINK: takes everything. EMPTY: at its end. PIPE: bytes, read once. DIRECTORY: can be opened. */
-enum kind { UNUSED, FILE_, SINK, EMPTY, PIPE, DIRECTORY };
+/* FILE_: bytes in memory. SINK: takes everything. EMPTY: at its end. PIPE: bytes, read once. FIFO: a pipe with a name, which would wait to be
+ * opened. LINK: its bytes are another name. */
+enum kind { UNUSED, FILE_, SINK, EMPTY, PIPE, FIFO, LINK, DIRECTORY };
 
 struct file {
   enum kind kind;
-  char name[LONGEST_NAME];
   char *data;
   long size, room;
-  unsigned mode;
-  int linked; /* whether the name still leads to it */
+  unsigned mode, uid, gid;
+  int links; /* names that lead to it */
+  struct timespec accessed, modified;
+};
+
+/* `d/x`: from the one directory that the program starts in, or from the root with a slash in front. */
+struct name {
+  char text[LONGEST_NAME];
+  struct file *file; /* none: free */
 };
 
 /* What dup and fork would share. */
@@ -30,12 +37,19 @@ extern unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *plea
 /* Says, once on a path, that the program learned something of the system that could be otherwise. */
 void pleach_take_for_given(int *said, const char *what);
 
-struct file *pleach_new_file(enum kind kind, const char *name, char *data, long size, unsigned mode);
+struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode);
 void pleach_attributes(struct file *f, struct stat *out);
 void pleach_set_standard(int fd, struct file *f, int flags);
-struct file *pleach_find(const char *path);
+long pleach_now(struct timespec *to);
 
-long pleach_open(const char *path, long flags, long mode);
+/* names.c */
+enum { FOLLOW = 1 };
+struct name *pleach_find(long at, const char *path, int follow, long *why);
+long pleach_new_name(long at, const char *path, struct file *f);
+extern struct name pleach_names[MAX_NAMES];
+extern struct name *pleach_directory; /* where the program is */
+
+long pleach_open(long at, const char *path, long flags, long mode);
 long pleach_close(long fd);
 long pleach_read(long fd, char *to, size_t n);
 long pleach_write(long fd, const char *from, size_t n);

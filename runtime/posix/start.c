@@ -70,8 +70,8 @@ static struct file *symbolic_file(const char *file_name, const char *name, const
   struct stat attributes, is;
   klee_make_symbolic(data, (size_t)size, name);
   if (like) make_like(data, like);
-  struct file *f = pleach_new_file(FILE_, file_name, data, size, S_IFREG | 0644);
-  if (!f) wrong("too many symbolic files");
+  struct file *f = pleach_new_file(FILE_, data, size, S_IFREG | 0644);
+  if (!f || (*file_name && pleach_new_name(AT_FDCWD, file_name, f))) wrong("too many symbolic files");
   klee_make_symbolic(&attributes, sizeof attributes, stat_name);
   pleach_attributes(f, &is);
   const unsigned long *have = (const unsigned long *)&attributes, *want = (const unsigned long *)&is;

@@ -10,6 +10,10 @@ use pleach_ir::{Inst, Ty};
 use pleach_memory::{ObjectKind, Value};
 use pleach_state::{Cut, State};
 
+/// Library functions that pass on as many arguments as there may be, given or not.
+const GREEDY: [&str; 5] = ["ioctl", "mremap", "prctl", "ptrace", "syscall"];
+const MOST: u64 = 6;
+
 impl Machine {
     pub(crate) fn varargs(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
         let pw = self.pointer_bits();
@@ -64,6 +68,10 @@ impl Machine {
             }
             placed.push((offset, bytes, v));
             offset += bytes.next_multiple_of(word);
+        }
+        if self.program.library && GREEDY.contains(&self.program.function(st.frame.func).name.as_str()) {
+            // Anything may be there.
+            offset = offset.max(MOST * word);
         }
         let id = self.allocate(st, offset, 16, ObjectKind::Stack)?;
         for (off, bytes, v) in placed {

@@ -16,6 +16,8 @@ const RULE_PATH_BENEATH: libc::c_int = 1;
 const WRITE_FILE: u64 = 1 << 1;
 /// Writing, and removing and making every kind of entry: the write rights of the first version.
 const WRITES: u64 = WRITE_FILE | 0x1ff << 4;
+/// Linking and renaming from one directory to another, below the allowed one; without it the kernel refuses them.
+const REFER: u64 = 1 << 13;
 
 #[repr(C)]
 struct RulesetAttributes {
@@ -41,15 +43,11 @@ impl WriteOnly {
 
     /// Restricts the calling process, as far as the kernel can. Only system calls: usable after a fork.
     pub fn restrict(&self) {
-        let attributes = RulesetAttributes { handled_access_fs: WRITES };
-        // SAFETY: the pointer and size are those of the local structure; a failure is a negative result.
-        let ruleset = unsafe {
-            libc::syscall(CREATE_RULESET, &raw const attributes, size_of::<RulesetAttributes>(), 0 as libc::c_uint)
-        };
-        let Ok(ruleset @ 0..) = i32::try_from(ruleset) else {
+        // The first version does not know the second right.
+        let Some((ruleset, rights)) = ruleset(WRITES | REFER).or_else(|| ruleset(WRITES)) else {
             return;
         };
-        if allow(ruleset, &self.directory, WRITES) {
+        if allow(ruleset, &self.directory, rights) {
             allow(ruleset, c"/dev/null", WRITE_FILE);
             // SAFETY: no pointers are passed.
             unsafe {
@@ -60,6 +58,15 @@ impl WriteOnly {
         // SAFETY: the descriptor was made above and is used nowhere else.
         unsafe { libc::close(ruleset) };
     }
+}
+
+fn ruleset(rights: u64) -> Option<(i32, u64)> {
+    let attributes = RulesetAttributes { handled_access_fs: rights };
+    // SAFETY: the pointer and size are those of the local structure; a failure is a negative result.
+    let made = unsafe {
+        libc::syscall(CREATE_RULESET, &raw const attributes, size_of::<RulesetAttributes>(), 0 as libc::c_uint)
+    };
+    i32::try_from(made).ok().filter(|r| *r >= 0).map(|r| (r, rights))
 }
 
 fn allow(ruleset: i32, path: &std::ffi::CStr, access: u64) -> bool {

@@ -1,6 +1,7 @@
 //! `pleach cc` and `pleach c++`: clang, but what it makes carries its bitcode.
 //!
-//! The compiler does what it was told, with the arguments as they are. Each source is compiled a second time to
+//! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode, or the linker would not
+//! take them out of a library. Each source is compiled a second time to
 //! bitcode for the engine, which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources
 //! are linked at once, the section comes from a piece of assembly added to the command.
 
@@ -15,6 +16,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+
+/// After the given flags, which may say otherwise.
+const UNOPTIMISED: [&str; 2] = ["-O0", "-U_FORTIFY_SOURCE"];
 
 /// The compiler, if the arguments (the program's name first) ask for one: `pleach cc …`, or `pleach-cc …` through a link.
 pub fn asked(args: &[OsString]) -> Option<(&'static str, &[OsString])> {
@@ -43,7 +47,9 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
         bitcode.push(Bitcode::start(compiler, &line, source, scratch.0.join(format!("{i}.bc")))?);
     }
     let native = |more: &[OsString]| -> Result<u8, CliError> {
-        let status = Command::new(compiler).args(&args).args(more).status().map_err(|why| unusable(compiler, why))?;
+        let mut command = Command::new(compiler);
+        command.args(&args).args(UNOPTIMISED).args(more);
+        let status = command.status().map_err(|why| unusable(compiler, why))?;
         Ok(status.code().map_or(1, |c| c as u8))
     };
     let status = match line.job {

@@ -1,11 +1,10 @@
 #include "words.h"
 #include <assert.h>
-#include <ctype.h>
 
 int words(const char *text) {
   int n = 0, inside = 0;
   for (; *text; text++) {
-    int letter = !isspace((unsigned char)*text);
+    int letter = !space(*text);
     n += letter && !inside;
     inside = letter;
   }

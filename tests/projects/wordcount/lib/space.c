@@ -1,0 +1,3 @@
+#include "words.h"
+
+extern inline int space(char c);
