@@ -129,6 +129,7 @@ long pleach_new_name(long at, const char *path, struct file *f) {
     if (end == LONGEST_NAME - 1) return -ENAMETOOLONG;
     if (path[end] == '/' && path[end + 1] && path[end + 1] != '/') last = end + 1;
   }
+  if (!end) return -ENOENT;
   if (path[end - 1] == '/') {
     if (f->kind != DIRECTORY) return -EISDIR;
     while (path[end - 1] == '/') end--;
