@@ -12,7 +12,7 @@ set -euo pipefail
 
 version=1.2.3
 sha256=7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
-recipe=4
+recipe=12
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 cache=${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}
@@ -78,7 +78,7 @@ echo "#define VERSION \"$version\"" >include/version.h
 # Optimised, for the interpreter's sake, but with overflow defined, no vectors, and no recognition of library functions.
 flags=(-c -emit-llvm -std=c99 -nostdinc -ffreestanding -O1 -g0 -w -fwrapv -fno-strict-aliasing -fno-vectorize
   -fno-slp-vectorize -fno-unroll-loops -fno-jump-tables -ffp-contract=off -fno-stack-protector -fcf-protection=none
-  -mlong-double-64 -fno-pic -D_XOPEN_SOURCE=700
+  -fno-pic -D_XOPEN_SOURCE=700
   -I"$here/musl/arch" -I"$source/arch/x86_64" -I"$source/arch/generic" -Iinclude -I"$source/src/include"
   -I"$source/src/internal" -I"$source/include")
 

@@ -3,6 +3,7 @@
 use crate::access::{Place, Purpose, note, uninit_name};
 use crate::flow::Attempt;
 use crate::machine::Machine;
+use pleach_expr::TermId;
 use pleach_ir::Inst;
 use pleach_memory::{Background, Value};
 use pleach_state::{Access, State};
@@ -26,8 +27,14 @@ impl Machine {
         }
     }
 
-    /// `memmove`; a length that is not known is decided first.
+    /// `memmove`; a length that is not known is decided first, unless the range is short.
     pub(crate) fn copy_bytes(&mut self, st: &mut State, d: Value, s: Value, n: Value, w: u16) -> Attempt<()> {
+        if let Value::Term(t) = n
+            && self.copy_guarded(st, d, s, t)?
+        {
+            note(st, || Access::Opaque);
+            return Ok(());
+        }
         let n = self.concretize(st, n, w, "the length of a memory copy")?;
         if n == 0 {
             note(st, || Access::Empty);
@@ -66,6 +73,38 @@ impl Machine {
         }
     }
 
+    /// A copy whose length is not known; `false` if it must be decided first.
+    fn copy_guarded(&mut self, st: &mut State, d: Value, s: Value, n: TermId) -> Attempt<bool> {
+        let Some(n) = self.open_length(st, n) else { return Ok(false) };
+        let Some(from) = self.range_end(st, s, n, Purpose::Read)? else { return Ok(false) };
+        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(false) };
+        let Some(len) = self.guarded_length(st, n, from.room.min(to.room)) else { return Ok(false) };
+        if self.has_pointers(st, &from, len) || self.has_pointers(st, &to, len) {
+            return Ok(false);
+        }
+        let from = Place::At { obj: from.obj, off: from.off };
+        let bytes: Vec<Value> = (0..len).map(|i| self.read_byte(st, from, i)).collect();
+        self.write_guarded(st, &to, n, &bytes);
+        Ok(true)
+    }
+
+    fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> Attempt<bool> {
+        let Some(n) = self.open_length(st, n) else { return Ok(false) };
+        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(false) };
+        let Some(len) = self.guarded_length(st, n, to.room) else { return Ok(false) };
+        if self.has_pointers(st, &to, len) {
+            return Ok(false);
+        }
+        self.write_guarded(st, &to, n, &vec![byte; len as usize]);
+        Ok(true)
+    }
+
+    /// The length as the path knows it, if that is no number.
+    fn open_length(&mut self, st: &mut State, n: TermId) -> Option<TermId> {
+        let plain = self.plain(st, n);
+        self.terms.as_const(plain).is_none().then_some(plain)
+    }
+
     fn read_byte(&mut self, st: &mut State, place: Place, i: u64) -> Value {
         let at = self.shifted(place, i);
         self.read_place(st, at, 1)
@@ -82,6 +121,12 @@ impl Machine {
     }
 
     pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> Attempt<()> {
+        if let Value::Term(t) = n
+            && self.fill_guarded(st, d, byte, t)?
+        {
+            note(st, || Access::Opaque);
+            return Ok(());
+        }
         let n = self.concretize(st, n, w, "the length of a memory fill")?;
         if n == 0 {
             note(st, || Access::Empty);

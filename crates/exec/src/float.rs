@@ -1,18 +1,18 @@
 //! Floating point: concrete values of 32 and 64 bits at native speed, everything else as terms.
 
 use crate::arith::signed_min;
-use crate::flow::{Attempt, Flow};
+use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
-use pleach_ir::{FBinOp, FCastOp, FCmpOp, FloatTy, Inst, ScalarFn, Ty};
+use pleach_ir::{FBinOp, FCastOp, FCmpOp, FloatTy, Inst, ScalarFn};
 use pleach_memory::Value;
-use pleach_state::{Cut, State};
+use pleach_state::State;
 
 impl Machine {
     pub(crate) fn float(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
         match *inst {
             Inst::FBin { op, ty, dst, a, b } => {
-                let (x, y) = self.float_operands(consts, st, ty, a, b)?;
+                let (x, y) = self.float_operands(consts, st, ty, a, b);
                 let r = float_bin(&mut self.terms, op, x, y);
                 self.set_term(st, dst, r);
                 Ok(())
@@ -26,18 +26,13 @@ impl Machine {
                 Ok(())
             }
             Inst::FCmp { op, ty, dst, a, b } => {
-                let (x, y) = self.float_operands(consts, st, ty, a, b)?;
+                let (x, y) = self.float_operands(consts, st, ty, a, b);
                 let r = float_cmp(&mut self.terms, op, x, y);
                 self.set_term(st, dst, r);
                 Ok(())
             }
             Inst::FCast { op, from, to, dst, a } => {
                 let (wf, wt) = (self.width_of(from), self.width_of(to));
-                for ty in [from, to] {
-                    if let Ty::Float(f) = ty {
-                        supported(f)?;
-                    }
-                }
                 let v = self.value(st, consts, a, wf);
                 let x = self.term(st, v, wf);
                 let r = float_cast(&mut self.terms, op, x, wt);
@@ -55,21 +50,11 @@ impl Machine {
         ty: FloatTy,
         a: pleach_ir::Opnd,
         b: pleach_ir::Opnd,
-    ) -> Attempt<(TermId, TermId)> {
-        supported(ty)?;
+    ) -> (TermId, TermId) {
         let w = ty.bits();
         let x = self.value(st, consts, a, w);
         let y = self.value(st, consts, b, w);
-        Ok((self.term(st, x, w), self.term(st, y, w)))
-    }
-}
-
-fn supported(ty: FloatTy) -> Attempt<()> {
-    match ty {
-        FloatTy::Single | FloatTy::Double => Ok(()),
-        FloatTy::Half => Err(Flow::cut(Cut::Unsupported("half-precision floats".into()))),
-        FloatTy::X87 => Err(Flow::cut(Cut::Unsupported("long double".into()))),
-        FloatTy::Quad => Err(Flow::cut(Cut::Unsupported("quadruple-precision floats".into()))),
+        (self.term(st, x, w), self.term(st, y, w))
     }
 }
 
@@ -127,9 +112,6 @@ pub fn float_cast(t: &mut Terms, op: FCastOp, x: TermId, to: u16) -> TermId {
 }
 
 pub(crate) fn float_scalar(t: &mut Terms, op: ScalarFn, w: u16, a: &[TermId]) -> Option<TermId> {
-    if w > 64 {
-        return None;
-    }
     let sign = signed_min(t, w);
     Some(match op {
         ScalarFn::FAbs => {
@@ -149,12 +131,61 @@ pub(crate) fn float_scalar(t: &mut Terms, op: ScalarFn, w: u16, a: &[TermId]) ->
             t.or(magnitude, s)
         }
         ScalarFn::FMinNum | ScalarFn::FMaxNum => {
-            let less = if op == ScalarFn::FMinNum { t.flt(a[0], a[1]) } else { t.flt(a[1], a[0]) };
+            let less = if op == ScalarFn::FMinNum { t.fle(a[0], a[1]) } else { t.fle(a[1], a[0]) };
             let nan_b = t.fisnan(a[1]);
             let first = t.or(less, nan_b);
             t.ite(first, a[0], a[1])
         }
+        ScalarFn::IsFpClass => {
+            let mask = t.as_const(a[1])?;
+            fp_class(t, w, a[0], mask as u32)?
+        }
         ScalarFn::Fma => t.ffma(a[0], a[1], a[2]),
         _ => return None,
     })
+}
+
+/// Whether the pattern `x` of `w` bits is in one of the classes of `mask`, numbered as in LLVM's `FPClassTest`.
+fn fp_class(t: &mut Terms, w: u16, x: TermId, mask: u32) -> Option<TermId> {
+    // bits of the exponent and of the fraction; a bit for the integer part stands between them in 80 bits
+    let (exponent, fraction) = match w {
+        16 => (5, 10),
+        32 => (8, 23),
+        64 => (11, 52),
+        80 => (15, 63),
+        128 => (15, 112),
+        _ => return None,
+    };
+    let negative = t.extract(x, w - 1, 1);
+    let exponent_bits = t.extract(x, w - 1 - exponent, exponent);
+    let fraction_bits = t.extract(x, 0, fraction);
+    let quiet = t.extract(x, fraction - 1, 1);
+    let (no_exponent, no_fraction) = (t.constant(exponent, 0), t.constant(fraction, 0));
+    let full = t.not(no_exponent);
+    let (least, most) = (t.eq(exponent_bits, no_exponent), t.eq(exponent_bits, full));
+    let whole = t.eq(fraction_bits, no_fraction);
+    let (part, positive, loud) = (t.not(whole), t.not(negative), t.not(quiet));
+    let (above, below) = (t.not(least), t.not(most));
+    let middle = t.and(above, below);
+    let classes: [[TermId; 3]; 10] = [
+        [most, part, loud],
+        [most, part, quiet],
+        [most, whole, negative],
+        [middle, middle, negative],
+        [least, part, negative],
+        [least, whole, negative],
+        [least, whole, positive],
+        [least, part, positive],
+        [middle, middle, positive],
+        [most, whole, positive],
+    ];
+    let mut any = Terms::FALSE;
+    for (i, [a, b, c]) in classes.into_iter().enumerate() {
+        if mask >> i & 1 == 1 {
+            let all = t.and(a, b);
+            let all = t.and(all, c);
+            any = t.or(any, all);
+        }
+    }
+    Some(any)
 }

@@ -20,6 +20,7 @@ mod entry;
 mod feasible;
 mod float;
 mod flow;
+mod guarded;
 mod integer;
 mod leak;
 mod logic;

@@ -8,7 +8,7 @@ use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_ir::{Inst, Ty};
 use pleach_memory::{ObjectKind, Value};
-use pleach_state::{Cut, State};
+use pleach_state::{Cut, ErrorKind, State};
 
 /// Library functions that pass on as many arguments as there may be, given or not.
 const GREEDY: [&str; 5] = ["ioctl", "mremap", "prctl", "ptrace", "syscall"];
@@ -47,8 +47,36 @@ impl Machine {
                 self.copy_bytes(st, d, s, Value::Int(n), 64)
             }
             Inst::VaEnd { .. } => Ok(()),
-            _ => Err(Flow::cut(Cut::Unsupported("the va_arg instruction".into()))),
+            Inst::VaArg { ty, dst, list } => {
+                let list = self.value(st, consts, list, pw);
+                let v = self.next_argument(st, list, ty)?;
+                self.set(st, dst, v);
+                Ok(())
+            }
+            _ => unreachable!("dispatched by family"),
         }
+    }
+
+    /// Takes the next argument from where `va_start` put it.
+    fn next_argument(&mut self, st: &mut State, list: Value, ty: Ty) -> Attempt<Value> {
+        let word = self.pointer_bytes();
+        let cursor = match (word, list) {
+            (8, Value::Ptr { obj, off }) => Value::Ptr { obj, off: off + 8 },
+            (4, _) => list,
+            _ => return Err(Flow::cut(Cut::Unsupported("va_arg through a symbolic pointer".into()))),
+        };
+        let cursor = self.place(st, cursor, word, Purpose::Write)?;
+        let Value::Ptr { obj, off } = self.read_place(st, cursor, word) else {
+            return Err(Flow::error(ErrorKind::BadCall, "va_arg of a list that was not started"));
+        };
+        let at = if is_wide(word, ty) { (off as u64).next_multiple_of(16) as i64 } else { off };
+        let bytes = u64::from(self.program.target.store_bytes(ty));
+        let from = self.place(st, Value::Ptr { obj, off: at }, bytes, Purpose::Read)?;
+        let v = self.read_place(st, from, bytes);
+        let after = at + bytes.next_multiple_of(word) as i64;
+        self.write_place(st, cursor, word, Value::Ptr { obj, off: after });
+        crate::access::note(st, || pleach_state::Access::Opaque);
+        Ok(v)
     }
 
     /// The variable arguments of the top frame, one after the other as the calling convention lays them out in memory.
@@ -58,12 +86,8 @@ impl Machine {
         let mut offset = 0u64;
         let mut placed = Vec::new();
         for &(v, ty) in args.iter() {
-            if self.program.library && ty == Ty::Float(pleach_ir::FloatTy::X87) {
-                // The library would take it for a `double`.
-                return Err(Flow::cut(Cut::Unsupported("a long double among variable arguments".into())));
-            }
             let bytes = u64::from(self.program.target.store_bytes(ty));
-            if word == 8 && matches!(ty, Ty::Float(pleach_ir::FloatTy::X87) | Ty::Int(128)) {
+            if is_wide(word, ty) {
                 offset = offset.next_multiple_of(16);
             }
             placed.push((offset, bytes, v));
@@ -79,4 +103,9 @@ impl Machine {
         }
         Ok(id)
     }
+}
+
+/// Whether an argument begins at a multiple of 16.
+fn is_wide(word: u64, ty: Ty) -> bool {
+    word == 8 && matches!(ty, Ty::Float(pleach_ir::FloatTy::X87 | pleach_ir::FloatTy::Quad) | Ty::Int(128..))
 }

@@ -1,9 +1,11 @@
-//! Float operators on bit patterns of 32 and 64 bits, by the machine's own arithmetic, which is IEEE 754 to nearest even.
+//! Float operators on bit patterns of 32 and 64 bits, by the machine's own arithmetic, which is IEEE 754 to nearest even; the other formats
+//! are in [`crate::wide_float`].
 //!
 //! Results that are not a number are the one quiet NaN that SMT-LIB knows. A conversion to an integer that does not fit
 //! (or of a NaN) gives `1 << (w - 1)`, as x86 does for signed targets: the operators are total, so that evaluation is.
 
 use crate::term::Op;
+use crate::wide_float;
 
 const NAN32: u32 = 0x7fc0_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
@@ -22,11 +24,16 @@ pub(crate) fn apply(op: Op, width: u16, x: &Operands) -> Option<u128> {
     match op {
         Op::FFromSigned | Op::FFromUnsigned => from_integer(op == Op::FFromSigned, width, x),
         _ => match x.width {
-            32 => single(op, width, x),
-            64 => double(op, width, x),
-            _ => None,
+            32 if machine(op, width) => single(op, width, x),
+            64 if machine(op, width) => double(op, width, x),
+            _ => wide_float::apply(op, width, x),
         },
     }
+}
+
+/// Whether the machine's types suffice: all but conversions to another format.
+fn machine(op: Op, width: u16) -> bool {
+    op != Op::FResize || width == 32 || width == 64
 }
 
 fn from_integer(signed: bool, width: u16, x: &Operands) -> Option<u128> {
@@ -40,7 +47,7 @@ fn from_integer(signed: bool, width: u16, x: &Operands) -> Option<u128> {
         (32, false) => Some(u128::from((x.a as f32).to_bits())),
         (64, true) => Some(u128::from((integer as f64).to_bits())),
         (64, false) => Some(u128::from((x.a as f64).to_bits())),
-        _ => None,
+        _ => wide_float::from_integer(signed, width, x),
     }
 }
 

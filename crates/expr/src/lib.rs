@@ -20,6 +20,7 @@ mod subst;
 pub mod support;
 pub mod symbol;
 pub mod term;
+mod wide_float;
 
 pub use bits::Limbs;
 pub use model::Model;

@@ -192,7 +192,7 @@ fn conversions_round_to_nearest_even() {
 #[test]
 fn foreign_floats_and_quantifiers_have_no_value() {
     let mut terms = Terms::new(64);
-    let s = terms.symbols.intern("x", SymbolKind::Bits(80));
+    let s = terms.symbols.intern("x", SymbolKind::Bits(96));
     let x = terms.var(s);
     let nan = terms.fisnan(x);
     let model = Model::new();

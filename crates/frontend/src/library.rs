@@ -71,12 +71,10 @@ fn without_model(whole: &Module<'_>, library: &Library) -> Vec<String> {
     undefined_functions(whole).filter(|n| !modelled.contains(n.as_str())).collect()
 }
 
-/// A function that takes or gives a `long double` stays undefined: the library's `long double` is another type than the
-/// program's.
 fn undefined_functions(whole: &Module<'_>) -> impl Iterator<Item = String> {
     whole
         .functions()
-        .filter(|f| f.is_declaration() && f.value().users().next().is_some() && !f.has_long_double())
+        .filter(|f| f.is_declaration() && f.value().users().next().is_some())
         .map(|f| f.name())
         .filter(|n| !n.starts_with("llvm.") && !is_engine_name(n))
 }

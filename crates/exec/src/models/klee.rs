@@ -221,7 +221,7 @@ fn get_value(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 impl Machine {
     /// The smallest or largest value of a term on this path (unsigned), by bisection.
-    fn extreme(&mut self, st: &mut State, t: pleach_expr::TermId, largest: bool) -> Option<u64> {
+    pub(crate) fn extreme(&mut self, st: &mut State, t: pleach_expr::TermId, largest: bool) -> Option<u64> {
         let w = self.terms.width(t);
         if w > 64 {
             return None;

@@ -55,6 +55,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__VERIFIER_nondet_memory" => super::symbolic::nondet_memory,
         "__VERIFIER_assume" => assume,
+        "llvm.lane.check" => lane,
         "__VERIFIER_assert" => assert,
         "__VERIFIER_error" | "reach_error" => error,
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => |_, _, _| Ok(()),
@@ -131,4 +132,12 @@ impl Machine {
 /// Ends the path without a test.
 pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
     Err(Flow::Stop(Step::End(End::Silent)))
+}
+
+/// The front end asks whether a vector has a lane.
+fn lane(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let inside = m.term(st, call.arg(0), 1);
+    m.require(st, inside, ErrorKind::OobRead, || "an access to a lane that the vector does not have".into())?;
+    note(st, || Access::Assert);
+    Ok(())
 }

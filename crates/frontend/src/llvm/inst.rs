@@ -183,6 +183,16 @@ impl<'m> Inst<'m> {
         // SAFETY: a call; null when the attribute is absent.
         unsafe { attribute_type(LLVMGetCallSiteEnumAttribute(self.raw(), i + 1, Attr::ByVal.kind())) }
     }
+    /// How many of a call's arguments have a parameter; all, unless the callee takes variable arguments.
+    pub fn fixed_arguments(self) -> u32 {
+        // SAFETY: a call; its function type is live.
+        let ty: Type<'m> = unsafe { Type::from_raw(LLVMGetCalledFunctionType(self.raw())) };
+        if ty.is_variadic() { ty.parameter_count() } else { u32::MAX }
+    }
+    pub fn call_align(self, i: u32) -> Option<u64> {
+        // SAFETY: a call; null when the attribute is absent.
+        unsafe { attribute_number(LLVMGetCallSiteEnumAttribute(self.raw(), i + 1, Attr::Align.kind())) }
+    }
     /// A call of `setjmp` or the like.
     pub fn returns_twice(self) -> bool {
         let kind = Attr::ReturnsTwice.kind();

@@ -103,6 +103,11 @@ impl<'m> Type<'m> {
     }
 
     /// Of a function type.
+    /// Of a function type.
+    pub fn parameter_count(self) -> u32 {
+        // SAFETY: asked of function types only.
+        unsafe { LLVMCountParamTypes(self.raw()) }
+    }
     pub fn is_variadic(self) -> bool {
         // SAFETY: asked only of function types.
         unsafe { matches!(self.shape(), Shape::Function) && LLVMIsFunctionVarArg(self.raw) != 0 }

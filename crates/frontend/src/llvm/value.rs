@@ -339,11 +339,6 @@ impl<'m> Function<'m> {
     pub fn is_declaration(self) -> bool {
         self.0.is_declaration()
     }
-    /// Whether a parameter or the result is a `long double` of x86.
-    pub fn has_long_double(self) -> bool {
-        let x87 = |t: Type<'m>| matches!(t.shape(), super::Shape::Float(pleach_ir::FloatTy::X87));
-        self.params().into_iter().any(|p| x87(p.ty())) || self.ty().return_type().is_some_and(x87)
-    }
     /// Several modules may define it; one definition is taken.
     pub fn set_mergeable_linkage(self) {
         // SAFETY: a live function with a body.

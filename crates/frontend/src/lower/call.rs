@@ -32,7 +32,11 @@ impl<'m> Lowering<'_, 'm> {
 
     fn arguments(&mut self, inst: Inst<'m>) -> Lowered<Vec<Arg>> {
         let mut args = Vec::new();
+        let fixed = inst.fixed_arguments();
         for (v, i) in inst.call_args().into_iter().zip(0..) {
+            if i >= fixed && self.variable_argument(inst, v, i, &mut args)? {
+                continue;
+            }
             let byval = inst.call_byval(i).and_then(|t| self.unit.module.alloc_size(t)).unwrap_or(0);
             let byval = u32::try_from(byval).map_err(|_| Unsupported::new("an argument above 4 GiB"))?;
             let types = self.leaf_types(v)?;
@@ -40,6 +44,34 @@ impl<'m> Lowering<'_, 'm> {
             args.extend(leaves.into_iter().zip(types.iter()).map(|(value, ty)| Arg { value, ty: *ty, byval }));
         }
         Ok(args)
+    }
+
+    /// A structure or vector among variable arguments, as the words that `va_arg` reads; `false` if it is neither.
+    fn variable_argument(&mut self, inst: Inst<'m>, v: Value<'m>, i: u32, args: &mut Vec<Arg>) -> Lowered<bool> {
+        if let Some(ty) = inst.call_byval(i) {
+            let size = self.unit.module.alloc_size(ty).unwrap_or(0);
+            let pointer = u64::from(self.unit.pointer_bits()) / 8;
+            // Words of 16 bytes are laid out at multiples of 16.
+            let word = if inst.call_align(i).unwrap_or(0) > pointer { 16 } else { pointer };
+            let from = self.operand(v)?;
+            for at in (0..size).step_by(word as usize) {
+                let ty = Ty::Int(8 * word.min(size - at) as u16);
+                let ptr = self.offset(from, at);
+                let dst = self.slot(ty);
+                self.push(ir::Inst::Load { ty, volatile: false, dst, ptr });
+                args.push(Arg { value: Opnd::slot(dst), ty, byval: 0 });
+            }
+            return Ok(true);
+        }
+        if !v.ty().is_vector() {
+            return Ok(false);
+        }
+        let types = self.leaf_types(v)?;
+        let lanes = self.operands(v)?;
+        let ty = Ty::Int(self.total_bits(&types)?);
+        let value = self.pack(&types, &lanes)?;
+        args.push(Arg { value, ty, byval: 0 });
+        Ok(true)
     }
 
     /// The results are fresh slots of the types given.

@@ -34,13 +34,13 @@ impl<'m> Lowering<'_, 'm> {
         self.unpack(packed, &to)
     }
 
-    fn total_bits(&self, types: &[Ty]) -> Lowered<u16> {
+    pub fn total_bits(&self, types: &[Ty]) -> Lowered<u16> {
         let total: u32 = types.iter().map(|t| u32::from(self.bits(*t))).sum();
         u16::try_from(total).map_err(|_| Unsupported::new(format!("bitcast of {total} bits")))
     }
 
     /// One integer of all lanes, the first lowest.
-    fn pack(&mut self, types: &[Ty], leaves: &[Opnd]) -> Lowered<Opnd> {
+    pub fn pack(&mut self, types: &[Ty], leaves: &[Opnd]) -> Lowered<Opnd> {
         let total = self.total_bits(types)?;
         let mut whole = None;
         let mut at = 0;
@@ -62,7 +62,7 @@ impl<'m> Lowering<'_, 'm> {
         whole.ok_or_else(|| Unsupported::new("bitcast of nothing"))
     }
 
-    fn unpack(&mut self, whole: Opnd, types: &[Ty]) -> Lowered<Leaves> {
+    pub fn unpack(&mut self, whole: Opnd, types: &[Ty]) -> Lowered<Leaves> {
         let total = self.total_bits(types)?;
         if types.len() == 1 {
             return Ok(one(whole));

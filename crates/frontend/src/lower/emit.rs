@@ -173,7 +173,11 @@ impl<'u, 'm> Lowering<'u, 'm> {
     }
 
     pub fn leaf_types(&mut self, v: Value<'m>) -> Lowered<Rc<[Ty]>> {
-        let leaves = self.unit.layouts.leaves(v.ty())?;
+        self.leaf_types_of(v.ty())
+    }
+
+    pub fn leaf_types_of(&mut self, ty: crate::llvm::Type<'m>) -> Lowered<Rc<[Ty]>> {
+        let leaves = self.unit.layouts.leaves(ty)?;
         Ok(leaves.iter().map(|l| l.ty).collect())
     }
 

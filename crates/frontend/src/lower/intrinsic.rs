@@ -3,7 +3,7 @@
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering, one};
 use crate::llvm::{Inst, Value, ValueKind};
-use pleach_ir::{self as ir, Arg, BinOp, Callee, Opnd, ScalarFn, Slot, Ty};
+use pleach_ir::{self as ir, Arg, Callee, CmpOp, Opnd, ScalarFn, Slot, Ty};
 
 /// The number of this check among those of clang's sanitizer for undefined behaviour.
 const SHIFT_OUT_OF_BOUNDS: u64 = 20;
@@ -171,11 +171,61 @@ impl<'m> Lowering<'_, 'm> {
                 let [mask_type] = *types else { return Err(unsupported()) };
                 Ok(one(self.scalar_call(ScalarFn::PtrMask, Ty::Ptr, Ty::Ptr, &[(p, Ty::Ptr), (mask, mask_type)])))
             }
-            _ => match base.strip_prefix("vector.reduce.") {
-                Some(op) => self.reduction(op, &args).ok_or_else(unsupported)?,
+            "scmp" | "ucmp" => self.three_way(inst, arg(0)?, arg(1)?, base == "scmp"),
+            // An address in the function stands for the places that only debuggers look at.
+            "returnaddress" | "frameaddress" | "addressofreturnaddress" | "sponentry"
+                if args.first().is_none_or(|level| level.as_u64() == Some(0)) =>
+            {
+                let here = self.unit.function_id(self.function.value()).ok_or_else(unsupported)?;
+                Ok(one(self.constant(ir::Const::Addr { symbol: ir::Symbol::Function(here), addend: 0 })))
+            }
+            "readcyclecounter" | "readsteadycounter" => {
+                let dst = self.slot(Ty::Int(64));
+                let a = self.undef(Ty::Int(64));
+                self.push(ir::Inst::Freeze { ty: Ty::Int(64), dst, a });
+                Ok(one(Opnd::slot(dst)))
+            }
+            "load.relative" => self.load_relative(arg(0)?, arg(1)?),
+            _ => match self.vector_intrinsic(inst, base, &args)? {
+                Some(leaves) => Ok(leaves),
                 None => self.float_intrinsic(inst, base, &args)?.ok_or_else(unsupported),
             },
         }
+    }
+
+    /// −1, 0 or 1.
+    fn three_way(&mut self, inst: Inst<'m>, a: Value<'m>, b: Value<'m>, signed: bool) -> Lowered<Leaves> {
+        let (types, results) = (self.leaf_types(a)?, self.leaf_types(inst.value())?);
+        let (a, b) = (self.operands(a)?, self.operands(b)?);
+        let (less, more) = if signed { (CmpOp::Slt, CmpOp::Sgt) } else { (CmpOp::Ult, CmpOp::Ugt) };
+        let mut out = Leaves::new();
+        for (i, (ty, to)) in types.iter().zip(results.iter()).enumerate() {
+            let (width, to_width) = (self.bits(*ty), self.bits(*to));
+            let (less, more) = (self.cmp(less, width, a[i], b[i]), self.cmp(more, width, a[i], b[i]));
+            let (minus, zero, plus) = (self.ones(to_width), self.int(to_width, 0), self.int(to_width, 1));
+            let positive = self.select(*to, more, plus, zero);
+            out.push(self.select(*to, less, minus, positive));
+        }
+        Ok(out)
+    }
+
+    /// `base + *(i32 *)(base + offset)`
+    fn load_relative(&mut self, base: Value<'m>, offset: Value<'m>) -> Lowered<Leaves> {
+        let ty = self.unit.layouts.scalar(offset.ty())?;
+        let (base, offset, width) = (self.operand(base)?, self.operand(offset)?, self.bits(ty));
+        let ptr = self.indexed(base, offset, width);
+        let dst = self.slot(Ty::Int(32));
+        self.push(ir::Inst::Load { ty: Ty::Int(32), volatile: false, dst, ptr });
+        Ok(one(self.indexed(base, Opnd::slot(dst), 32)))
+    }
+
+    /// `base + index` in bytes
+    fn indexed(&mut self, base: Opnd, index: Opnd, width: u16) -> Opnd {
+        let dst = self.slot(Ty::Ptr);
+        let parts = ir::Range { start: self.out.scaled.len() as u32, len: 1 };
+        self.out.scaled.push(ir::Scaled { index, width, scale: 1 });
+        self.push(ir::Inst::Gep { dst, base, offset: 0, parts });
+        Opnd::slot(dst)
     }
 
     fn effect(&mut self, inst: ir::Inst) -> Lowered<Leaves> {
@@ -231,41 +281,6 @@ impl<'m> Lowering<'_, 'm> {
         }
         results.extend(bits);
         Ok(results)
-    }
-
-    /// All lanes of the last argument combined; `None` when the combination is not known.
-    fn reduction(&mut self, op: &str, args: &[Value<'m>]) -> Option<Lowered<Leaves>> {
-        enum Step {
-            Bin(BinOp),
-            Fn(ScalarFn),
-        }
-        let step = match op {
-            "add" => Step::Bin(BinOp::Add),
-            "mul" => Step::Bin(BinOp::Mul),
-            "and" => Step::Bin(BinOp::And),
-            "or" => Step::Bin(BinOp::Or),
-            "xor" => Step::Bin(BinOp::Xor),
-            "smax" => Step::Fn(ScalarFn::SMax),
-            "smin" => Step::Fn(ScalarFn::SMin),
-            "umax" => Step::Fn(ScalarFn::UMax),
-            "umin" => Step::Fn(ScalarFn::UMin),
-            _ => return None,
-        };
-        let v = *args.last()?;
-        let reduce = |l: &mut Self| -> Lowered<Leaves> {
-            let types = l.leaf_types(v)?;
-            let lanes = l.operands(v)?;
-            let mut whole: Option<Opnd> = None;
-            for (ty, lane) in types.iter().zip(lanes) {
-                whole = Some(match (whole, &step) {
-                    (None, _) => lane,
-                    (Some(w), Step::Bin(op)) => l.bin_into(*op, 0, *ty, w, lane),
-                    (Some(w), Step::Fn(op)) => l.scalar_fn(*op, *ty, &[w, lane]),
-                });
-            }
-            Ok(whole.into_iter().collect())
-        };
-        Some(reduce(self))
     }
 }
 

@@ -4,7 +4,7 @@ use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering, one};
 use super::float::float_type;
 use crate::llvm::{Inst, Value};
-use pleach_ir::{Arg, Callee, FBinOp, FCastOp, FCmpOp, FloatTy, Opnd, ScalarFn, Ty};
+use pleach_ir::{Arg, BinOp, Callee, FBinOp, FCastOp, FCmpOp, FloatTy, Opnd, ScalarFn, Ty};
 
 /// Element-wise functions and how many of their arguments count.
 fn float_fn(name: &str) -> Option<(ScalarFn, usize)> {
@@ -27,7 +27,7 @@ fn float_fn(name: &str) -> Option<(ScalarFn, usize)> {
 /// Functions that libm has under the same name, with the suffix of the type.
 const LIBM: &[&str] = &[
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "exp10", "log", "log2",
-    "log10", "pow", "ldexp", "lround", "llround", "lrint", "llrint",
+    "log10", "pow", "ldexp",
 ];
 
 fn arithmetic(name: &str) -> Option<FBinOp> {
@@ -87,6 +87,13 @@ impl<'m> Lowering<'_, 'm> {
         match (name, args) {
             ("fmuladd", [a, b, c]) => self.multiply_add(*a, *b, *c).map(Some),
             ("is.fpclass", [a, mask]) => self.fp_class(*a, *mask).map(Some),
+            ("lround" | "llround" | "lrint" | "llrint", [a, ..]) => {
+                let op = if name.ends_with("round") { ScalarFn::FRound } else { ScalarFn::FRint };
+                self.round_to_integer(inst, op, *a).map(Some)
+            }
+            ("fptosi.sat" | "fptoui.sat", [a]) => self.saturating(inst, *a, name == "fptosi.sat").map(Some),
+            ("minimum" | "maximum", [a, b]) => self.extremum(*a, *b, name == "minimum").map(Some),
+            ("canonicalize", [a]) => self.operands(*a).map(Some),
             ("get.rounding" | "flt.rounds", _) => Ok(Some(one(self.int(32, 1)))),
             _ if constrained.is_some() => self.constrained(inst, name, args),
             _ => Ok(None),
@@ -101,6 +108,75 @@ impl<'m> Lowering<'_, 'm> {
         for (i, ty) in types.iter().enumerate() {
             let product = self.fbin(FBinOp::Mul, *ty, a[i], b[i])?;
             out.push(self.fbin(FBinOp::Add, *ty, product, c[i])?);
+        }
+        Ok(out)
+    }
+
+    fn round_to_integer(&mut self, inst: Inst<'m>, op: ScalarFn, a: Value<'m>) -> Lowered<Leaves> {
+        let (from, to) = (self.leaf_types(a)?, self.leaf_types(inst.value())?);
+        let lanes = self.operands(a)?.into_iter().zip(from.iter().zip(to.iter()));
+        let mut out = Leaves::new();
+        for (a, (from, to)) in lanes {
+            let rounded = self.scalar_fn(op, *from, &[a]);
+            out.push(self.fcast(FCastOp::ToSigned, *from, *to, rounded));
+        }
+        Ok(out)
+    }
+
+    /// A conversion to integers whose result is the nearest that fits; not a number becomes 0.
+    fn saturating(&mut self, inst: Inst<'m>, a: Value<'m>, signed: bool) -> Lowered<Leaves> {
+        let (from, to) = (self.leaf_types(a)?, self.leaf_types(inst.value())?);
+        let lanes = self.operands(a)?.into_iter().zip(from.iter().zip(to.iter()));
+        let mut out = Leaves::new();
+        for (a, (from, to)) in lanes {
+            let width = self.bits(*to);
+            let power = |exponent: u16, negative: bool| {
+                let value = if negative { -(2f64.powi(exponent.into())) } else { 2f64.powi(exponent.into()) };
+                match float_type(*from) {
+                    Ok(FloatTy::Single) => Ok((value as f32).to_bits().into()),
+                    Ok(FloatTy::Double) => Ok(value.to_bits()),
+                    _ => Err(Unsupported::new("llvm.fptosi.sat")),
+                }
+            };
+            if width > 64 {
+                return Err(Unsupported::new(format!("llvm.fptosi.sat to {width} bits")));
+            }
+            let bits = self.bits(*from);
+            let (low, high) =
+                if signed { (power(width - 1, true)?, power(width - 1, false)?) } else { (0, power(width, false)?) };
+            let (low, high) = (self.int(bits, low), self.int(bits, high));
+            let (least, most) = match signed {
+                true => (self.int(width, 1 << (width - 1)), self.int(width, (1u64 << (width - 1)).wrapping_sub(1))),
+                false => (self.int(width, 0), self.ones(width)),
+            };
+            let op = if signed { FCastOp::ToSigned } else { FCastOp::ToUnsigned };
+            let inside = self.fcast(op, *from, *to, a);
+            let below = self.fcmp(FCmpOp::Olt, *from, a, low)?;
+            let above = self.fcmp(FCmpOp::Oge, *from, a, high)?;
+            let none = self.fcmp(FCmpOp::Uno, *from, a, a)?;
+            let zero = self.int(width, 0);
+            let r = self.select(*to, below, least, inside);
+            let r = self.select(*to, above, most, r);
+            out.push(self.select(*to, none, zero, r));
+        }
+        Ok(out)
+    }
+
+    /// IEEE 754's `minimum` and `maximum`: not a number wins, and −0 is less than 0.
+    fn extremum(&mut self, a: Value<'m>, b: Value<'m>, least: bool) -> Lowered<Leaves> {
+        let types = self.leaf_types(a)?;
+        let (a, b) = (self.operands(a)?, self.operands(b)?);
+        let mut out = Leaves::new();
+        for (i, ty) in types.iter().enumerate() {
+            let (a, b) = (a[i], b[i]);
+            let first = self.fcmp(if least { FCmpOp::Olt } else { FCmpOp::Ogt }, *ty, a, b)?;
+            let none = self.fcmp(FCmpOp::Uno, *ty, a, b)?;
+            let equal = self.fcmp(FCmpOp::Oeq, *ty, a, b)?;
+            let zeros = self.bin_into(if least { BinOp::Or } else { BinOp::And }, 0, *ty, a, b);
+            let sum = self.fbin(FBinOp::Add, *ty, a, b)?;
+            let r = self.select(*ty, first, a, b);
+            let r = self.select(*ty, equal, zeros, r);
+            out.push(self.select(*ty, none, sum, r));
         }
         Ok(out)
     }

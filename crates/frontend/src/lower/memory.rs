@@ -48,6 +48,13 @@ impl<'m> Lowering<'_, 'm> {
     /// Reads a value of any type, leaf by leaf.
     pub fn load_leaves(&mut self, ty: Type<'m>, ptr: Opnd, volatile: bool) -> Lowered<Leaves> {
         let leaves = self.unit.layouts.leaves(ty)?;
+        if shares_bytes(&leaves, ty) {
+            let types = self.leaf_types_of(ty)?;
+            let total = Ty::Int(self.total_bits(&types)?);
+            let dst = self.slot(total);
+            self.push(ir::Inst::Load { ty: total, volatile, dst, ptr });
+            return self.unpack(Opnd::slot(dst), &types);
+        }
         let offsets = byte_offsets(&leaves, ty)?;
         let mut out = Leaves::new();
         for (leaf, offset) in leaves.iter().zip(offsets) {
@@ -75,8 +82,15 @@ impl<'m> Lowering<'_, 'm> {
     fn store_leaves(&mut self, value: Value<'m>, ptr: Opnd, volatile: bool) -> Lowered<Leaves> {
         let ty = value.ty();
         let leaves = self.unit.layouts.leaves(ty)?;
-        let offsets = byte_offsets(&leaves, ty)?;
         let values = self.operands(value)?;
+        if shares_bytes(&leaves, ty) {
+            let types = self.leaf_types_of(ty)?;
+            let total = Ty::Int(self.total_bits(&types)?);
+            let value = self.pack(&types, &values)?;
+            self.push(ir::Inst::Store { ty: total, volatile, ptr, value });
+            return Ok(Leaves::new());
+        }
+        let offsets = byte_offsets(&leaves, ty)?;
         for ((leaf, offset), value) in leaves.iter().zip(offsets).zip(values) {
             let ptr = self.offset(ptr, offset);
             self.push(ir::Inst::Store { ty: leaf.ty, volatile, ptr, value });
@@ -85,11 +99,14 @@ impl<'m> Lowering<'_, 'm> {
     }
 }
 
-/// Vectors of bits and the like share bytes between leaves: those stay out.
+/// Vectors of bits and the like: lanes without bytes of their own.
+fn shares_bytes(leaves: &[Leaf], ty: Type<'_>) -> bool {
+    ty.is_vector() && leaves.len() > 1 && matches!(leaves[0].ty, Ty::Int(w) if w % 8 != 0)
+}
+
+/// Where the leaves lie; those that share bytes inside a structure stay out.
 fn byte_offsets(leaves: &[Leaf], ty: Type<'_>) -> Lowered<Vec<u64>> {
-    let apart = leaves.iter().all(|l| l.bit % 8 == 0)
-        && (leaves.len() < 2 || !ty.is_vector() || !matches!(leaves[0].ty, Ty::Int(w) if w % 8 != 0));
-    if !apart {
+    if !leaves.iter().all(|l| l.bit % 8 == 0) {
         return Err(Unsupported::new(format!("memory access of type {ty}")));
     }
     Ok(leaves.iter().map(|l| l.bit / 8).collect())

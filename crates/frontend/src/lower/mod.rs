@@ -23,6 +23,7 @@ mod globals;
 mod inline_asm;
 mod intrinsic;
 mod intrinsic_float;
+mod intrinsic_vector;
 mod layout;
 mod memory;
 mod promote;

@@ -3,7 +3,7 @@
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering, one};
 use crate::llvm::{Inst, Value};
-use pleach_ir::{CmpOp, Opnd};
+use pleach_ir::{Arg, Callee, CmpOp, Opnd, Ty};
 
 impl<'m> Lowering<'_, 'm> {
     /// A lane by a constant is free, by a variable a chain of choices.
@@ -15,8 +15,9 @@ impl<'m> Lowering<'_, 'm> {
             let lane = usize::try_from(i).ok().and_then(|i| leaves.get(i).copied());
             return Ok(one(lane.unwrap_or_else(|| self.undef(ty))));
         }
-        let mut found = self.undef(ty);
-        for (i, lane) in leaves.into_iter().enumerate() {
+        self.check_lane(index, leaves.len())?;
+        let Some(mut found) = leaves.last().copied() else { return Ok(one(self.undef(ty))) };
+        for (i, lane) in leaves.iter().copied().enumerate().rev().skip(1) {
             let here = self.is_lane(index, i)?;
             found = self.select(ty, here, lane, found);
         }
@@ -34,11 +35,26 @@ impl<'m> Lowering<'_, 'm> {
             }
             return Ok(leaves);
         }
+        self.check_lane(index, leaves.len())?;
         for i in 0..leaves.len() {
             let here = self.is_lane(index, i)?;
             leaves[i] = self.select(ty, here, part, leaves[i]);
         }
         Ok(leaves)
+    }
+
+    /// A lane that the vector does not have is an error, where the access has not been moved.
+    fn check_lane(&mut self, index: Value<'m>, lanes: usize) -> Lowered<()> {
+        if self.optimised {
+            return Ok(());
+        }
+        let ty = self.unit.layouts.scalar(index.ty())?;
+        let width = self.bits(ty);
+        let (index, lanes) = (self.operand(index)?, self.int(width, lanes as u64));
+        let inside = self.cmp(CmpOp::Ult, width, index, lanes);
+        let check = self.unit.declare_named("llvm.lane.check");
+        self.emit_call(Callee::Direct(check), vec![Arg { value: inside, ty: Ty::Int(1), byval: 0 }], &[]);
+        Ok(())
     }
 
     fn is_lane(&mut self, index: Value<'m>, lane: usize) -> Lowered<Opnd> {

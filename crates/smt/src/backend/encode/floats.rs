@@ -12,15 +12,29 @@ const NEAREST: Round = Round::NearestEven;
 
 fn format(width: u16) -> Result<Format, SmtError> {
     match width {
+        16 => Ok(Format { exponent: 5, significand: 11 }),
         32 => Ok(Format { exponent: 8, significand: 24 }),
         64 => Ok(Format { exponent: 11, significand: 53 }),
+        80 => Ok(Format { exponent: 15, significand: 64 }),
+        128 => Ok(Format { exponent: 15, significand: 113 }),
         w => Err(SmtError::Unsupported(format!("float of {w} bits"))),
     }
 }
 
-fn quiet_nan(width: u16) -> u64 {
-    if width == 32 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 }
+/// In the interchange format; see [`INTEGER_BIT`].
+fn quiet_nan(width: u16) -> [u64; 2] {
+    match width {
+        16 => [0x7e00, 0],
+        32 => [0x7fc0_0000, 0],
+        64 => [0x7ff8_0000_0000_0000, 0],
+        80 => [0x4000_0000_0000_0000, 0x3fff],
+        _ => [0, 0x7fff_8000_0000_0000],
+    }
 }
+
+/// x87's format of 80 bits has the integer part of the significand, which the others imply, as a bit of its own; the library's
+/// float has 79 bits. Patterns in which that bit is not what the exponent says are taken for those in which it is.
+const INTEGER_BIT: u16 = 63;
 
 fn rounding(mode: u32) -> Result<Round, SmtError> {
     Ok(match mode {
@@ -39,17 +53,29 @@ impl<E: Engine> Encoder<E> {
         if self.quantified {
             return Err(SmtError::Unsupported("float arithmetic under a quantifier".into()));
         }
-        let bits = self.engine.fresh(Sort::Bits(width))?;
+        let stored = if width == 80 { 79 } else { width };
+        let bits = self.engine.fresh(Sort::Bits(stored))?;
         let back = self.engine.apply(Fun::FpFromBits(format(width)?), &[bits])?;
         let same = self.engine.apply(Fun::Equal, &[back, float])?;
         self.engine.assert(same)?;
         let nan = self.engine.apply(Fun::FpIsNan, &[float])?;
         let number = self.engine.apply(Fun::Not, &[nan])?;
-        let quiet = self.engine.bits(width, &[quiet_nan(width)])?;
+        let limbs = usize::from(stored.div_ceil(64));
+        let quiet = self.engine.bits(stored, &quiet_nan(width)[..limbs])?;
         let is_quiet = self.engine.apply(Fun::Equal, &[bits, quiet])?;
         let fact = self.engine.apply(Fun::Or, &[number, is_quiet])?;
         self.engine.assert(fact)?;
-        Ok(bits)
+        if width != 80 {
+            return Ok(bits);
+        }
+        let head = self.engine.apply(Fun::Extract { high: 78, low: INTEGER_BIT }, &[bits])?;
+        let exponent = self.engine.apply(Fun::Extract { high: 77, low: INTEGER_BIT }, &[bits])?;
+        let fraction = self.engine.apply(Fun::Extract { high: INTEGER_BIT - 1, low: 0 }, &[bits])?;
+        let (none, zero, one) = (self.engine.bits(15, &[0])?, self.engine.bits(1, &[0])?, self.engine.bits(1, &[1])?);
+        let small = self.engine.apply(Fun::Equal, &[exponent, none])?;
+        let integer = self.engine.apply(Fun::Ite, &[small, zero, one])?;
+        let head = self.engine.apply(Fun::Concat, &[head, integer])?;
+        self.engine.apply(Fun::Concat, &[head, fraction])
     }
 
     fn float(&mut self, terms: &Terms, t: TermId) -> Made<E::Term> {
@@ -57,7 +83,12 @@ impl<E: Engine> Encoder<E> {
             return Ok(done);
         }
         let format = format(terms.width(t))?;
-        let bits = self.bits(terms, t)?;
+        let mut bits = self.bits(terms, t)?;
+        if terms.width(t) == 80 {
+            let head = self.engine.apply(Fun::Extract { high: 79, low: INTEGER_BIT + 1 }, &[bits])?;
+            let fraction = self.engine.apply(Fun::Extract { high: INTEGER_BIT - 1, low: 0 }, &[bits])?;
+            bits = self.engine.apply(Fun::Concat, &[head, fraction])?;
+        }
         let made = self.engine.apply(Fun::FpFromBits(format), &[bits])?;
         self.forms.entry(t).or_default().float = Some(made);
         Ok(made)
