@@ -79,10 +79,7 @@ impl<'m> Lowering<'_, 'm> {
         if matches!(ty, Ty::Float(_)) || width > full {
             return Ok(None);
         }
-        let old = match outputs[to] {
-            Some(old) => Some(self.resized(old, full, width)),
-            None => None,
-        };
+        let old = outputs[to].map(|old| self.resized(old, full, width));
         let source = match list {
             [Operand::Number(n), _] => Some(self.int(width, *n as u64)),
             [Operand::Output(o, _), _] => match outputs[*o] {
