@@ -109,7 +109,10 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
     // Pruning may need more instructions than the bound where it never succeeds early; it must not need many times as many.
     let wider = Bounds { instructions: bounds.instructions * 2, ..bounds };
     let runs: Vec<(Mode, Option<Found>)> = match &plain {
-        Some(p) if p.complete => MODES.iter().map(|m| (*m, explore(*m, wider))).collect(),
+        Some(p) if p.complete => {
+            let asked = |m: &Mode| m.name.contains(bounds.modes);
+            MODES.iter().map(|m| (*m, asked(m).then(|| explore(*m, wider)).flatten())).collect()
+        }
         _ => Vec::new(),
     };
     let Some(plain) = plain.filter(|p| p.complete) else {

@@ -1,7 +1,7 @@
 //! One exploration in this process, and what it found.
 
 use pleach_audit::Findings;
-use pleach_exec::{Coverage, Entry, ExecConfig, Machine};
+use pleach_exec::{Coverage, Entry, ExecConfig, Machine, Resolution};
 use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
@@ -20,13 +20,23 @@ pub struct Mode {
     pub search: &'static str,
     /// how interpolants are made; `None`: no pruning
     pub prune: Option<Method>,
+    /// what happens where a pointer may mean several objects
+    pub resolution: Resolution,
 }
 
 /// What all others are compared with.
-pub const PLAIN: Mode = Mode { name: "plain", search: "dfs", prune: None };
+pub const PLAIN: Mode = memory("plain", Resolution::Fork);
 
 const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
-    Mode { name, search, prune: Some(method) }
+    Mode { name, search, prune: Some(method), resolution: Resolution::Fork }
+}
+
+const fn memory(name: &'static str, resolution: Resolution) -> Mode {
+    Mode { name, search: "dfs", prune: None, resolution }
+}
+
+const fn pruned(mode: Mode, name: &'static str) -> Mode {
+    Mode { name, prune: Some(Method::Wp), ..mode }
 }
 
 /// The modes under test.
@@ -39,6 +49,8 @@ pub const MODES: &[Mode] = &[
     mode("abduction, random-path", "random-path", Method::Abduction),
     mode("deletion", "dfs", Method::Deletion),
     mode("deletion, random-path", "random-path", Method::Deletion),
+    memory("memory: ite", Resolution::Ite),
+    pruned(memory("", Resolution::Ite), "memory: ite, pruned"),
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -50,6 +62,8 @@ pub struct Bounds {
     pub recheck: u64,
     /// nodes whose interpolant is audited, depth first only
     pub audit: usize,
+    /// only modes whose name contains this text
+    pub modes: &'static str,
 }
 
 /// Kind, function and instruction of an error.
@@ -182,6 +196,7 @@ fn run(
         check_signed_overflow: checks.overflow,
         leaks: checks.leaks,
         record: mode.prune.is_some(),
+        resolution: mode.resolution,
         ..ExecConfig::default()
     };
     let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);

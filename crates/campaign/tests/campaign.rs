@@ -9,7 +9,8 @@ use pleach_state::{End, NodeId, State, Status, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 6 };
+const BOUNDS: Bounds =
+    Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 6, modes: "" };
 
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {

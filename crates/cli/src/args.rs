@@ -144,6 +144,14 @@ pub enum Uninit {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Resolution {
+    /// One state per object
+    Fork,
+    /// One state, values guarded by the pointer
+    Ite,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Solver {
     Bitwuzla,
     Z3,

@@ -1,6 +1,6 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{Caching, CompileArgs, Interpolants, Link, RunArgs, Solver, Uninit};
+use crate::args::{Caching, CompileArgs, Interpolants, Link, Resolution, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -140,6 +140,10 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         max_stack_depth: args.max_stack_frames,
         loop_bound: plan.loop_bound,
         record: plan.prune,
+        resolution: match args.resolution {
+            Resolution::Fork => pleach_exec::Resolution::Fork,
+            Resolution::Ite => pleach_exec::Resolution::Ite,
+        },
         program_name: program_name(&args.files),
         ..ExecConfig::default()
     }

@@ -166,6 +166,7 @@ impl Session<'_> {
                 .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
+            memory: guided.machine.resolved.figures().into_iter().collect(),
             warnings: warnings(&writer),
             ..Summary::default()
         };

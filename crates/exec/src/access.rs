@@ -2,7 +2,7 @@
 
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Code, Machine};
-use pleach_expr::{TermId, mask};
+use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Inst};
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Site, Value};
@@ -60,9 +60,7 @@ impl Machine {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
-                let place = self.place(st, p, n, Purpose::Read)?;
-                self.record(st, place, n);
-                let mut v = self.read_place(st, place, n);
+                let mut v = self.read(st, p, n)?;
                 if u64::from(w) != n * 8 {
                     v = match v {
                         Value::Int(x) if w <= 64 => Value::Int(x & mask(w)),
@@ -80,15 +78,14 @@ impl Machine {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
-                let place = self.place(st, p, n, Purpose::Write)?;
-                self.record(st, place, n);
+                let to = self.locate(st, p, n, Purpose::Write)?;
                 let mut v = self.raw(st, consts, value);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);
                     let t = self.terms.zext(t, (n * 8) as u16);
                     v = Value::from_term(&self.terms, t);
                 }
-                self.write_place(st, place, n, v);
+                self.write_target(st, to, n, v);
                 Ok(())
             }
             Inst::Alloca { dst, size, count, count_width, object } => {
@@ -280,7 +277,7 @@ impl Machine {
     }
 
     /// Records an access of `n` bytes.
-    fn record(&self, st: &mut State, place: Place, n: u64) {
+    pub(crate) fn record(&self, st: &mut State, place: Place, n: u64) {
         if !st.recording {
             return;
         }
@@ -313,7 +310,7 @@ impl Machine {
             Place::Symbolic { obj, off } => {
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some(o) = st.memory.get_mut(obj) else { return };
-                o.contents.write_at(&mut self.terms, off, n, t, &|| uninit_name(obj));
+                o.contents.write_at(&mut self.terms, Terms::TRUE, off, n, t, &|| uninit_name(obj));
             }
         }
     }

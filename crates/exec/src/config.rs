@@ -28,6 +28,15 @@ pub enum LoopBound {
     Cut(u32),
 }
 
+/// What to do with a pointer that may mean several objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resolution {
+    /// one state per object
+    Fork,
+    /// one state, values guarded by the pointer
+    Ite,
+}
+
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
     pub entry: Entry,
@@ -51,6 +60,8 @@ pub struct ExecConfig {
     pub pointer_bytes: u32,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
     pub record: bool,
+    /// default: one state per object
+    pub resolution: Resolution,
     /// the program's name in `argv[0]`
     pub program_name: String,
 }
@@ -69,6 +80,7 @@ impl Default for ExecConfig {
             loop_bound: None,
             pointer_bytes: 8,
             record: false,
+            resolution: Resolution::Fork,
             program_name: "program".into(),
         }
     }

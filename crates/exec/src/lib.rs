@@ -12,6 +12,7 @@ pub mod semantics {
 }
 mod bulk;
 mod call;
+mod choice;
 pub mod config;
 mod control;
 pub mod coverage;
@@ -27,16 +28,18 @@ mod logic;
 mod machine;
 mod models;
 mod resolution;
+mod resolved;
 mod scalar;
 mod step;
 mod tests_of_paths;
 mod unwind;
 mod varargs;
 
-pub use config::{Entry, ExecConfig, LoopBound, SetupError, Uninit};
+pub use config::{Entry, ExecConfig, LoopBound, Resolution, SetupError, Uninit};
 pub use coverage::Coverage;
 pub use flow::{Child, Step};
 pub use logic::Refuted;
 pub use machine::{Arrival, Machine, address_of};
 pub use models::{KEPT, STAND_INS};
+pub use resolved::Resolved;
 pub use tests_of_paths::ConcreteInput;

@@ -36,6 +36,7 @@ pub struct Machine {
     /// time in the solver chain, and queries handed to it
     pub solver_time: Duration,
     pub queries: u64,
+    pub resolved: crate::resolved::Resolved,
     /// LLVM instructions executed on all paths
     pub instructions: u64,
     warnings: Vec<String>,
@@ -82,6 +83,7 @@ impl Machine {
             code,
             solver_time: Duration::ZERO,
             queries: 0,
+            resolved: Default::default(),
             instructions: 0,
             warnings: Vec::new(),
             warned: BTreeSet::new(),

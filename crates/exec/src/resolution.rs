@@ -11,9 +11,19 @@ use pleach_memory::resolve::{Candidate, candidates};
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_smt::Why;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
+use std::collections::BTreeMap;
 
 /// One way a pointer can go: under a side of the path, an error, or a place in an object.
-type Target = (Side, Option<End>, Option<(ObjId, TermId)>);
+pub(crate) type Target = (Side, Option<End>, Option<(ObjId, TermId)>);
+
+/// What the candidates of a pointer come to for one access.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// within an object: when, which, where in it
+    pub good: Vec<(TermId, ObjId, TermId)>,
+    /// when there is an error of this kind, and its message
+    pub bad: BTreeMap<ErrorKind, (TermId, String)>,
+}
 
 impl Machine {
     pub(crate) fn symbolic_place(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
@@ -32,11 +42,18 @@ impl Machine {
                 None => self.place_by_solver(st, t, n, purpose),
             };
         }
-        self.fork_resolution(st, t, found, n, purpose)
+        self.fork_resolution(st, t, &found, n, purpose)
     }
 
     /// An offset into one object: within bounds, or the path splits.
-    fn place_in(&mut self, st: &mut State, obj: ObjId, off: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+    pub(crate) fn place_in(
+        &mut self,
+        st: &mut State,
+        obj: ObjId,
+        off: TermId,
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<Place> {
         if let Value::Int(k) = Value::from_term(&self.terms, off) {
             let k = pleach_expr::sign_extend(k, self.terms.width(off));
             return self.place(st, Value::ptr(obj, k), n, purpose);
@@ -55,7 +72,7 @@ impl Machine {
     }
 
     /// `off + n ≤ size`, no wrap-around.
-    fn within(&mut self, size: u64, off: TermId, n: u64) -> TermId {
+    pub(crate) fn within(&mut self, size: u64, off: TermId, n: u64) -> TermId {
         if n > size {
             return Terms::FALSE;
         }
@@ -63,48 +80,57 @@ impl Machine {
         self.terms.ule(off, last)
     }
 
-    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
-    fn fork_resolution(
+    /// The objects a pointer may be within, and what is wrong where it is not; `None` where only the solver can tell.
+    pub(crate) fn sort_targets(
         &mut self,
         st: &mut State,
-        t: TermId,
-        found: Vec<Candidate>,
+        found: &[Candidate],
         n: u64,
         purpose: Purpose,
-    ) -> Attempt<Place> {
-        let mut good: Vec<(TermId, ObjId, TermId)> = Vec::new();
-        let mut bad: std::collections::BTreeMap<ErrorKind, (TermId, String)> = Default::default();
+    ) -> Option<Sorted> {
+        let mut sorted = Sorted::default();
         for c in found {
             let (guard, flow) = match c.obj {
                 None => {
                     let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
                     let is_null = self.terms.ult(c.offset, null_page);
-                    if is_null != Terms::TRUE {
-                        return self.place_by_solver(st, t, n, purpose);
+                    let not_null = self.terms.not(is_null);
+                    let elsewhere = self.terms.and(c.guard, not_null);
+                    if elsewhere != Terms::FALSE && !matches!(self.possible(st, elsewhere), Ok(None)) {
+                        return None;
                     }
-                    (c.guard, Some(null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose)))
+                    (c.guard, null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose))
                 }
                 Some(obj) => match self.live_size(st, obj, purpose) {
-                    Err(flow) => (c.guard, Some(flow)),
+                    Err(flow) => (c.guard, flow),
                     Ok(size) => {
                         let inside = self.within(size, c.offset, n);
                         let ok = self.terms.and(c.guard, inside);
                         if ok != Terms::FALSE {
-                            good.push((ok, obj, c.offset));
+                            sorted.good.push((ok, obj, c.offset));
                         }
                         let outside = self.terms.not(inside);
                         let oob = self.terms.and(c.guard, outside);
-                        (oob, Some(self.out_of_bounds(st, obj, None, n, purpose)))
+                        (oob, self.out_of_bounds(st, obj, None, n, purpose))
                     }
                 },
             };
-            if let Some(Flow::Stop(crate::flow::Step::End(End::Error(e)))) = flow
+            if let Flow::Stop(crate::flow::Step::End(End::Error(e))) = flow
                 && guard != Terms::FALSE
             {
-                let entry = bad.entry(e.kind).or_insert((Terms::FALSE, e.message));
+                let entry = sorted.bad.entry(e.kind).or_insert((Terms::FALSE, e.message));
                 entry.0 = self.terms.or(entry.0, guard);
             }
         }
+        Some(sorted)
+    }
+
+    /// The kinds of errors that are possible, each a side of its own.
+    pub(crate) fn failing_sides(
+        &mut self,
+        st: &mut State,
+        bad: BTreeMap<ErrorKind, (TermId, String)>,
+    ) -> (Vec<Target>, Option<Why>) {
         let mut sides: Vec<Target> = Vec::new();
         let mut lost: Option<Why> = None;
         for (kind, (guard, message)) in bad {
@@ -114,6 +140,23 @@ impl Machine {
                 Err(why) => lost = Some(why),
             }
         }
+        (sides, lost)
+    }
+
+    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
+    fn fork_resolution(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        found: &[Candidate],
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<Place> {
+        let Some(Sorted { good, bad }) = self.sort_targets(st, found, n, purpose) else {
+            return self.place_by_solver(st, t, n, purpose);
+        };
+        let before = self.queries;
+        let (mut sides, mut lost) = self.failing_sides(st, bad);
         for (guard, obj, offset) in good {
             match self.possible(st, guard) {
                 Ok(Some(side)) => sides.push((side, None, Some((obj, offset)))),
@@ -121,10 +164,11 @@ impl Machine {
                 Err(why) => lost = Some(why),
             }
         }
+        self.resolved.queries += self.queries - before;
         self.children_of_resolution(st, t, sides, lost)
     }
 
-    fn children_of_resolution(
+    pub(crate) fn children_of_resolution(
         &mut self,
         st: &mut State,
         t: TermId,
@@ -137,6 +181,7 @@ impl Machine {
             return Err(Flow::cut(Cut::Solver(why.to_string())));
         }
         let targets: Vec<_> = sides.iter().map(|s| s.2).collect();
+        self.resolved.multiple += u64::from(targets.iter().flatten().count() > 1);
         let before = lost.as_ref().map(|_| st.clone());
         let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
         let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
@@ -155,6 +200,13 @@ impl Machine {
 
     /// A pointer that is not a choice between bases: the solver gives addresses, one object after the other.
     fn place_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+        let before = self.queries;
+        let place = self.scan(st, t, n, purpose);
+        self.resolved.queries += self.queries - before;
+        place
+    }
+
+    fn scan(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
         const MOST: usize = 256;
         let plain = self.plain(st, t);
         let w = self.pointer_bits();

@@ -6,6 +6,7 @@
 
 use crate::value::ObjId;
 use pleach_expr::{BaseId, Op, TermId, Terms, facts};
+use rustc_hash::FxHashMap;
 
 /// One thing a pointer may point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,4 +137,51 @@ fn offset_of(terms: &mut Terms, t: TermId, obj: Option<ObjId>, leaves: &[(Option
     }
     let zero = terms.constant(terms.width(t), 0);
     go(terms, t, zero, obj, first)
+}
+
+/// What a read through each leaf gives, put together as the pointer is: `ite(c, p, q)` reads as `ite(c, *p, *q)`. The result is no
+/// bigger than the pointer. A leaf that cannot be (`None` of `leaf`) takes the value of its neighbour; `None` if all are such.
+pub fn mirror(
+    terms: &mut Terms,
+    ptr: TermId,
+    leaf: &mut dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId>,
+) -> Option<TermId> {
+    let zero = terms.constant(terms.width(ptr), 0);
+    Mirror { leaf, memo: FxHashMap::default() }.go(terms, ptr, zero)
+}
+
+struct Mirror<'a> {
+    leaf: &'a mut dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId>,
+    /// by pointer and what is added to it
+    memo: FxHashMap<(TermId, TermId), Option<TermId>>,
+}
+
+impl Mirror<'_> {
+    fn go(&mut self, terms: &mut Terms, t: TermId, plus: TermId) -> Option<TermId> {
+        if let Some(&known) = self.memo.get(&(t, plus)) {
+            return known;
+        }
+        let n = terms.node(t);
+        let made = match n.op {
+            Op::Ite => match (self.go(terms, n.arg_b(), plus), self.go(terms, n.arg_c(), plus)) {
+                (Some(a), Some(b)) => Some(terms.ite(n.arg_a(), a, b)),
+                (a, b) => a.or(b),
+            },
+            Op::Base => (self.leaf)(terms, Some(BaseId(n.a)), plus),
+            _ if !terms.has(t, facts::HAS_BASE) => {
+                let offset = terms.add(t, plus);
+                (self.leaf)(terms, None, offset)
+            }
+            Op::Add => match based_and_rest(terms, t) {
+                Some((x, y)) => {
+                    let plus = terms.add(plus, y);
+                    self.go(terms, x, plus)
+                }
+                None => None,
+            },
+            _ => None,
+        };
+        self.memo.insert((t, plus), made);
+        made
+    }
 }

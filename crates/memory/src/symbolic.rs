@@ -161,8 +161,16 @@ impl Contents {
         acc.map_or(Value::Int(0), |t| Value::from_term(terms, t))
     }
 
-    /// Stores `n` bytes at the symbolic offset `off`.
-    pub fn write_at(&mut self, terms: &mut Terms, off: TermId, n: u64, value: TermId, uninit: &dyn Fn() -> String) {
+    /// Stores `n` bytes at the symbolic offset `off` where `guard` holds; elsewhere the offset means nothing.
+    pub fn write_at(
+        &mut self,
+        terms: &mut Terms,
+        guard: TermId,
+        off: TermId,
+        n: u64,
+        value: TermId,
+        uninit: &dyn Fn() -> String,
+    ) {
         if let Some(count) = self.words(terms, off, n)
             && count <= WRITE_WORDS
         {
@@ -173,7 +181,8 @@ impl Contents {
             if let Some(olds) = olds {
                 for (i, old) in olds.into_iter().enumerate() {
                     let k = terms.constant(INDEX_BITS, i as u64);
-                    let here = terms.eq(index, k);
+                    let at = terms.eq(index, k);
+                    let here = terms.and(guard, at);
                     let new = terms.ite(here, value, old);
                     if new != old {
                         let v = Value::from_term(terms, new);
@@ -188,7 +197,11 @@ impl Contents {
         for i in 0..n {
             let k = terms.constant(INDEX_BITS, i);
             let at = terms.add(index, k);
-            let b = terms.extract(value, (i * 8) as u16, 8);
+            let mut b = terms.extract(value, (i * 8) as u16, 8);
+            if guard != Terms::TRUE {
+                let old = terms.read(array, at);
+                b = terms.ite(guard, b, old);
+            }
             array = terms.store(array, at, b);
         }
         self.reset(Background::Array(array));

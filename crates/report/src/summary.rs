@@ -120,6 +120,9 @@ pub struct Summary {
     /// Figures of pruning by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
+    /// Figures about memory by name: how pointers with several targets were resolved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub memory: BTreeMap<String, u64>,
     /// Times a state was set aside because memory was short, to be made again later.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub parked: u64,

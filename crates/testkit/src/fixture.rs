@@ -5,6 +5,7 @@
 
 mod check;
 mod parse;
+pub mod policies;
 pub mod pruning;
 pub mod question;
 

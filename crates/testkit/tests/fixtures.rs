@@ -19,10 +19,11 @@ fn main() {
             }
         };
         let without = without_libc && name.starts_with("libc/");
-        let extra: [(&str, bool, Check); 4] = [
+        let extra: [(&str, bool, Check); 5] = [
             ("twice", fixture.repeat, fixture::equal_bytes),
             ("brute-force", fixture.brute.is_some(), fixture::brute_force),
             ("answers", !fixture.questions.is_empty(), fixture::question::answers),
+            ("policies", fixture::policies::applies(&fixture), fixture::policies::same_findings),
             ("pruned", fixture::pruning::applies(&fixture), fixture::pruning::same_findings),
         ];
         for (what, wanted, check) in extra {

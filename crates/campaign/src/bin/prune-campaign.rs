@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str =
-    "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--print | --reduce]";
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--memory] \
+    [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -27,6 +27,8 @@ struct Options {
     instructions: u64,
     /// Nodes per run whose interpolant is audited.
     audit: u64,
+    /// Only the modes of memory.
+    memory: bool,
     /// Print the programs instead.
     print: bool,
     /// Print them without the lines that a difference does not need.
@@ -34,8 +36,16 @@ struct Options {
 }
 
 fn options() -> Option<Options> {
-    let mut options =
-        Options { count: 200, seed: 1, jobs: 1, instructions: 40_000, audit: 60, print: false, reduce: false };
+    let mut options = Options {
+        count: 200,
+        seed: 1,
+        jobs: 1,
+        instructions: 40_000,
+        audit: 60,
+        memory: false,
+        print: false,
+        reduce: false,
+    };
     let mut args = std::env::args().skip(1);
     while let Some(flag) = args.next() {
         let mut number = || args.next()?.parse::<u64>().ok();
@@ -45,6 +55,7 @@ fn options() -> Option<Options> {
             "--jobs" => options.jobs = number()?,
             "--audit" => options.audit = number()?,
             "--instructions" => options.instructions = number()?,
+            "--memory" => options.memory = true,
             "--print" => options.print = true,
             "--reduce" => options.reduce = true,
             _ => return None,
@@ -67,7 +78,8 @@ fn main() -> ExitCode {
         instructions: options.instructions,
         time: Duration::from_secs(20),
         recheck: 4000,
-        audit: options.audit as usize,
+        audit: if options.memory { 0 } else { options.audit as usize },
+        modes: if options.memory { "memory" } else { "" },
     };
     if options.reduce {
         for seed in options.seed..end {

@@ -1,6 +1,6 @@
 //! Flags of every command that explores.
 
-use super::{Caching, CompileArgs, Interpolants, Link, Solver, Uninit, time};
+use super::{Caching, CompileArgs, Interpolants, Link, Resolution, Solver, Uninit, time};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +24,10 @@ pub struct RunArgs {
     /// Deepest nesting of calls before it is a stack overflow
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub max_stack_frames: u32,
+
+    /// What happens where a pointer may mean several objects
+    #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
+    pub resolution: Resolution,
 
     /// Where results go; must be new or empty. Default: a fresh pleach-out-N
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -1,0 +1,18 @@
+//! Figures about the resolution of pointers.
+
+/// What resolving pointers took, over all paths.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Resolved {
+    /// queries that ask which objects a pointer may mean, or whether it may mean none
+    pub queries: u64,
+    /// accesses through a pointer with several targets
+    pub multiple: u64,
+}
+
+impl Resolved {
+    /// By name; what did not happen is left out.
+    pub fn figures(&self) -> Vec<(String, u64)> {
+        let all = [("resolution-queries", self.queries), ("multiple-resolutions", self.multiple)];
+        all.into_iter().filter(|f| f.1 > 0).map(|(name, n)| (name.to_owned(), n)).collect()
+    }
+}
