@@ -51,6 +51,8 @@ pub const MODES: &[Mode] = &[
     mode("deletion, random-path", "random-path", Method::Deletion),
     memory("memory: ite", Resolution::Ite),
     pruned(memory("", Resolution::Ite), "memory: ite, pruned"),
+    memory("memory: dynamic segments", Resolution::SegmentsDynamic),
+    pruned(memory("", Resolution::SegmentsDynamic), "memory: dynamic segments, pruned"),
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.

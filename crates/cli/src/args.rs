@@ -149,6 +149,8 @@ pub enum Resolution {
     Fork,
     /// One state, values guarded by the pointer
     Ite,
+    /// One state, the objects joined into a segment
+    SegmentsDynamic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -143,6 +143,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         resolution: match args.resolution {
             Resolution::Fork => pleach_exec::Resolution::Fork,
             Resolution::Ite => pleach_exec::Resolution::Ite,
+            Resolution::SegmentsDynamic => pleach_exec::Resolution::SegmentsDynamic,
         },
         program_name: program_name(&args.files),
         ..ExecConfig::default()

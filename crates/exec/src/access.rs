@@ -5,7 +5,7 @@ use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Site, Value};
+use pleach_memory::{Contents, Entry, ObjId, ObjectKind, Site, Value};
 use pleach_state::{Access, Cut, ErrorKind, State};
 
 /// Addresses below this are null with an offset.
@@ -127,7 +127,7 @@ impl Machine {
     }
 
     fn stack_bytes(&self, st: &State) -> u64 {
-        st.frame.locals.iter().filter_map(|o| st.memory.get(*o)).map(|o| o.size).sum()
+        st.frame.locals.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum()
     }
 
     /// A fresh object with contents nobody wrote, made by the current instruction.
@@ -184,7 +184,7 @@ impl Machine {
     /// The size of an object that may be touched for `purpose`, or the error of doing so.
     pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: Purpose) -> Attempt<u64> {
         match st.memory.entry(obj) {
-            Some(Entry::Live(o)) => {
+            Some(Entry::Live(o) | Entry::Moved(o, ..)) => {
                 if o.kind == ObjectKind::Function {
                     return Err(Flow::error(
                         purpose.oob(),
@@ -211,7 +211,7 @@ impl Machine {
     }
 
     pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: Purpose) -> Flow {
-        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let size = st.memory.header(obj).map_or(0, |o| o.size);
         let what = self.describe(st, obj, size);
         let at = match off {
             Some(o) => format!("at offset {o} of {what}"),
@@ -223,7 +223,7 @@ impl Machine {
     /// An object in words.
     pub(crate) fn describe(&self, st: &State, obj: ObjId, size: u64) -> String {
         let bytes = if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") };
-        let (Some(Entry::Live(o)) | Some(Entry::Freed(o))) = st.memory.entry(obj) else {
+        let Some(Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o)) = st.memory.entry(obj) else {
             return format!("an object of {bytes}");
         };
         let program = &self.program;
@@ -249,6 +249,7 @@ impl Machine {
             }
             ObjectKind::Function => "a function".into(),
             ObjectKind::Fixed => format!("an object of {bytes} at a fixed address"),
+            ObjectKind::Segment => format!("{} objects", st.memory.members(obj).len()),
         }
     }
 
@@ -266,12 +267,12 @@ impl Machine {
                         return v;
                     }
                 }
-                let Some(o) = st.memory.get_mut(obj) else { return Value::Undef };
-                o.contents.read(&mut self.terms, off, n as usize, &|| uninit_name(obj))
+                let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
+                contents.read(&mut self.terms, w.start + off, n as usize, &|| uninit_name(obj))
             }
             Place::Symbolic { obj, off } => {
-                let Some(o) = st.memory.get_mut(obj) else { return Value::Undef };
-                o.contents.read_at(&mut self.terms, off, n, &|| uninit_name(obj))
+                let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
+                contents.read_at(&mut self.terms, w, off, n, &|| uninit_name(obj))
             }
         }
     }
@@ -282,7 +283,10 @@ impl Machine {
             return;
         }
         let access = match place {
+            // What happens in a segment may happen to any member.
+            Place::At { obj, .. } | Place::Symbolic { obj, .. } if self.is_segment(st, obj) => Access::Opaque,
             Place::At { obj, off } => Access::At { obj, off },
+            Place::Symbolic { obj, .. } if st.memory.get(obj).is_none() => Access::Opaque,
             Place::Symbolic { obj, off } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));
                 let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
@@ -293,9 +297,10 @@ impl Machine {
     }
 
     pub(crate) fn write_place(&mut self, st: &mut State, place: Place, n: u64, v: Value) {
-        let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
-        let keep_undef = matches!(place, Place::At { .. })
-            && st.memory.get(obj).is_some_and(|o| o.contents.background == Background::Uninit);
+        let keep_undef = match place {
+            Place::At { obj, off } => st.memory.contents(obj).is_some_and(|(c, w)| c.is_uninit(w.start + off)),
+            Place::Symbolic { .. } => false,
+        };
         let v = if v == Value::Undef && !keep_undef {
             let t = self.fresh(st, (n * 8) as u16);
             Value::from_term(&self.terms, t)
@@ -304,13 +309,13 @@ impl Machine {
         };
         match place {
             Place::At { obj, off } => {
-                let Some(o) = st.memory.get_mut(obj) else { return };
-                o.contents.write(&mut self.terms, off, n as usize, v);
+                let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
+                contents.write(&mut self.terms, w.start + off, n as usize, v);
             }
             Place::Symbolic { obj, off } => {
                 let t = self.term(st, v, (n * 8) as u16);
-                let Some(o) = st.memory.get_mut(obj) else { return };
-                o.contents.write_at(&mut self.terms, Terms::TRUE, off, n, t, &|| uninit_name(obj));
+                let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
+                contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, &|| uninit_name(obj));
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
-use pleach_memory::{Background, Value};
+use pleach_memory::Value;
 use pleach_state::{Access, State};
 
 impl Machine {
@@ -45,18 +45,16 @@ impl Machine {
         match (from, to) {
             (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
                 note(st, || Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n });
-                let Some(source) = st.memory.get(so) else { return Ok(()) };
-                let mut snapshot = source.contents.clone();
-                let was = snapshot.background;
-                if let Some(target) = st.memory.get_mut(dobj) {
-                    target.contents.copy_from(&mut self.terms, doff, &mut snapshot, soff, n, &|| uninit_name(so));
+                let Some((source, sw)) = st.memory.contents(so) else { return Ok(()) };
+                let mut snapshot = source.clone();
+                if let Some((target, dw)) = st.memory.contents_mut(dobj) {
+                    let (to, from) = (dw.start + doff, sw.start + soff);
+                    target.copy_from(&mut self.terms, to, &mut snapshot, from, n, &|| uninit_name(so));
                 }
                 // Bytes that were decided in the snapshot are decided in the source as well.
-                if was == Background::Uninit
-                    && snapshot.background != was
-                    && let Some(source) = st.memory.get_mut(so)
-                {
-                    source.contents.background = snapshot.background;
+                let decided = st.memory.contents(so).is_some_and(|(source, _)| !source.same_backgrounds(&snapshot));
+                if decided && let Some((source, _)) = st.memory.contents_mut(so) {
+                    source.adopt_backgrounds(&snapshot);
                 }
                 Ok(())
             }
@@ -135,8 +133,8 @@ impl Machine {
         match self.place(st, d, n, Purpose::Write)? {
             Place::At { obj, off } => {
                 note(st, || Access::Fill { obj, off, len: n });
-                if let Some(o) = st.memory.get_mut(obj) {
-                    o.contents.fill(&mut self.terms, off, n, byte);
+                if let Some((contents, w)) = st.memory.contents_mut(obj) {
+                    contents.fill(&mut self.terms, w.start + off, n, byte);
                 }
             }
             place => {

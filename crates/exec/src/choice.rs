@@ -2,7 +2,8 @@
 //!
 //! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the objects' values
 //! that has the shape of the pointer itself; a write puts the new value into each object where the pointer is into it. What would be
-//! an error still ends as a state of its own, under the same conditions as with `fork`.
+//! an error still ends as a state of its own, under the same conditions as with `fork`. With `segments` (`segments.rs`) the targets are
+//! first moved into one segment, so that a write to many words is one store to an array.
 //! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
 
 use crate::access::{Place, Purpose, note, uninit_name};
@@ -16,6 +17,12 @@ use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, ForkKind, State};
 use std::rc::Rc;
 
+/// One target of a pointer: when, which, where in it.
+pub(crate) type Goal = (TermId, ObjId, TermId);
+
+/// Up to so many words a write guards every word; beyond it a segment becomes an array.
+const GUARDED_WORDS: u64 = 64;
+
 /// Where an access goes.
 #[derive(Clone, Debug)]
 pub(crate) enum Located {
@@ -23,8 +30,7 @@ pub(crate) enum Located {
     /// into one of several objects, by the pointer
     Among {
         ptr: TermId,
-        /// when, which, where in it
-        targets: Rc<[(TermId, ObjId, TermId)]>,
+        targets: Rc<[Goal]>,
     },
 }
 
@@ -41,7 +47,7 @@ impl Machine {
     pub(crate) fn write_target(&mut self, st: &mut State, to: Located, n: u64, v: Value) {
         match to {
             Located::One(place) => self.write_place(st, place, n, v),
-            Located::Among { targets, .. } => self.write_among(st, &targets, n, v),
+            Located::Among { ptr, targets } => self.write_among(st, ptr, &targets, n, v),
         }
     }
 
@@ -61,36 +67,35 @@ impl Machine {
     }
 
     fn locate_by_policy(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
-        let fork = |m: &mut Machine, st: &mut State| m.symbolic_place(st, t, n, purpose).map(Located::One);
-        let Some(found) = candidates(&mut self.terms, t) else { return fork(self, st) };
+        let Some(found) = candidates(&mut self.terms, t) else { return self.locate_by_solver(st, t, n, purpose) };
         if found.len() == 1 {
-            return fork(self, st);
+            return self.symbolic_place(st, t, n, purpose).map(Located::One);
         }
         let before = self.queries;
         let targets = self.without_errors(st, &found, n, purpose);
         self.resolved.queries += self.queries - before;
-        match targets? {
-            None => fork(self, st),
-            Some(targets) => match targets[..] {
-                [(_, obj, off)] => self.place_in(st, obj, off, n, purpose).map(Located::One),
-                _ => {
-                    self.resolved.multiple += 1;
-                    Ok(Located::Among { ptr: t, targets: targets.into() })
-                }
-            },
+        let Some(mut targets) = targets? else { return self.locate_by_solver(st, t, n, purpose) };
+        if self.config.resolution.joins() && targets.len() > 1 && self.common_segment(st, &targets).is_none() {
+            targets = self.possible_targets(st, targets)?;
+            let objects: Vec<ObjId> = targets.iter().map(|t| t.1).collect();
+            self.join(st, &objects);
         }
+        if let [(_, obj, off)] = targets[..] {
+            return self.place_in(st, obj, off, n, purpose).map(Located::One);
+        }
+        self.resolved.multiple += 1;
+        Ok(Located::Among { ptr: t, targets: targets.into() })
     }
 
     /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of
     /// error, and one that executes the instruction again. `None`: only the solver can tell.
-    #[allow(clippy::type_complexity)]
     fn without_errors(
         &mut self,
         st: &mut State,
         found: &[Candidate],
         n: u64,
         purpose: Purpose,
-    ) -> Attempt<Option<Vec<(TermId, ObjId, TermId)>>> {
+    ) -> Attempt<Option<Vec<Goal>>> {
         let Some(Sorted { good, bad }) = self.sort_targets(st, found, n, purpose) else { return Ok(None) };
         let mut fine = Terms::TRUE;
         for (guard, _) in bad.values() {
@@ -117,39 +122,67 @@ impl Machine {
         }
     }
 
-    fn read_among(&mut self, st: &mut State, ptr: TermId, targets: &[(TermId, ObjId, TermId)], n: u64) -> Value {
+    fn read_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64) -> Value {
+        if let Some(segment) = self.common_segment(st, targets)
+            && st.memory.get(segment).is_some_and(|o| o.contents.is_array())
+        {
+            let off = self.segment_offset(st, ptr, targets);
+            let Some((contents, w)) = st.memory.contents_mut(segment) else { return Value::Undef };
+            return contents.read_array(&mut self.terms, w, off, n, &|| uninit_name(segment));
+        }
         let bits = (n * 8) as u16;
         let read = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
             let obj = obj.filter(|o| targets.iter().any(|t| t.1 == *o))?;
-            let contents = &mut st.memory.get_mut(obj)?.contents;
+            let (contents, w) = st.memory.contents_mut(obj)?;
             let v = match terms.as_const(off) {
-                Some(k) if k.checked_add(n).is_none_or(|e| e > contents.size()) => return None,
-                Some(k) => contents.read(terms, k, n as usize, &|| uninit_name(obj)),
-                None => contents.read_at(terms, off, n, &|| uninit_name(obj)),
+                Some(k) if k.checked_add(n).is_none_or(|e| e > w.len) => return None,
+                Some(k) => contents.read(terms, w.start + k, n as usize, &|| uninit_name(obj)),
+                None => contents.read_at(terms, w, off, n, &|| uninit_name(obj)),
             };
             v.to_term(terms, bits)
         });
         read.map_or(Value::Undef, |t| Value::from_term(&self.terms, t))
     }
 
-    fn write_among(&mut self, st: &mut State, targets: &[(TermId, ObjId, TermId)], n: u64, v: Value) {
+    fn write_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64, v: Value) {
         let bits = (n * 8) as u16;
         let new = self.term(st, v, bits);
+        if let Some(segment) = self.common_segment(st, targets)
+            && self.words_to_guard(st, targets, n).is_none_or(|words| words > GUARDED_WORDS)
+        {
+            let off = self.segment_offset(st, ptr, targets);
+            let Some((contents, w)) = st.memory.contents_mut(segment) else { return };
+            contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, new, &|| uninit_name(segment));
+            return;
+        }
         for &(guard, obj, off) in targets {
-            let Some(o) = st.memory.get_mut(obj) else { continue };
+            let Some((contents, w)) = st.memory.contents_mut(obj) else { continue };
             let terms = &mut self.terms;
             let Some(k) = terms.as_const(off) else {
-                o.contents.write_at(terms, guard, off, n, new, &|| uninit_name(obj));
+                contents.write_at(terms, w, guard, off, n, new, &|| uninit_name(obj));
                 continue;
             };
-            let Some(old) = o.contents.read(terms, k, n as usize, &|| uninit_name(obj)).to_term(terms, bits) else {
-                continue;
-            };
+            let old = contents.read(terms, w.start + k, n as usize, &|| uninit_name(obj)).to_term(terms, bits);
+            let Some(old) = old else { continue };
             let v = terms.ite(guard, new, old);
             if v != old {
                 let v = Value::from_term(terms, v);
-                o.contents.write(terms, k, n as usize, v);
+                contents.write(terms, w.start + k, n as usize, v);
             }
         }
+    }
+
+    /// How many words a write to each of the targets has to change; `None` where it cannot be done in words.
+    fn words_to_guard(&self, st: &State, targets: &[Goal], n: u64) -> Option<u64> {
+        let mut sum = 0;
+        for &(_, obj, off) in targets {
+            let (contents, w) = st.memory.contents(obj)?;
+            sum += match self.terms.as_const(off) {
+                Some(_) if contents.is_array() => return None,
+                Some(_) => 1,
+                None => contents.write_words(&self.terms, w, off, n)?,
+            };
+        }
+        Some(sum)
     }
 }

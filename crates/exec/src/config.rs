@@ -35,6 +35,15 @@ pub enum Resolution {
     Fork,
     /// one state, values guarded by the pointer
     Ite,
+    /// one state, the objects joined into a segment
+    SegmentsDynamic,
+}
+
+impl Resolution {
+    /// Whether objects are joined.
+    pub fn joins(self) -> bool {
+        self == Resolution::SegmentsDynamic
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -78,6 +78,7 @@ impl Machine {
     }
 
     pub(crate) fn decide(&mut self, st: &mut State, condition: TermId) -> Decision {
+        self.pin_observed(st, condition);
         let plain = self.plain(st, condition);
         match self.terms.as_const(plain) {
             Some(0) => return Decision::False,
@@ -263,10 +264,14 @@ impl Machine {
 
     /// One number for a value on this path. If it could have others, that is forked off as a cut with the reason.
     pub(crate) fn concretize(&mut self, st: &mut State, v: Value, width: u16, why: &str) -> Attempt<u64> {
+        if let Value::Ptr { obj, .. } = v {
+            st.memory.pin(obj);
+        }
         if let Some(n) = self.concrete_number(st, v) {
             return Ok(n);
         }
         let t = self.term(st, v, width);
+        self.pin_bases(st, t);
         let plain = self.plain(st, t);
         if let Some(n) = self.terms.as_const(plain) {
             return Ok(n);

@@ -17,7 +17,7 @@ impl Machine {
             return None;
         }
         if self.config.leaks == Leaks::Unfreed {
-            let size = st.memory.get(heap[0]).map_or(0, |o| o.size);
+            let size = st.memory.header(heap[0]).map_or(0, |o| o.size);
             let what = self.describe(st, heap[0], size);
             return Some(Flow::error(ErrorKind::Leak, format!("{what} is not freed at the end")));
         }
@@ -33,12 +33,12 @@ impl Machine {
             if !reached.insert(id) {
                 continue;
             }
-            let Some(o) = st.memory.get(id) else { continue };
-            let cells: Vec<Value> = o.contents.cells().map(|(_, _, v)| v).collect();
-            self.pointed_to(&cells, &mut todo);
+            let Some((contents, w)) = st.memory.contents(id) else { continue };
+            let held = contents.held(w);
+            self.pointed_to(&held, &mut todo);
         }
         let lost = heap.into_iter().find(|h| !reached.contains(h))?;
-        let size = st.memory.get(lost).map_or(0, |o| o.size);
+        let size = st.memory.header(lost).map_or(0, |o| o.size);
         let what = self.describe(st, lost, size);
         Some(Flow::error(ErrorKind::Leak, format!("{what} is never freed and nothing points to it at the end")))
     }

@@ -30,6 +30,7 @@ mod models;
 mod resolution;
 mod resolved;
 mod scalar;
+mod segments;
 mod step;
 mod tests_of_paths;
 mod unwind;

@@ -37,6 +37,7 @@ pub struct Machine {
     pub solver_time: Duration,
     pub queries: u64,
     pub resolved: crate::resolved::Resolved,
+    pub(crate) homes: crate::segments::Homes,
     /// LLVM instructions executed on all paths
     pub instructions: u64,
     warnings: Vec<String>,
@@ -84,6 +85,7 @@ impl Machine {
             solver_time: Duration::ZERO,
             queries: 0,
             resolved: Default::default(),
+            homes: Default::default(),
             instructions: 0,
             warnings: Vec::new(),
             warned: BTreeSet::new(),

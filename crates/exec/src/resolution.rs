@@ -64,6 +64,7 @@ impl Machine {
         self.require(st, ok, purpose.oob(), || {
             format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
         })?;
+        self.pin_bases(st, off);
         let plain = self.plain(st, off);
         Ok(match self.terms.as_const(plain) {
             Some(k) => Place::At { obj, off: k },
@@ -201,12 +202,41 @@ impl Machine {
     /// A pointer that is not a choice between bases: the solver gives addresses, one object after the other.
     fn place_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
         let before = self.queries;
-        let place = self.scan(st, t, n, purpose);
+        let scanned = self.scan(st, t, n, purpose);
         self.resolved.queries += self.queries - before;
-        place
+        let (sides, lost) = scanned?;
+        self.place_of(st, t, sides, lost, n, purpose)
     }
 
-    fn scan(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+    /// The one place that was found, or a split between those that were.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn place_of(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        sides: Vec<Target>,
+        lost: Option<Why>,
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<Place> {
+        if let [(_, None, Some((obj, off)))] = sides[..]
+            && lost.is_none()
+        {
+            st.decided.insert(t, (obj, off));
+            return self.place_in(st, obj, off, n, purpose);
+        }
+        self.children_of_resolution(st, t, sides, lost)
+    }
+
+    /// Everything a pointer can go to, object after object.
+    #[allow(clippy::type_complexity)]
+    pub(crate) fn scan(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        n: u64,
+        purpose: Purpose,
+    ) -> Attempt<(Vec<Target>, Option<Why>)> {
         const MOST: usize = 256;
         let plain = self.plain(st, t);
         let w = self.pointer_bits();
@@ -226,7 +256,7 @@ impl Machine {
             let Some(addr) = self.terms.try_eval(plain, &model) else {
                 return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
             };
-            let object = st.memory.find(addr).and_then(|o| st.memory.get(o).map(|x| (o, x.addr, x.size)));
+            let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size)));
             let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
             let Some((obj, base, size)) = inside else {
                 // Everything that lies in no object is one error; the objects found so far are excluded from it.
@@ -277,13 +307,7 @@ impl Machine {
                 break;
             }
         }
-        if let [(_, None, Some((obj, off)))] = sides[..]
-            && lost.is_none()
-        {
-            st.decided.insert(t, (obj, off));
-            return self.place_in(st, obj, off, n, purpose);
-        }
-        self.children_of_resolution(st, t, sides, lost)
+        Ok((sides, lost))
     }
 
     /// Decides which object (and offset) a pointer means without touching it: one child per possibility.

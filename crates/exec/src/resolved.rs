@@ -7,12 +7,26 @@ pub struct Resolved {
     pub queries: u64,
     /// accesses through a pointer with several targets
     pub multiple: u64,
+    /// segments made
+    pub segments: u64,
+    /// bytes of the largest
+    pub largest: u64,
 }
 
 impl Resolved {
+    pub(crate) fn joined(&mut self, bytes: u64) {
+        self.segments += 1;
+        self.largest = self.largest.max(bytes);
+    }
+
     /// By name; what did not happen is left out.
     pub fn figures(&self) -> Vec<(String, u64)> {
-        let all = [("resolution-queries", self.queries), ("multiple-resolutions", self.multiple)];
+        let all = [
+            ("resolution-queries", self.queries),
+            ("multiple-resolutions", self.multiple),
+            ("segments", self.segments),
+            ("largest-segment", self.largest),
+        ];
         all.into_iter().filter(|f| f.1 > 0).map(|(name, n)| (name.to_owned(), n)).collect()
     }
 }

@@ -5,7 +5,7 @@ use crate::value::Value;
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
 
 /// Byte `index` of a stored value of `bytes` bytes.
-fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> Value {
+pub(crate) fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> Value {
     match value {
         Value::Int(v) => Value::Int(v >> (8 * u32::from(index)) & 0xff),
         Value::Undef => Value::Undef,
@@ -54,24 +54,31 @@ impl Contents {
                 },
             },
             ByteView::Background => {
-                let array = self.decide_background(terms, uninit_name);
-                let i = terms.constant(INDEX_BITS, off);
+                let (array, origin) = self.decide_background(terms, off, uninit_name);
+                let i = terms.constant(INDEX_BITS, off - origin);
                 terms.read(array, i)
             }
         }
     }
 
-    /// The array behind background bytes.
-    pub fn decide_background(&mut self, terms: &mut Terms, uninit_name: &dyn Fn() -> String) -> TermId {
-        match self.background {
-            Background::Array(t) => t,
-            Background::Zero => terms.array_const(8, &[]),
+    /// The array behind the background byte at `off`, and the offset at which it begins.
+    pub fn decide_background(
+        &mut self,
+        terms: &mut Terms,
+        off: u64,
+        uninit_name: &dyn Fn() -> String,
+    ) -> (TermId, u64) {
+        let part = self.part_at(off);
+        match part.background {
+            Background::Array(t) => (t, part.origin),
+            Background::Zero => (terms.array_const(8, &[]), part.origin),
             Background::Uninit => {
-                let len = u32::try_from(self.size()).unwrap_or(u32::MAX);
-                let s = terms.symbols.intern(&uninit_name(), SymbolKind::Array { element: 8, len });
+                let len = u32::try_from(part.len).unwrap_or(u32::MAX);
+                let name = if self.has_parts() { format!("{}+{}", uninit_name(), part.start) } else { uninit_name() };
+                let s = terms.symbols.intern(&name, SymbolKind::Array { element: 8, len });
                 let a = terms.array_var(s);
-                self.background = Background::Array(a);
-                a
+                self.set_background(off, Background::Array(a));
+                (a, part.origin)
             }
         }
     }
@@ -88,7 +95,7 @@ impl Contents {
             }
             Value::Undef => {
                 for i in 0..n as u64 {
-                    if self.background == Background::Uninit {
+                    if self.is_uninit(off + i) {
                         self.write_background(off + i, &mut |v, n, i| byte_of(terms, v, n, i));
                     }
                     // Otherwise the old byte stays: any value is allowed, so is the old one.
@@ -128,9 +135,7 @@ impl Contents {
                     self.write(terms, off + i, 1, Value::Int(u64::from(b)));
                     i += 1;
                 }
-                ByteView::Background
-                    if src.background == Background::Uninit && self.background == Background::Uninit =>
-                {
+                ByteView::Background if src.is_uninit(at) && self.is_uninit(off + i) => {
                     self.write(terms, off + i, 1, Value::Undef);
                     i += 1;
                 }

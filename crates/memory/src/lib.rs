@@ -1,15 +1,17 @@
-//! Objects, bases, addresses and resolution.
+//! Objects, bases, addresses, segments and resolution.
 //!
 //! This crate knows neither instructions nor scheduling.
 
 mod access;
 pub mod object;
+pub mod observed;
 pub mod pvec;
 pub mod resolve;
+pub mod segments;
 pub mod space;
 pub mod symbolic;
 pub mod value;
 
-pub use object::{Background, ByteView, Contents};
+pub use object::{Background, ByteView, Contents, Window};
 pub use space::{AddressSpace, Entry, Full, Object, ObjectKind, Site};
 pub use value::{ObjId, Value};

@@ -139,24 +139,23 @@ fn offset_of(terms: &mut Terms, t: TermId, obj: Option<ObjId>, leaves: &[(Option
     go(terms, t, zero, obj, first)
 }
 
+/// What a leaf of a pointer (object and offset, or an address without a base) is replaced by.
+type Leaf<'a> = dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId> + 'a;
+
 /// What a read through each leaf gives, put together as the pointer is: `ite(c, p, q)` reads as `ite(c, *p, *q)`. The result is no
 /// bigger than the pointer. A leaf that cannot be (`None` of `leaf`) takes the value of its neighbour; `None` if all are such.
-pub fn mirror(
-    terms: &mut Terms,
-    ptr: TermId,
-    leaf: &mut dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId>,
-) -> Option<TermId> {
+pub fn mirror(terms: &mut Terms, ptr: TermId, leaf: &mut Leaf) -> Option<TermId> {
     let zero = terms.constant(terms.width(ptr), 0);
     Mirror { leaf, memo: FxHashMap::default() }.go(terms, ptr, zero)
 }
 
-struct Mirror<'a> {
-    leaf: &'a mut dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId>,
+struct Mirror<'a, 'b> {
+    leaf: &'a mut Leaf<'b>,
     /// by pointer and what is added to it
     memo: FxHashMap<(TermId, TermId), Option<TermId>>,
 }
 
-impl Mirror<'_> {
+impl Mirror<'_, '_> {
     fn go(&mut self, terms: &mut Terms, t: TermId, plus: TermId) -> Option<TermId> {
         if let Some(&known) = self.memo.get(&(t, plus)) {
             return known;

@@ -5,9 +5,10 @@
 //! *Invariant*: live objects are disjoint and separated by red zones; ids are given in order along a path and never reused,
 //! so that a dangling pointer keeps naming the object it was made for.
 
-use crate::object::{Background, Contents};
+use crate::object::{Background, Contents, Window};
 use crate::pvec::PVec;
 use crate::value::ObjId;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,6 +19,8 @@ pub enum ObjectKind {
     Heap,
     /// placed by the program at a fixed address (`klee_define_fixed_object`)
     Fixed,
+    /// holds the contents of objects that were joined; no object of the program's
+    Segment,
 }
 
 /// Where an object came from: a function and an instruction of it (global objects: their index).
@@ -31,6 +34,7 @@ pub struct Site {
 pub struct Object {
     pub size: u64,
     pub addr: u64,
+    pub align: u64,
     pub kind: ObjectKind,
     pub readonly: bool,
     pub site: Site,
@@ -40,6 +44,8 @@ pub struct Object {
 #[derive(Clone, Debug)]
 pub enum Entry {
     Live(Rc<Object>),
+    /// live, but the contents are in a segment, from this offset on
+    Moved(Rc<Object>, ObjId, u64),
     /// freed by the program: the object without its contents
     Freed(Rc<Object>),
     /// a local of a frame that has returned, or a block left
@@ -52,14 +58,31 @@ const RED_ZONE: u64 = 32;
 pub(crate) const ALIGN: u64 = 16;
 const FIRST_ADDRESS: u64 = 0x10000;
 
+/// Objects with their offsets.
+pub(crate) type Members = Vec<(ObjId, u64)>;
+
 #[derive(Clone)]
 pub struct AddressSpace {
     objects: PVec<Entry>,
     next: u64,
     limit: u64,
     fixed: Vec<(u64, ObjId)>,
+    /// segments and what is in them: member, offset
+    pub(crate) segments: Rc<Vec<(ObjId, Members)>>,
+    /// objects whose address the program has seen: they stay where they are
+    pub(crate) pinned: Rc<BTreeSet<ObjId>>,
     /// bytes of live objects as the program asked for them
     pub live_bytes: u64,
+}
+
+/// Where segments begin: above all other objects.
+pub fn first_segment(pointer_bits: u16) -> u64 {
+    if pointer_bits >= 64 { 3 << 45 } else { 3 << (pointer_bits - 2) }
+}
+
+/// Where the space ends.
+pub fn last_address(pointer_bits: u16) -> u64 {
+    if pointer_bits >= 64 { 1 << 47 } else { (1 << pointer_bits) - 0x10000 }
 }
 
 /// The space is full (only with 32-bit addresses in practice).
@@ -68,8 +91,15 @@ pub struct Full;
 
 impl AddressSpace {
     pub fn new(pointer_bits: u16) -> AddressSpace {
-        let limit = if pointer_bits >= 64 { 1 << 47 } else { (1 << pointer_bits) - 0x10000 };
-        AddressSpace { objects: PVec::default(), next: FIRST_ADDRESS, limit, fixed: Vec::new(), live_bytes: 0 }
+        AddressSpace {
+            objects: PVec::default(),
+            next: FIRST_ADDRESS,
+            limit: first_segment(pointer_bits),
+            fixed: Vec::new(),
+            segments: Rc::default(),
+            pinned: Rc::default(),
+            live_bytes: 0,
+        }
     }
 
     pub fn allocate(
@@ -88,7 +118,8 @@ impl AddressSpace {
         }
         self.next = end;
         let id = ObjId(self.objects.len() as u32);
-        self.objects.push(Entry::Live(Rc::new(Object { size, addr, kind, readonly: false, site, contents })));
+        let object = Object { size, addr, align, kind, readonly: false, site, contents };
+        self.objects.push(Entry::Live(Rc::new(object)));
         self.live_bytes += size;
         Ok(id)
     }
@@ -97,7 +128,7 @@ impl AddressSpace {
     pub fn place(&mut self, addr: u64, size: u64, site: Site) -> ObjId {
         let id = ObjId(self.objects.len() as u32);
         let contents = Contents::new(size, Background::Zero);
-        let object = Object { size, addr, kind: ObjectKind::Fixed, readonly: false, site, contents };
+        let object = Object { size, addr, align: 1, kind: ObjectKind::Fixed, readonly: false, site, contents };
         self.objects.push(Entry::Live(Rc::new(object)));
         self.fixed.push((addr, id));
         id
@@ -126,10 +157,40 @@ impl AddressSpace {
         }
     }
 
+    /// The object as the program knows it, live; its contents may be elsewhere.
+    #[inline]
+    pub fn header(&self, id: ObjId) -> Option<&Object> {
+        match self.objects.get(id.0 as usize) {
+            Some(Entry::Live(o) | Entry::Moved(o, ..)) => Some(o),
+            _ => None,
+        }
+    }
+
+    /// Where the bytes of a live object are.
+    pub fn contents(&self, id: ObjId) -> Option<(&Contents, Window)> {
+        match self.objects.get(id.0 as usize) {
+            Some(Entry::Live(o)) => Some((&o.contents, o.contents.whole())),
+            Some(Entry::Moved(o, segment, start)) => {
+                Some((&self.get(*segment)?.contents, Window { start: *start, len: o.size }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same for writing.
+    pub fn contents_mut(&mut self, id: ObjId) -> Option<(&mut Contents, Window)> {
+        let (holder, w) = match self.objects.get(id.0 as usize) {
+            Some(Entry::Live(o)) => (id, o.contents.whole()),
+            Some(Entry::Moved(o, segment, start)) => (*segment, Window { start: *start, len: o.size }),
+            _ => return None,
+        };
+        Some((&mut self.get_mut(holder)?.contents, w))
+    }
+
     /// The object is freed by the program; later uses are use-after-free.
     pub fn free(&mut self, id: ObjId) {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
-            && let Entry::Live(o) = e
+            && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
             let ghost = Object { contents: Contents::new(0, Background::Zero), ..(**o).clone() };
@@ -140,7 +201,7 @@ impl AddressSpace {
     /// A local goes out of existence.
     pub fn drop_local(&mut self, id: ObjId) {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
-            && let Entry::Live(o) = e
+            && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
             *e = Entry::Gone;
@@ -157,7 +218,7 @@ impl AddressSpace {
     /// The hidden address of an object, live or not; 0 for locals that are gone.
     pub fn address(&self, id: ObjId) -> u64 {
         match self.entry(id) {
-            Some(Entry::Live(o) | Entry::Freed(o)) => o.addr,
+            Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => o.addr,
             // Gone locals keep no record; a value no live object has.
             _ => 0x8000 + u64::from(id.0) % 0x8000,
         }
@@ -174,9 +235,15 @@ impl AddressSpace {
     /// Which object's bytes (or the position one past them) hold this address.
     pub fn find(&self, addr: u64) -> Option<ObjId> {
         let holds = |id: ObjId| match self.entry(id) {
-            Some(Entry::Live(o) | Entry::Freed(o)) => addr >= o.addr && addr - o.addr <= o.size,
+            Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => addr >= o.addr && addr - o.addr <= o.size,
             _ => false,
         };
+        if addr >= self.limit {
+            let members = self.segments.iter().flat_map(|(_, members)| members.iter().map(|m| m.0));
+            if let Some(id) = members.into_iter().find(|id| holds(*id)) {
+                return Some(id);
+            }
+        }
         if let Some(&(_, id)) = self.fixed.iter().find(|(_, id)| holds(*id)) {
             return Some(id);
         }
@@ -188,7 +255,9 @@ impl AddressSpace {
             let mut m = mid;
             let start = loop {
                 match self.objects.get(m) {
-                    Some(Entry::Live(o) | Entry::Freed(o)) if o.kind != ObjectKind::Fixed => break Some(o.addr),
+                    Some(Entry::Live(o) | Entry::Freed(o)) if o.kind != ObjectKind::Fixed && o.addr < self.limit => {
+                        break Some(o.addr);
+                    }
                     _ if m > lo => m -= 1,
                     _ => break None,
                 }
@@ -201,10 +270,25 @@ impl AddressSpace {
         (0..lo).rev().take(64).map(|i| ObjId(i as u32)).find(|&id| holds(id))
     }
 
+    /// The program's live objects; the contents may be elsewhere.
     pub fn live(&self) -> impl Iterator<Item = (ObjId, &Object)> {
         self.objects.iter().enumerate().filter_map(|(i, e)| match e {
-            Entry::Live(o) => Some((ObjId(i as u32), &**o)),
+            Entry::Live(o) if o.kind == ObjectKind::Segment => None,
+            Entry::Live(o) | Entry::Moved(o, ..) => Some((ObjId(i as u32), &**o)),
             _ => None,
         })
+    }
+
+    /// Adds an object's entry as it is.
+    pub(crate) fn push(&mut self, e: Entry) -> ObjId {
+        let id = ObjId(self.objects.len() as u32);
+        self.objects.push(e);
+        id
+    }
+
+    pub(crate) fn set(&mut self, id: ObjId, entry: Entry) {
+        if let Some(e) = self.objects.get_mut(id.0 as usize) {
+            *e = entry;
+        }
     }
 }

@@ -6,7 +6,8 @@
 //! byte array term.
 //! *Invariant*: the caller has made sure that the offset is in bounds on this path.
 
-use crate::object::{Background, ByteView, Contents};
+use crate::access::byte_of;
+use crate::object::{ByteView, Contents, Window};
 use crate::space::ALIGN;
 use crate::value::Value;
 use pleach_expr::{INDEX_BITS, Op, TermId, Terms};
@@ -61,27 +62,33 @@ pub fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
 }
 
 impl Contents {
-    fn words(&self, terms: &Terms, off: TermId, n: u64) -> Option<u64> {
-        let whole = n.is_power_of_two() && n <= 8 && self.size().is_multiple_of(n);
-        (whole && u64::from(trailing_zeros(terms, off)) >= u64::from(n.trailing_zeros())).then(|| self.size() / n)
+    fn words(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<u64> {
+        let whole = n.is_power_of_two() && n <= 8 && w.len.is_multiple_of(n);
+        (whole && u64::from(trailing_zeros(terms, off)) >= u64::from(n.trailing_zeros())).then(|| w.len / n)
+    }
+
+    /// How many words a guarded write to the window would have to change; `None` where it cannot be done in words.
+    pub fn write_words(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<u64> {
+        self.words(terms, w, off, n).filter(|count| *count <= WRITE_WORDS)
     }
 
     /// The words as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
     fn runs(
         &mut self,
         terms: &mut Terms,
+        w: Window,
         count: u64,
         n: u64,
         uninit: &dyn Fn() -> String,
     ) -> Option<Vec<(u64, TermId)>> {
-        if n < 4 || count > RUN_WORDS || self.is_untouched() {
+        if n < 4 || count > RUN_WORDS || self.is_background(w) {
             return None;
         }
         let mut runs: Vec<(u64, TermId)> = Vec::new();
         for i in 0..count {
-            let word = match self.read_concrete(i * n, n as usize) {
+            let word = match self.read_concrete(w.start + i * n, n as usize) {
                 Some(v) => terms.constant((n * 8) as u16, v),
-                None => self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)?,
+                None => self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)?,
             };
             if runs.last().is_none_or(|(_, last)| *last != word) {
                 if runs.len() == READ_RUNS {
@@ -94,7 +101,7 @@ impl Contents {
     }
 
     /// An array of words, where each is concrete or was stored as a whole.
-    fn word_array(&self, terms: &mut Terms, count: u64, n: u64) -> Option<TermId> {
+    fn word_array(&self, terms: &mut Terms, w: Window, count: u64, n: u64) -> Option<TermId> {
         if n < 4 || count > RUN_WORDS {
             return None;
         }
@@ -102,9 +109,9 @@ impl Contents {
         let mut table = vec![0; count as usize];
         let mut stored: Vec<(u64, TermId)> = Vec::new();
         for i in 0..count {
-            match self.read_concrete(i * n, n as usize) {
+            match self.read_concrete(w.start + i * n, n as usize) {
                 Some(v) => table[i as usize] = v,
-                None => stored.push((i, self.read_cell(i * n, n as usize)?.to_term(terms, width)?)),
+                None => stored.push((i, self.read_cell(w.start + i * n, n as usize)?.to_term(terms, width)?)),
             }
         }
         let mut array = terms.array_const(width, &table);
@@ -115,39 +122,60 @@ impl Contents {
         Some(array)
     }
 
-    /// The value of `n` bytes at the symbolic offset `off`.
-    pub fn read_at(&mut self, terms: &mut Terms, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
-        if let Some(count) = self.words(terms, off, n) {
-            let concrete: Option<Vec<u64>> = (0..count).map(|i| self.read_concrete(i * n, n as usize)).collect();
+    /// The value of `n` bytes at the symbolic offset `off` of the window.
+    pub fn read_at(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
+        if let Some(count) = self.words(terms, w, off, n) {
+            let concrete: Option<Vec<u64>> =
+                (0..count).map(|i| self.read_concrete(w.start + i * n, n as usize)).collect();
             if let Some(table) = concrete {
                 let index = word_index(terms, off, n);
                 let array = terms.array_const((n * 8) as u16, &table);
                 let t = terms.read(array, index);
                 return Value::from_term(terms, t);
             }
-            if count <= READ_WORDS && !self.is_untouched() {
+            if count <= READ_WORDS && !self.is_background(w) {
                 let index = word_index(terms, off, n);
                 let words: Vec<TermId> = (0..count)
-                    .filter_map(|i| self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
+                    .filter_map(|i| {
+                        self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)
+                    })
                     .collect();
                 if words.len() as u64 == count {
                     let t = select(terms, index, &words, 0);
                     return Value::from_term(terms, t);
                 }
             }
-            if let Some(runs) = self.runs(terms, count, n, uninit) {
+            if let Some(runs) = self.runs(terms, w, count, n, uninit) {
                 let index = word_index(terms, off, n);
                 let t = select_run(terms, index, &runs);
                 return Value::from_term(terms, t);
             }
-            if let Some(array) = self.word_array(terms, count, n) {
+            if let Some(array) = self.word_array(terms, w, count, n) {
                 let index = word_index(terms, off, n);
                 let t = terms.read(array, index);
                 return Value::from_term(terms, t);
             }
         }
-        let array = self.flatten(terms, uninit);
-        let index = terms.resize_unsigned(off, INDEX_BITS);
+        self.read_array(terms, w, off, n, uninit)
+    }
+
+    /// The same through the byte array of the bytes around the window.
+    pub fn read_array(
+        &mut self,
+        terms: &mut Terms,
+        w: Window,
+        off: TermId,
+        n: u64,
+        uninit: &dyn Fn() -> String,
+    ) -> Value {
+        let (array, origin) = match self.pure_array(w) {
+            Some(pure) => pure,
+            None => {
+                let around = self.around(w);
+                (self.flatten(terms, around, uninit), around.start)
+            }
+        };
+        let index = shifted_index(terms, off, w.start - origin);
         let mut acc = None;
         for i in 0..n {
             let k = terms.constant(INDEX_BITS, i);
@@ -161,22 +189,22 @@ impl Contents {
         acc.map_or(Value::Int(0), |t| Value::from_term(terms, t))
     }
 
-    /// Stores `n` bytes at the symbolic offset `off` where `guard` holds; elsewhere the offset means nothing.
+    /// Stores `n` bytes at the symbolic offset `off` of the window where `guard` holds; elsewhere the offset means nothing.
+    #[allow(clippy::too_many_arguments)]
     pub fn write_at(
         &mut self,
         terms: &mut Terms,
+        w: Window,
         guard: TermId,
         off: TermId,
         n: u64,
         value: TermId,
         uninit: &dyn Fn() -> String,
     ) {
-        if let Some(count) = self.words(terms, off, n)
-            && count <= WRITE_WORDS
-        {
+        if let Some(count) = self.write_words(terms, w, off, n) {
             let index = word_index(terms, off, n);
             let olds: Option<Vec<TermId>> = (0..count)
-                .map(|i| self.read(terms, i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
+                .map(|i| self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
                 .collect();
             if let Some(olds) = olds {
                 for (i, old) in olds.into_iter().enumerate() {
@@ -186,14 +214,15 @@ impl Contents {
                     let new = terms.ite(here, value, old);
                     if new != old {
                         let v = Value::from_term(terms, new);
-                        self.write(terms, i as u64 * n, n as usize, v);
+                        self.write(terms, w.start + i as u64 * n, n as usize, v);
                     }
                 }
                 return;
             }
         }
-        let mut array = self.flatten(terms, uninit);
-        let index = terms.resize_unsigned(off, INDEX_BITS);
+        let around = self.around(w);
+        let mut array = self.flatten(terms, around, uninit);
+        let index = shifted_index(terms, off, w.start - around.start);
         for i in 0..n {
             let k = terms.constant(INDEX_BITS, i);
             let at = terms.add(index, k);
@@ -204,44 +233,56 @@ impl Contents {
             }
             array = terms.store(array, at, b);
         }
-        self.reset(Background::Array(array));
+        self.become_array(around, array, &mut |v, n, i| byte_of(terms, v, n, i));
     }
 
-    /// The whole contents as one byte array term.
-    pub fn flatten(&mut self, terms: &mut Terms, uninit: &dyn Fn() -> String) -> TermId {
-        let mut any_background = false;
-        let mut table = vec![0u64; self.size() as usize];
-        let mut others: Vec<u64> = Vec::new();
-        let mut concrete: Vec<u64> = Vec::new();
-        for i in 0..self.size() {
-            match self.view(i) {
+    /// A window of whole parts as one byte array term that begins there.
+    pub fn flatten(&mut self, terms: &mut Terms, w: Window, uninit: &dyn Fn() -> String) -> TermId {
+        let mut table = vec![0u64; w.len as usize];
+        let (mut others, mut concrete, mut background) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..w.len {
+            match self.view(w.start + i) {
                 ByteView::Concrete(b) => {
                     table[i as usize] = u64::from(b);
                     concrete.push(i);
                 }
-                ByteView::Background => any_background = true,
+                ByteView::Background => background.push(i),
                 ByteView::Of { .. } => others.push(i),
             }
         }
-        let mut array = if any_background {
-            let mut a = self.decide_background(terms, uninit);
-            for &i in &concrete {
-                let at = terms.constant(INDEX_BITS, i);
-                let b = terms.constant(8, table[i as usize]);
-                a = terms.store(a, at, b);
+        // One array behind all of it is written over; several are read byte by byte.
+        let behind = background.first().map(|i| self.part_at(w.start + i));
+        let one = behind.filter(|p| p.own && p.start == w.start && p.len == w.len && p.origin == w.start);
+        let mut array = match one {
+            Some(_) => {
+                let (mut a, _) = self.decide_background(terms, w.start, uninit);
+                for &i in &concrete {
+                    let at = terms.constant(INDEX_BITS, i);
+                    let b = terms.constant(8, table[i as usize]);
+                    a = terms.store(a, at, b);
+                }
+                a
             }
-            a
-        } else {
-            terms.array_const(8, &table)
+            None => {
+                others.extend(background);
+                terms.array_const(8, &table)
+            }
         };
         for i in others {
             let at = terms.constant(INDEX_BITS, i);
-            if let Some(b) = self.read(terms, i, 1, uninit).to_term(terms, 8) {
+            if let Some(b) = self.read(terms, w.start + i, 1, uninit).to_term(terms, 8) {
                 array = terms.store(array, at, b);
             }
         }
         array
     }
+}
+
+/// An offset of a window as an index of the array that begins `before` bytes earlier.
+fn shifted_index(terms: &mut Terms, off: TermId, before: u64) -> TermId {
+    let index = terms.resize_unsigned(off, INDEX_BITS);
+    let k = terms.constant(INDEX_BITS, before);
+    terms.add(index, k)
 }
 
 /// `words[index - first]` as a balanced `ite`; equal neighbours collapse.

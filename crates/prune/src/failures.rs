@@ -160,7 +160,7 @@ impl Failure<'_> {
                     }
                     self.outside(p, obj, off, o.size, n)
                 }
-                Some(Entry::Live(_)) | None => Err(UNKNOWN),
+                Some(Entry::Live(_) | Entry::Moved(..)) | None => Err(UNKNOWN),
                 Some(Entry::Freed(_)) => self.dead(p, obj, true),
                 Some(Entry::Gone) => self.dead(p, obj, false),
             },

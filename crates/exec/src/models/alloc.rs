@@ -91,8 +91,8 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
     match p {
         Value::Int(0) => Ok(None),
         Value::Ptr { obj, off } => match st.memory.entry(obj) {
-            Some(Entry::Live(o)) if o.kind == ObjectKind::Heap && off == 0 => Ok(Some(obj)),
-            Some(Entry::Live(o)) => {
+            Some(Entry::Live(o) | Entry::Moved(o, ..)) if o.kind == ObjectKind::Heap && off == 0 => Ok(Some(obj)),
+            Some(Entry::Live(o) | Entry::Moved(o, ..)) => {
                 let (size, heap) = (o.size, o.kind == ObjectKind::Heap);
                 let what = m.describe(st, obj, size);
                 let message = if heap {
@@ -162,7 +162,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let b = m.background();
     let Some(new) = allocate(m, st, call, n, 16, b)? else { return Ok(()) };
     if let Some(old) = old {
-        let kept = st.memory.get(old).map_or(0, |o| o.size).min(n);
+        let kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
         m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), Value::Int(kept), 64)?;
         st.memory.free(old);
     }
@@ -171,7 +171,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let obj = block_at(m, st, call.arg(0))?;
-    let n = obj.and_then(|o| st.memory.get(o)).map_or(0, |o| o.size);
+    let n = obj.and_then(|o| st.memory.header(o)).map_or(0, |o| o.size);
     call.give(st, Value::Int(n));
     Ok(())
 }

@@ -113,11 +113,11 @@ impl Machine {
     /// A C string that lies concretely in memory.
     pub(crate) fn c_string(&mut self, st: &mut State, p: Value) -> Option<String> {
         let Value::Ptr { obj, off } = p else { return None };
-        let o = st.memory.get(obj)?;
+        let (contents, w) = st.memory.contents(obj)?;
         let mut bytes = Vec::new();
         let mut at = u64::try_from(off).ok()?;
-        while at < o.size && bytes.len() < 4096 {
-            match o.contents.read_concrete(at, 1)? {
+        while at < w.len && bytes.len() < 4096 {
+            match contents.read_concrete(w.start + at, 1)? {
                 0 => return Some(String::from_utf8_lossy(&bytes).into_owned()),
                 b => bytes.push(b as u8),
             }

@@ -55,7 +55,7 @@ impl Machine {
 
     /// The source type of an object and how many of it there are.
     pub(crate) fn object_type(&self, st: &State, obj: ObjId) -> Option<TypeId> {
-        let o = st.memory.get(obj)?;
+        let o = st.memory.header(obj)?;
         match o.kind {
             ObjectKind::Global if o.site.func == u32::MAX => self.program.globals.get(o.site.inst as usize)?.ty,
             ObjectKind::Stack => {
@@ -82,7 +82,7 @@ impl Machine {
         let Ok(len) = u32::try_from(n) else {
             return Err(Flow::cut(Cut::Unsupported("a symbolic object of 4 GiB or more".into())));
         };
-        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let size = st.memory.header(obj).map_or(0, |o| o.size);
         let whole = off == 0 && n == size;
         let debug = if whole { self.object_type(st, obj) } else { None };
         let ty = match debug {
@@ -95,7 +95,7 @@ impl Machine {
         let site = (st.frame.func, InstId(st.inst));
         st.inputs.push(Input { name: unique, symbol, size: len, origin, ty, site });
         match cells {
-            None if whole => {
+            None if whole && st.memory.get(obj).is_some() => {
                 let array = self.terms.array_var(symbol);
                 if let Some(o) = st.memory.get_mut(obj) {
                     o.contents.reset(Background::Array(array));
@@ -161,7 +161,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Att
     }
     let size_message = |size: u64| format!("klee_make_symbolic is given {n} bytes but the object `{name}` has {size}");
     if let Value::Ptr { obj, off } = call.arg(0)
-        && let Some(o) = st.memory.get(obj)
+        && let Some(o) = st.memory.header(obj)
         && off >= 0
         && (off as u64).saturating_add(n) > o.size
     {

@@ -1,0 +1,220 @@
+//! Joining the targets of a pointer into one segment.
+//!
+//! *Paper*: Memory §3.2.3. *Idea*: objects that one pointer may mean go into one segment (`pleach_memory::segments`). A pointer whose
+//! objects all lie there needs no further resolution; one that only the solver can take apart is decided by a single question: does it
+//! lie in the segment? *Deviations*: whether an access is in bounds is decided by the bounds of the object that the pointer was made
+//! for wherever the pointer says so, never by the segment's. *Direction*: what cannot be joined (its address was seen, it is too large)
+//! is handled as with `ite`, or forks where only the solver knows the targets.
+
+use crate::access::{NULL_PAGE, Place, Purpose};
+use crate::choice::{Goal, Located};
+use crate::feasible::Decision;
+use crate::flow::{Attempt, Flow, Step};
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms};
+use pleach_ir::CmpOp;
+use pleach_memory::resolve::mirror;
+use pleach_memory::space::{first_segment, last_address};
+use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_state::{Cut, ForkKind, State};
+use rustc_hash::FxHashMap;
+
+type Sized = Vec<(ObjId, u64)>;
+
+/// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal questions are equal.
+#[derive(Default)]
+pub(crate) struct Homes {
+    /// by function and instruction, and the objects with their sizes
+    known: FxHashMap<(u32, u32, Sized), u64>,
+    next: u64,
+}
+
+/// Kept free between segments.
+const RED_ZONE: u64 = 64;
+
+impl Machine {
+    /// The segment that all targets are in.
+    pub(crate) fn common_segment(&self, st: &State, targets: &[Goal]) -> Option<ObjId> {
+        let first = st.memory.segment_of(targets.first()?.1)?.0;
+        targets.iter().all(|t| st.memory.segment_of(t.1).is_some_and(|s| s.0 == first)).then_some(first)
+    }
+
+    /// The targets that are possible on this path.
+    pub(crate) fn possible_targets(&mut self, st: &mut State, targets: Vec<Goal>) -> Attempt<Vec<Goal>> {
+        let before = self.queries;
+        let mut kept = Vec::with_capacity(targets.len());
+        for t in targets {
+            // Without an answer it stays among them.
+            if !matches!(self.possible(st, t.0), Ok(None)) {
+                kept.push(t);
+            }
+        }
+        self.resolved.queries += self.queries - before;
+        if kept.is_empty() {
+            Err(Flow::cut(Cut::Solver("no target of a pointer is possible".into())))
+        } else {
+            Ok(kept)
+        }
+    }
+
+    /// Moves objects into one segment, if that can be done.
+    pub(crate) fn join(&mut self, st: &mut State, objects: &[ObjId]) -> Option<ObjId> {
+        let mut objects = objects.to_vec();
+        objects.sort_unstable();
+        objects.dedup();
+        if objects.len() < 2 {
+            return None;
+        }
+        let homes: Vec<Option<ObjId>> = objects.iter().map(|o| st.memory.segment_of(*o).map(|s| s.0)).collect();
+        if let Some(segment) = homes[0]
+            && homes.iter().all(|h| *h == Some(segment))
+        {
+            return Some(segment);
+        }
+        let layout = st.memory.layout(&objects)?;
+        let members = objects.iter().map(|o| (*o, st.memory.header(*o).map_or(0, |h| h.size))).collect();
+        let key = (st.frame.func.0, st.inst, members);
+        let addr = match self.homes.known.get(&key) {
+            Some(&addr) => addr,
+            None => {
+                let first = first_segment(self.pointer_bits());
+                let addr = self.homes.next.max(first).next_multiple_of(layout.align);
+                let end = addr + layout.size + RED_ZONE;
+                if end > last_address(self.pointer_bits()) {
+                    return None;
+                }
+                self.homes.next = end;
+                self.homes.known.insert(key, addr);
+                addr
+            }
+        };
+        self.resolved.joined(layout.size);
+        Some(st.memory.join(&mut self.terms, &layout, addr))
+    }
+
+    /// The offset in their segment of a pointer to one of the targets.
+    pub(crate) fn segment_offset(&mut self, st: &State, ptr: TermId, targets: &[Goal]) -> TermId {
+        let w = self.pointer_bits();
+        let off = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
+            let obj = obj.filter(|o| targets.iter().any(|t| t.1 == *o))?;
+            let (_, start) = st.memory.segment_of(obj)?;
+            let start = terms.constant(w, start);
+            Some(terms.add(off, start))
+        });
+        off.unwrap_or_else(|| self.terms.constant(w, 0))
+    }
+
+    /// A pointer that is not a choice between bases.
+    pub(crate) fn locate_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
+        if !self.config.resolution.joins() {
+            return self.symbolic_place(st, t, n, purpose).map(Located::One);
+        }
+        if let Some(segment) = self.mentioned_segment(st, t) {
+            let within = self.within_segment(st, t, segment, n, purpose);
+            let before = self.queries;
+            let decision = self.decide(st, within);
+            self.resolved.queries += self.queries - before;
+            if matches!(decision, Decision::True) {
+                return Ok(Located::One(self.place_in_segment(st, t, segment)));
+            }
+        }
+        let before = self.queries;
+        let scanned = self.scan(st, t, n, purpose);
+        self.resolved.queries += self.queries - before;
+        let (sides, lost) = scanned?;
+        let objects: Vec<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
+        let joined = if lost.is_none() && objects.len() > 1 { self.join(st, &objects) } else { None };
+        let Some(segment) = joined else { return self.place_of(st, t, sides, lost, n, purpose).map(Located::One) };
+        self.resolved.multiple += 1;
+        // What was found out before the objects moved holds after it: it is a condition on inputs.
+        let (good, mut sides): (Vec<_>, Vec<_>) = sides.into_iter().partition(|s| s.1.is_none());
+        if sides.is_empty() {
+            return Ok(Located::One(self.place_in_segment(st, t, segment)));
+        }
+        let within = good.iter().fold(Terms::FALSE, |all, g| self.terms.or(all, g.0.plain));
+        let mut lost = None;
+        match self.possible(st, within) {
+            Ok(Some(side)) => sides.push((side, None, None)),
+            Ok(None) => {}
+            Err(why) => lost = Some(why),
+        }
+        match self.children_of_resolution(st, Terms::FALSE, sides, lost) {
+            Err(Flow::Stop(Step::Fork(mut children))) => {
+                children.iter_mut().for_each(|c| c.state.fork = ForkKind::Other);
+                Err(Flow::Stop(Step::Fork(children)))
+            }
+            other => other.map(Located::One),
+        }
+    }
+
+    /// The only segment that has objects which a pointer mentions.
+    fn mentioned_segment(&self, st: &State, t: TermId) -> Option<ObjId> {
+        if !st.memory.has_segments() {
+            return None;
+        }
+        let bases = self.terms.bases(t);
+        let mut segments = bases.iter().filter_map(|b| Some(st.memory.segment_of(*b)?.0));
+        let first = segments.next()?;
+        segments.all(|s| s == first).then_some(first)
+    }
+
+    /// The access stays within one of a segment's objects.
+    fn within_segment(&mut self, st: &mut State, t: TermId, segment: ObjId, n: u64, purpose: Purpose) -> TermId {
+        let plain = self.plain(st, t);
+        let mut within = Terms::FALSE;
+        for (obj, _) in st.memory.members(segment).to_vec() {
+            let Ok(size) = self.live_size(st, obj, purpose) else { continue };
+            let base = self.terms.constant(self.pointer_bits(), st.memory.address(obj));
+            let off = self.terms.sub(plain, base);
+            let here = self.within(size, off, n);
+            within = self.terms.or(within, here);
+        }
+        within
+    }
+
+    fn place_in_segment(&mut self, st: &State, t: TermId, segment: ObjId) -> Place {
+        let plain = self.plain(st, t);
+        let base = self.terms.constant(self.pointer_bits(), st.memory.address(segment));
+        let off = self.terms.sub(plain, base);
+        match self.terms.as_const(off) {
+            Some(k) => Place::At { obj: segment, off: k },
+            None => Place::Symbolic { obj: segment, off },
+        }
+    }
+
+    /// Objects that a term shows the address of stay where they are.
+    pub(crate) fn pin_bases(&mut self, st: &mut State, t: TermId) {
+        if self.config.resolution.joins() && self.terms.has(t, pleach_expr::facts::HAS_BASE) {
+            for b in self.terms.bases(t) {
+                st.memory.pin(b);
+            }
+        }
+    }
+
+    /// A condition is decided on this path: objects whose order or distance it depends on stay where they are.
+    pub(crate) fn pin_observed(&mut self, st: &mut State, condition: TermId) {
+        if self.config.resolution.joins() && self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
+            for b in pleach_memory::observed::observed(&self.terms, condition) {
+                st.memory.pin(b);
+            }
+        }
+    }
+
+    pub(crate) fn is_segment(&self, st: &State, obj: ObjId) -> bool {
+        st.memory.get(obj).is_some_and(|o| o.kind == ObjectKind::Segment)
+    }
+
+    /// Two concrete values are compared as numbers.
+    pub(crate) fn pin_compared(&mut self, st: &mut State, op: CmpOp, x: Value, y: Value) {
+        let (a, b) = match (x, y) {
+            (Value::Ptr { obj: a, .. }, Value::Ptr { obj: b, .. }) if a != b => (Some(a), Some(b)),
+            (Value::Ptr { obj, .. }, Value::Int(_)) | (Value::Int(_), Value::Ptr { obj, .. }) => (Some(obj), None),
+            _ => return,
+        };
+        let number = x.int().or(y.int()).unwrap_or(0);
+        let equality = matches!(op, CmpOp::Eq | CmpOp::Ne) && number < NULL_PAGE;
+        if self.config.resolution.joins() && !equality {
+            a.into_iter().chain(b).for_each(|o| st.memory.pin(o));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Segments: several objects in one.
+//!
+//! *Paper*: Memory §3.2.3 (dynamically segmented memory model). *Idea*: objects that one pointer may mean are moved into one fresh
+//! segment, β_i = β_s + o_i; addresses are symbols, so the program does not see it. Members keep their size, kind and life: what a
+//! pointer may touch is decided as before, and what lies between members is a red zone. Only the contents are in the segment,
+//! where one array term can stand for all of them.
+//! *Invariant*: an object is a member of at most one segment; the offsets of members ascend and leave red zones; a pinned object is none.
+//! *Deviations*: a segment that is joined with others moves as a whole, its members at their old distances. Terms are not rewritten: a
+//! pointer's bases are looked up where it is used.
+
+use crate::access::byte_of;
+use crate::object::{Background, Contents};
+use crate::space::{AddressSpace, Entry, Object, ObjectKind, Site};
+use crate::value::ObjId;
+use pleach_expr::Terms;
+use std::rc::Rc;
+
+/// Kept free between the members of a segment.
+const RED_ZONE: u64 = 32;
+/// Segments do not become larger.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Where the members of a segment to be are going to lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// a segment or an object of its own, and its offset
+    blocks: Vec<(ObjId, u64)>,
+    pub size: u64,
+    pub align: u64,
+}
+
+impl AddressSpace {
+    /// The segment an object is in, and where.
+    pub fn segment_of(&self, id: ObjId) -> Option<(ObjId, u64)> {
+        match self.entry(id) {
+            Some(Entry::Moved(_, segment, start)) => Some((*segment, *start)),
+            _ => None,
+        }
+    }
+
+    /// What is in a segment, with the offsets; some of it may be dead.
+    pub fn members(&self, segment: ObjId) -> &[(ObjId, u64)] {
+        self.segments.iter().find(|s| s.0 == segment).map_or(&[], |s| &s.1)
+    }
+
+    pub fn has_segments(&self) -> bool {
+        !self.segments.is_empty()
+    }
+
+    /// The program has seen where the object lies.
+    pub fn pin(&mut self, id: ObjId) {
+        if !self.pinned.contains(&id) {
+            Rc::make_mut(&mut self.pinned).insert(id);
+        }
+    }
+
+    /// How these objects can be joined; `None` if they cannot.
+    pub fn layout(&self, ids: &[ObjId]) -> Option<Layout> {
+        let mut layout = Layout { blocks: Vec::new(), size: 0, align: 16 };
+        for &id in ids {
+            let block = self.segment_of(id).map_or(id, |s| s.0);
+            if layout.blocks.iter().any(|b| b.0 == block) {
+                continue;
+            }
+            let o = self.get(block)?;
+            let movable = match o.kind {
+                ObjectKind::Global | ObjectKind::Stack | ObjectKind::Heap => !self.pinned.contains(&block),
+                ObjectKind::Segment => !self.members(block).iter().any(|m| self.pinned.contains(&m.0)),
+                ObjectKind::Function | ObjectKind::Fixed => false,
+            };
+            if !movable {
+                return None;
+            }
+            layout.align = layout.align.max(o.align);
+            let end = if layout.blocks.is_empty() { 0 } else { layout.size + RED_ZONE };
+            let at = end.next_multiple_of(o.align.max(16));
+            layout.blocks.push((block, at));
+            layout.size = at + o.size;
+            if layout.size > MAX_BYTES {
+                return None;
+            }
+        }
+        // Every word of an access is whole.
+        layout.size = layout.size.next_multiple_of(8);
+        Some(layout)
+    }
+
+    /// Moves the blocks of a layout into a new segment at this address.
+    pub fn join(&mut self, terms: &mut Terms, layout: &Layout, addr: u64) -> ObjId {
+        let parts: Vec<(u64, &Contents)> =
+            layout.blocks.iter().filter_map(|(id, at)| Some((*at, &self.get(*id)?.contents))).collect();
+        let contents = Contents::concat(&parts, layout.size, &mut |v, n, i| byte_of(terms, v, n, i));
+        let segment = ObjId(self.len() as u32);
+        let site = Site { func: u32::MAX, inst: u32::MAX };
+        let (size, align) = (layout.size, layout.align);
+        let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, contents };
+        self.push(Entry::Live(Rc::new(object)));
+        let mut members = Vec::new();
+        for &(block, at) in &layout.blocks {
+            match self.members(block).to_vec() {
+                inner if !inner.is_empty() => {
+                    members.extend(inner.into_iter().map(|(id, o)| (id, at + o)));
+                    self.set(block, Entry::Gone);
+                }
+                _ => members.push((block, at)),
+            }
+        }
+        for &(id, at) in &members {
+            let moved = |o: &Object| {
+                Rc::new(Object { addr: addr + at, contents: Contents::new(0, Background::Zero), ..o.clone() })
+            };
+            let entry = match self.entry(id) {
+                Some(Entry::Live(o) | Entry::Moved(o, ..)) => Entry::Moved(moved(o), segment, at),
+                Some(Entry::Freed(o)) => Entry::Freed(moved(o)),
+                _ => continue,
+            };
+            self.set(id, entry);
+        }
+        let all = Rc::make_mut(&mut self.segments);
+        all.retain(|s| !layout.blocks.iter().any(|b| b.0 == s.0));
+        all.push((segment, members));
+        segment
+    }
+}
