@@ -102,7 +102,7 @@ static long fcntl_(long fd, long command, long argument) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
   switch (command) {
-  case 0: case 1030: return pleach_duplicate(fd, argument);
+  case 0: case 1030: return pleach_duplicate(fd, (int)argument); /* given as an int, which is half of what is read */
   case 1: case 2: case 4: return 0; /* close-on-exec, flags */
   case 3: return d->flags;
   case 5: case 6: case 7: return 0; /* locks */

@@ -67,7 +67,9 @@ void pleach_set_standard(int fd, struct file *f, int flags) {
   standard[fd].flags = flags;
 }
 
+/* Of descriptors only an int counts: programs that make system calls themselves give no more. */
 struct description *pleach_description(long fd) {
+  fd = (int)fd;
   if (fd < 0 || fd >= MAX_OPEN) return 0;
   return open_files[fd];
 }
@@ -126,7 +128,7 @@ long pleach_close(long fd) {
     return -EIO;
   }
   d->users--;
-  open_files[fd] = 0;
+  open_files[(int)fd] = 0;
   return 0;
 }
 

@@ -193,6 +193,7 @@ impl<'a> Writer<'a> {
             inputs,
             predicted,
             covers_new: ended.state.covered_new,
+            given: machine.machine.depends_on_system(ended.state),
             path: u64::from(ended.node.0),
             instructions: ended.state.instructions,
             args: self.config.argv.clone(),

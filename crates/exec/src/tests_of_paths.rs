@@ -28,6 +28,12 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| self.is_uninitialised(k.symbol())))
     }
 
+    /// The path took something of the system for given; see `models/environment.rs`.
+    pub fn depends_on_system(&self, state: &State) -> bool {
+        let system = |k: &Key| self.terms.symbols.info(k.symbol()).name.starts_with(crate::models::SYSTEM);
+        state.path.groups().any(|g| g.keys.iter().any(system))
+    }
+
     /// Inputs that make the program take this path.
     pub fn test_inputs(&mut self, state: &State) -> Vec<ConcreteInput> {
         state

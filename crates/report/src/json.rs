@@ -14,6 +14,8 @@ struct Document {
     inputs: Vec<Entry>,
     args: Vec<String>,
     covers_new: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    given: bool,
     path: u64,
     instructions: u64,
 }
@@ -46,6 +48,7 @@ pub fn to_string(test: &TestCase) -> String {
         inputs: test.inputs.iter().map(entry).collect(),
         args: test.args.clone(),
         covers_new: test.covers_new,
+        given: test.given,
         path: test.path,
         instructions: test.instructions,
     };
@@ -68,6 +71,7 @@ pub fn from_str(text: &str) -> Result<TestCase> {
         inputs: document.inputs.into_iter().map(input).collect::<Result<_>>()?,
         predicted: document.predicted,
         covers_new: document.covers_new,
+        given: document.given,
         path: document.path,
         instructions: document.instructions,
         args: document.args,
@@ -122,6 +126,7 @@ mod tests {
                 message: "read past the end".into(),
             },
             covers_new: true,
+            given: true,
             path: 12,
             instructions: 99,
             args: vec!["a".into()],

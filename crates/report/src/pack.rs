@@ -77,7 +77,7 @@ impl PackWriter {
         for number in [u64::from(test.id.0), shape, test.path, test.instructions] {
             put_varint(&mut payload, number);
         }
-        payload.push(u8::from(test.covers_new));
+        payload.push(u8::from(test.covers_new) | u8::from(test.given) << 1);
         match &test.predicted {
             Prediction::Exit { code: None } => payload.push(0),
             Prediction::Exit { code: Some(code) } => {
@@ -214,7 +214,8 @@ impl<R: Read> PackReader<R> {
         let id = TestId(u32::try_from(varint(body)?).ok()?);
         let shape = self.shapes.get(usize::try_from(varint(body)?).ok()?)?;
         let (path, instructions) = (varint(body)?, varint(body)?);
-        let covers_new = take(body, 1)?[0] != 0;
+        let marks = take(body, 1)?[0];
+        let (covers_new, given) = (marks & 1 != 0, marks & 2 != 0);
         let predicted = match take(body, 1)?[0] {
             0 => Prediction::Exit { code: None },
             1 => Prediction::Exit { code: Some(i32::from_le_bytes(take(body, 4)?.try_into().ok()?)) },
@@ -227,7 +228,7 @@ impl<R: Read> PackReader<R> {
             inputs.push(Input { name: name.clone(), ty: ty.clone(), bytes, origin: *origin });
         }
         let args = shape.args.clone();
-        body.is_empty().then_some(TestCase { id, inputs, predicted, covers_new, path, instructions, args })
+        body.is_empty().then_some(TestCase { id, inputs, predicted, covers_new, given, path, instructions, args })
     }
 }
 

@@ -14,7 +14,16 @@ fn test(id: u32, predicted: Prediction) -> TestCase {
         inputs.push(input("y", vec![1, 2]));
     }
     let (path, instructions) = (u64::from(id) * 1000, u64::MAX);
-    TestCase { id: TestId(id), inputs, predicted, covers_new: id == 1, path, instructions, args: vec!["p".into()] }
+    TestCase {
+        id: TestId(id),
+        inputs,
+        predicted,
+        covers_new: id == 1,
+        given: id == 2,
+        path,
+        instructions,
+        args: vec!["p".into()],
+    }
 }
 
 fn samples() -> Vec<TestCase> {

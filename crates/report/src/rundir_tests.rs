@@ -14,6 +14,7 @@ fn test(id: u32) -> TestCase {
         }],
         predicted: Prediction::Exit { code: Some(0) },
         covers_new: false,
+        given: false,
         path: 1,
         instructions: 2,
         args: vec!["prog".into()],

@@ -117,6 +117,7 @@ mod tests {
             inputs,
             predicted: Prediction::Exit { code: Some(0) },
             covers_new: true,
+            given: false,
             path: 0,
             instructions: 0,
             args: vec![],

@@ -7,6 +7,9 @@ use pleach_expr::SymbolKind;
 use pleach_memory::Value;
 use pleach_state::{Cut, State};
 
+/// How the names begin of unknowns that stand for what the system could be besides the model.
+pub(crate) const SYSTEM: &str = "environment!";
+
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__pleach_unmodelled" => unmodelled,
@@ -18,7 +21,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 
 /// `__pleach_unknown()`: any number; not an input of the test.
 fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let name = format!("environment!{}", st.fresh);
+    let name = format!("{SYSTEM}{}", st.fresh);
     st.fresh += 1;
     let symbol = m.terms.symbols.intern(&name, SymbolKind::Bits(32));
     let v = Value::Term(m.terms.var(symbol));

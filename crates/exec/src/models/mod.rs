@@ -40,6 +40,8 @@ impl Call<'_> {
     }
 }
 
+pub(crate) use environment::SYSTEM;
+
 /// A call that is an error.
 pub(crate) const ERROR: ModelFn = nondet::error;
 

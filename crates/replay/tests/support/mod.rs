@@ -65,6 +65,7 @@ pub fn test(inputs: &[(&str, &[u8])], predicted: Prediction) -> TestCase {
         inputs: inputs.iter().map(input).collect(),
         predicted,
         covers_new: true,
+        given: false,
         path: 0,
         instructions: 0,
         args: vec![],
