@@ -61,6 +61,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Say why a run pruned what it pruned
     Explain(ExplainArgs),
+    /// Say what a run cost, and who answered its queries
+    Report(ReportArgs),
     /// Write the packed tests of a run as files
     Export(ExportArgs),
     /// Print the program as the engine sees it
@@ -274,6 +276,15 @@ pub struct ExplainArgs {
     pub dot: bool,
     /// Print the result as JSON
     #[arg(long, conflicts_with = "dot")]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// The run's directory
+    pub run: PathBuf,
+    /// Print its summary and its times as JSON
+    #[arg(long)]
     pub json: bool,
 }
 

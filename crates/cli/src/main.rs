@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Reach(args) => commands::reach::run(*args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Explain(args) => commands::explain::run(args),
+        Command::Report(args) => commands::report::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),

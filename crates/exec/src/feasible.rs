@@ -54,6 +54,7 @@ impl Machine {
     pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, plain: TermId) -> Answer {
         let constraints = with(&relevant.constraints, plain);
         let based = (relevant.based.is_some() || extra != plain).then(|| with(relevant.with_bases(), extra));
+        let based = based.map(|b| self.in_segments(st, b));
         let sizes = based.as_ref().and_then(|b| self.sizes(st, b));
         let based = match (&based, &sizes) {
             (Some(constraints), Some(sizes)) => Some(Based { constraints, sizes }),
@@ -67,6 +68,28 @@ impl Machine {
         self.solver_time += spent;
         self.queries += 1;
         answer
+    }
+
+    /// The constraints over the segments that objects were moved into: β_i becomes β_s + o_i.
+    fn in_segments(&mut self, st: &State, mut constraints: Vec<TermId>) -> Vec<TermId> {
+        if !st.memory.has_segments() {
+            return constraints;
+        }
+        for c in &mut constraints {
+            let mut map = rustc_hash::FxHashMap::default();
+            for b in self.terms.bases(*c) {
+                if let Some((segment, start)) = st.memory.segment_of(b) {
+                    let (member, s) = (self.terms.base(b), self.terms.base(segment));
+                    let at = self.terms.constant(self.pointer_bits(), start);
+                    map.insert(member, self.terms.add(s, at));
+                }
+            }
+            *c = self.terms.substitute(*c, &map);
+        }
+        constraints.retain(|c| *c != pleach_expr::Terms::TRUE);
+        constraints.sort_unstable();
+        constraints.dedup();
+        constraints
     }
 
     /// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.

@@ -9,6 +9,7 @@ pub mod pvec;
 pub mod resolve;
 pub mod segments;
 pub mod space;
+pub mod stride;
 pub mod symbolic;
 pub mod value;
 

@@ -1,16 +1,16 @@
 //! Reading and writing at symbolic offsets.
 //!
-//! *Idea*: an aligned access to an object of few words works on words: a read is a balanced `ite` over them (a table look-up
-//! where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer read through a
+//! *Idea*: an access that can be at few places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
+//! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer read through a
 //! symbolic index is an `ite` over bases, which resolution takes apart without the solver. Everything else goes through a
 //! byte array term.
 //! *Invariant*: the caller has made sure that the offset is in bounds on this path.
 
 use crate::access::byte_of;
 use crate::object::{ByteView, Contents, Window};
-use crate::space::ALIGN;
+use crate::stride::{Places, low_bits};
 use crate::value::Value;
-use pleach_expr::{INDEX_BITS, Op, TermId, Terms};
+use pleach_expr::{INDEX_BITS, TermId, Terms};
 
 /// Up to so many words a read becomes an `ite` over the words.
 const READ_WORDS: u64 = 512;
@@ -22,35 +22,8 @@ const WRITE_WORDS: u64 = 64;
 
 /// A number of low bits of `t` known to be zero.
 pub fn trailing_zeros(terms: &Terms, t: TermId) -> u16 {
-    fn go(terms: &Terms, t: TermId, fuel: u32) -> u16 {
-        if fuel == 0 {
-            return 0;
-        }
-        let n = terms.node(t);
-        match n.op {
-            Op::Const if n.value() == 0 => n.width,
-            Op::Const => n.value().trailing_zeros() as u16,
-            Op::Base => ALIGN.trailing_zeros() as u16,
-            Op::Add | Op::Sub | Op::Or | Op::Xor => go(terms, n.arg_a(), fuel - 1).min(go(terms, n.arg_b(), fuel - 1)),
-            Op::And => go(terms, n.arg_a(), fuel - 1).max(go(terms, n.arg_b(), fuel - 1)),
-            Op::Mul => (go(terms, n.arg_a(), fuel - 1) + go(terms, n.arg_b(), fuel - 1)).min(n.width),
-            Op::Neg => go(terms, n.arg_a(), fuel - 1),
-            Op::Shl => match terms.as_const(n.arg_b()) {
-                Some(k) => (u64::from(go(terms, n.arg_a(), fuel - 1)) + k).min(u64::from(n.width)) as u16,
-                None => go(terms, n.arg_a(), fuel - 1),
-            },
-            Op::Concat => {
-                let low = n.arg_b();
-                let z = go(terms, low, fuel - 1);
-                if z == terms.width(low) { z + go(terms, n.arg_a(), fuel - 1) } else { z }
-            }
-            Op::ZExt | Op::SExt => go(terms, n.arg_a(), fuel - 1),
-            Op::Extract => go(terms, n.arg_a(), fuel - 1).saturating_sub(n.b as u16),
-            Op::Ite => go(terms, n.arg_b(), fuel - 1).min(go(terms, n.arg_c(), fuel - 1)),
-            _ => 0,
-        }
-    }
-    go(terms, t, 24)
+    let (known, bits) = low_bits(terms, t);
+    known.min(bits.trailing_zeros() as u16)
 }
 
 /// The index of the word at byte offset `off` (words of `n` bytes, `n` a power of two).
@@ -62,33 +35,32 @@ pub fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
 }
 
 impl Contents {
-    fn words(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<u64> {
-        let whole = n.is_power_of_two() && n <= 8 && w.len.is_multiple_of(n);
-        (whole && u64::from(trailing_zeros(terms, off)) >= u64::from(n.trailing_zeros())).then(|| w.len / n)
+    /// The places at which a guarded write to the window would have to change a word; `None` where it cannot be done in words.
+    fn write_places(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<Places> {
+        Places::of(terms, off, n, w).filter(|p| p.count <= WRITE_WORDS)
     }
 
-    /// How many words a guarded write to the window would have to change; `None` where it cannot be done in words.
+    /// How many these are.
     pub fn write_words(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<u64> {
-        self.words(terms, w, off, n).filter(|count| *count <= WRITE_WORDS)
+        self.write_places(terms, w, off, n).map(|p| p.count)
     }
 
-    /// The words as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
+    /// The words at these places as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
     fn runs(
         &mut self,
         terms: &mut Terms,
-        w: Window,
-        count: u64,
+        places: Places,
         n: u64,
         uninit: &dyn Fn() -> String,
     ) -> Option<Vec<(u64, TermId)>> {
-        if n < 4 || count > RUN_WORDS || self.is_background(w) {
+        if n < 4 || places.count > RUN_WORDS {
             return None;
         }
         let mut runs: Vec<(u64, TermId)> = Vec::new();
-        for i in 0..count {
-            let word = match self.read_concrete(w.start + i * n, n as usize) {
+        for i in 0..places.count {
+            let word = match self.read_concrete(places.at(i), n as usize) {
                 Some(v) => terms.constant((n * 8) as u16, v),
-                None => self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)?,
+                None => self.read(terms, places.at(i), n as usize, uninit).to_term(terms, (n * 8) as u16)?,
             };
             if runs.last().is_none_or(|(_, last)| *last != word) {
                 if runs.len() == READ_RUNS {
@@ -100,18 +72,18 @@ impl Contents {
         Some(runs)
     }
 
-    /// An array of words, where each is concrete or was stored as a whole.
-    fn word_array(&self, terms: &mut Terms, w: Window, count: u64, n: u64) -> Option<TermId> {
-        if n < 4 || count > RUN_WORDS {
+    /// An array of the words at these places, where each is concrete or was stored as a whole.
+    fn word_array(&self, terms: &mut Terms, places: Places, n: u64) -> Option<TermId> {
+        if n < 4 || places.count > RUN_WORDS {
             return None;
         }
         let width = (n * 8) as u16;
-        let mut table = vec![0; count as usize];
+        let mut table = vec![0; places.count as usize];
         let mut stored: Vec<(u64, TermId)> = Vec::new();
-        for i in 0..count {
-            match self.read_concrete(w.start + i * n, n as usize) {
+        for i in 0..places.count {
+            match self.read_concrete(places.at(i), n as usize) {
                 Some(v) => table[i as usize] = v,
-                None => stored.push((i, self.read_cell(w.start + i * n, n as usize)?.to_term(terms, width)?)),
+                None => stored.push((i, self.read_cell(places.at(i), n as usize)?.to_term(terms, width)?)),
             }
         }
         let mut array = terms.array_const(width, &table);
@@ -122,39 +94,48 @@ impl Contents {
         Some(array)
     }
 
+    /// The value of `n` bytes at the symbolic offset `off` of the window, where there are not too many places it can be at.
+    fn read_places(
+        &mut self,
+        terms: &mut Terms,
+        w: Window,
+        off: TermId,
+        n: u64,
+        uninit: &dyn Fn() -> String,
+    ) -> Option<TermId> {
+        let places = Places::of(terms, off, n, w)?;
+        let width = (n * 8) as u16;
+        let concrete: Option<Vec<u64>> =
+            (0..places.count).map(|i| self.read_concrete(places.at(i), n as usize)).collect();
+        if let Some(table) = concrete {
+            let index = places.index(terms, off);
+            let array = terms.array_const(width, &table);
+            return Some(terms.read(array, index));
+        }
+        if places.count <= READ_WORDS && !self.is_background(w) {
+            let words: Option<Vec<TermId>> = (0..places.count)
+                .map(|i| self.read(terms, places.at(i), n as usize, uninit).to_term(terms, width))
+                .collect();
+            if let Some(words) = words {
+                let index = places.index(terms, off);
+                return Some(select(terms, index, &words, 0));
+            }
+        }
+        if !self.is_background(w)
+            && let Some(runs) = self.runs(terms, places, n, uninit)
+        {
+            let index = places.index(terms, off);
+            return Some(select_run(terms, index, &runs));
+        }
+        let array = self.word_array(terms, places, n)?;
+        let index = places.index(terms, off);
+        Some(terms.read(array, index))
+    }
+
     /// The value of `n` bytes at the symbolic offset `off` of the window.
     pub fn read_at(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
-        if let Some(count) = self.words(terms, w, off, n) {
-            let concrete: Option<Vec<u64>> =
-                (0..count).map(|i| self.read_concrete(w.start + i * n, n as usize)).collect();
-            if let Some(table) = concrete {
-                let index = word_index(terms, off, n);
-                let array = terms.array_const((n * 8) as u16, &table);
-                let t = terms.read(array, index);
-                return Value::from_term(terms, t);
-            }
-            if count <= READ_WORDS && !self.is_background(w) {
-                let index = word_index(terms, off, n);
-                let words: Vec<TermId> = (0..count)
-                    .filter_map(|i| {
-                        self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16)
-                    })
-                    .collect();
-                if words.len() as u64 == count {
-                    let t = select(terms, index, &words, 0);
-                    return Value::from_term(terms, t);
-                }
-            }
-            if let Some(runs) = self.runs(terms, w, count, n, uninit) {
-                let index = word_index(terms, off, n);
-                let t = select_run(terms, index, &runs);
-                return Value::from_term(terms, t);
-            }
-            if let Some(array) = self.word_array(terms, w, count, n) {
-                let index = word_index(terms, off, n);
-                let t = terms.read(array, index);
-                return Value::from_term(terms, t);
-            }
+        if let Some(t) = self.read_places(terms, w, off, n, uninit) {
+            return Value::from_term(terms, t);
         }
         self.read_array(terms, w, off, n, uninit)
     }
@@ -201,10 +182,10 @@ impl Contents {
         value: TermId,
         uninit: &dyn Fn() -> String,
     ) {
-        if let Some(count) = self.write_words(terms, w, off, n) {
-            let index = word_index(terms, off, n);
-            let olds: Option<Vec<TermId>> = (0..count)
-                .map(|i| self.read(terms, w.start + i * n, n as usize, uninit).to_term(terms, (n * 8) as u16))
+        if let Some(places) = self.write_places(terms, w, off, n) {
+            let index = places.index(terms, off);
+            let olds: Option<Vec<TermId>> = (0..places.count)
+                .map(|i| self.read(terms, places.at(i), n as usize, uninit).to_term(terms, (n * 8) as u16))
                 .collect();
             if let Some(olds) = olds {
                 for (i, old) in olds.into_iter().enumerate() {
@@ -214,7 +195,7 @@ impl Contents {
                     let new = terms.ite(here, value, old);
                     if new != old {
                         let v = Value::from_term(terms, new);
-                        self.write(terms, w.start + i as u64 * n, n as usize, v);
+                        self.write(terms, places.at(i as u64), n as usize, v);
                     }
                 }
                 return;

@@ -202,8 +202,9 @@ fn random_constraint(rng: &mut Rng, terms: &mut Terms, objects: &[(BaseId, u64)]
         }
         6 | 7 => {
             let (base, size) = objects[rng.below(objects.len() as u64) as usize];
-            let b = terms.base(base);
+            let (b, plus) = (terms.base(base), terms.constant(64, rng.below(3)));
             let d = terms.sub(p, b);
+            let d = terms.add(d, plus);
             let k = terms.constant(64, rng.below(size + 4));
             terms.ule(d, k)
         }
@@ -215,18 +216,18 @@ fn random_constraint(rng: &mut Rng, terms: &mut Terms, objects: &[(BaseId, u64)]
     if rng.below(3) == 0 { terms.not(t) } else { t }
 }
 
-/// Every assignment to the unknowns of `small_unknowns` gives the same truth in both layouts.
+/// Every assignment to the unknowns of `small_unknowns`, the last cell apart, gives the same truth in both layouts.
 fn same_everywhere(terms: &mut Terms, constraints: &[TermId], layouts: [&Layout; 2]) -> bool {
     let plain = layouts.map(|l| constraints.iter().map(|&c| l.plain(terms, c)).collect::<Vec<_>>());
     let u = small_unknowns(terms);
     let (a, b, p) = (key(terms, u.vars[0]), key(terms, u.vars[1]), key(terms, u.vars[2]));
     let symbol = symbol_of(terms, u.arrays[0]);
-    (0..1u64 << 14).all(|bits| {
+    (0..1u64 << 11).all(|bits| {
         let mut m = Model::new();
         m.set(a, bits & 7);
         m.set(b, bits >> 3 & 15);
         m.set(p, bits >> 7 & 1);
-        (0..3).for_each(|i| m.set(pleach_expr::Key::new(symbol, i), bits >> (8 + 2 * i) & 3));
+        (0..2).for_each(|i| m.set(pleach_expr::Key::new(symbol, i), bits >> (8 + 2 * i) & 3));
         let truth = |cs: &Vec<TermId>| cs.iter().all(|&c| terms.eval(c, &m) == 1);
         truth(&plain[0]) == truth(&plain[1])
     })
@@ -236,7 +237,7 @@ fn same_everywhere(terms: &mut Terms, constraints: &[TermId], layouts: [&Layout;
 #[test]
 fn agnostic_queries_mean_the_same_in_every_layout() {
     let (mut agnostic, mut dependent, mut changed) = (0, 0, 0);
-    for seed in 0..200 {
+    for seed in 0..150 {
         let mut terms = Terms::new(64);
         let mut rng = Rng(seed);
         let objects = [(BaseId(1), 8), (BaseId(2), 8), (BaseId(3), 24)];
@@ -252,7 +253,7 @@ fn agnostic_queries_mean_the_same_in_every_layout() {
         dependent += u32::from(!yes);
         changed += u32::from(!same);
     }
-    assert!(agnostic > 40 && dependent > 40 && changed > 5, "{agnostic} {dependent} {changed}");
+    assert!(agnostic > 30 && dependent > 30 && changed > 3, "{agnostic} {dependent} {changed}");
 }
 
 /// Random queries under other names and in other layouts: the answer is the back end's; equal sizes hit, unequal ones do not.

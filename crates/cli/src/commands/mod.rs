@@ -5,6 +5,7 @@ pub mod export;
 pub mod ir;
 pub mod reach;
 pub mod replay;
+pub mod report;
 pub mod test;
 pub mod verify;
 pub mod version;

@@ -20,6 +20,8 @@ pub struct Cache<S> {
     old: Generation,
     /// ids in `young`, one more for each entry
     weight: usize,
+    /// of `young` and `old`
+    bytes: [u64; 2],
     figures: Figures,
 }
 
@@ -32,18 +34,37 @@ struct Figures {
 
 impl<S: Solver> Cache<S> {
     pub fn new(next: S) -> Cache<S> {
-        Cache { next, young: Generation::default(), old: Generation::default(), weight: 0, figures: Figures::default() }
+        Cache {
+            next,
+            young: Generation::default(),
+            old: Generation::default(),
+            weight: 0,
+            bytes: [0; 2],
+            figures: Figures::default(),
+        }
     }
 
     fn insert(&mut self, key: Box<[TermId]>, answer: Answer) {
         self.weight += key.len() + 16;
+        self.bytes[0] += bytes(key.len(), &answer);
         self.young.insert(key, answer);
         if self.weight > GENERATION {
             self.figures.turned += 1;
             self.weight = 0;
+            self.bytes = [0, self.bytes[0]];
             self.old = std::mem::take(&mut self.young);
         }
     }
+}
+
+/// What an entry takes, about: its key, the values of a model or the ids of a core.
+pub(super) fn bytes(ids: usize, answer: &Answer) -> u64 {
+    let evidence = match answer {
+        Answer::Sat(model) => 16 * model.len(),
+        Answer::Unsat(core) => 4 * core.0.len(),
+        Answer::Unknown(_) => 0,
+    };
+    (64 + 4 * ids + evidence) as u64
 }
 
 impl<S: Solver> Solver for Cache<S> {
@@ -55,6 +76,7 @@ impl<S: Solver> Solver for Cache<S> {
         }
         if let Some((key, answer)) = self.old.remove_entry(query.constraints) {
             self.figures.hits += 1;
+            self.bytes[1] -= bytes(key.len(), &answer);
             self.insert(key, answer.clone());
             return answer;
         }
@@ -70,6 +92,8 @@ impl<S: Solver> Solver for Cache<S> {
         out.add("cache.queries", self.figures.queries);
         out.add("cache.hits", self.figures.hits);
         out.add("cache.generations", self.figures.turned);
+        out.add("cache.entries", (self.young.len() + self.old.len()) as u64);
+        out.add("cache.bytes", self.bytes.iter().sum());
         self.next.stats(out);
     }
 }

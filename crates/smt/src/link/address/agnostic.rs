@@ -13,7 +13,7 @@
 
 use crate::query::Based;
 use pleach_expr::arc::Arc;
-use pleach_expr::{BaseId, Op, TermId, Terms, facts, mask};
+use pleach_expr::{BaseId, Op, TermId, Terms, facts, mask, sign_extend};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -49,8 +49,6 @@ enum Kind {
     Cells(Leaves),
     /// a pointer minus a base that it need not be derived from
     Distance(Leaves, BaseId),
-    /// such a distance plus a constant
-    Shifted,
 }
 
 struct Analysis<'a> {
@@ -78,14 +76,15 @@ impl Analysis<'_> {
     fn apply_guards(&mut self) {
         let mut tied: Vec<(TermId, Leaf)> = Vec::new();
         for &c in self.query.constraints {
-            let Some((x, arc)) = Arc::of_unshifted(self.terms, c) else { continue };
-            let n = self.terms.node(x);
+            let Some((x, arc)) = Arc::of(self.terms, c) else { continue };
+            let (distance, plus) = self.plus_constant(x);
+            let n = self.terms.node(distance);
             if n.op != Op::Sub || self.terms.op(n.arg_b()) != Op::Base {
                 continue;
             }
             let base = BaseId(self.terms.node(n.arg_b()).a);
             if self.is_number(c) && self.within(arc, base) {
-                let low = i128::from(arc.first);
+                let low = i128::from(arc.first) - plus;
                 tied.push((n.arg_a(), Leaf { base: Some(base), low, high: low + i128::from(arc.more) }));
             }
         }
@@ -96,6 +95,15 @@ impl Analysis<'_> {
         self.kinds.clear();
         for (pointer, leaf) in tied {
             self.kinds.insert(pointer, Kind::Pointer([leaf].into()));
+        }
+    }
+
+    /// `x + c` as x and c, signed.
+    fn plus_constant(&self, t: TermId) -> (TermId, i128) {
+        let n = self.terms.node(t);
+        match (n.op, self.terms.as_const(n.arg_b())) {
+            (Op::Add, Some(c)) => (n.arg_a(), i128::from(sign_extend(c, n.width))),
+            _ => (t, 0),
         }
     }
 
@@ -192,11 +200,8 @@ impl Analysis<'_> {
         all.into()
     }
 
-    /// A pointer or a distance plus (or minus) a number.
+    /// A pointer or a distance plus (or minus) a number: (p − β) + k is (p + k) − β.
     fn shifted(&self, pointer: TermId, by: TermId, minus: bool) -> Option<Kind> {
-        if let Some(Kind::Distance(..) | Kind::Shifted) = self.kinds.get(&pointer) {
-            return self.terms.is_constant(by).then_some(Kind::Shifted);
-        }
         let w = self.terms.width(by);
         let modulus = 1i128 << w;
         let (low, high) = self.range(by, DEPTH);
@@ -216,7 +221,10 @@ impl Analysis<'_> {
                 None => Leaf { base: None, low: 0, high: modulus - 1 },
             }
         };
-        Some(Kind::Pointer(self.leaves(pointer)?.iter().map(moved).collect()))
+        Some(match self.kinds.get(&pointer) {
+            Some(Kind::Distance(leaves, base)) => Kind::Distance(leaves.iter().map(moved).collect(), *base),
+            _ => Kind::Pointer(self.leaves(pointer)?.iter().map(moved).collect()),
+        })
     }
 
     fn difference(&self, a: TermId, b: TermId) -> Option<Kind> {
@@ -231,7 +239,7 @@ impl Analysis<'_> {
     /// Is the truth of this comparison the same in every layout?
     fn comparison(&self, t: TermId) -> bool {
         let n = self.terms.node(t);
-        let distance = |x: TermId| matches!(self.kinds.get(&x), Some(Kind::Distance(..) | Kind::Shifted));
+        let distance = |x: TermId| matches!(self.kinds.get(&x), Some(Kind::Distance(..)));
         if distance(n.arg_a()) || distance(n.arg_b()) {
             return self.guard(t);
         }
@@ -258,7 +266,7 @@ impl Analysis<'_> {
 
     /// `p − β` compared with a constant: true for a range of offsets into β only, or for all but these.
     fn guard(&self, t: TermId) -> bool {
-        let Some((x, arc)) = Arc::of_unshifted(self.terms, t) else { return false };
+        let Some((x, arc)) = Arc::of(self.terms, t) else { return false };
         let Some(Kind::Distance(leaves, base)) = self.kinds.get(&x) else { return false };
         let all = mask(self.terms.width(x));
         let after = arc.last(self.terms.width(x)).wrapping_add(1) & all;

@@ -14,6 +14,7 @@ mod matching;
 
 use crate::answer::{Answer, Core, Why};
 use crate::evidence;
+use crate::link::cache::bytes;
 use crate::query::{Based, Query, Solver};
 use crate::stats::Stats;
 pub use agnostic::is_agnostic;
@@ -39,6 +40,9 @@ impl Entry {
     fn weight(&self) -> usize {
         self.form.free.len() + self.form.based.len() + self.plain.len() + 2 * self.sizes.len() + 16
     }
+    fn bytes(&self) -> u64 {
+        bytes(self.weight(), &self.answer)
+    }
 }
 
 type Generation = FxHashMap<u64, Vec<Rc<Entry>>>;
@@ -48,6 +52,9 @@ pub struct AddressAware<S> {
     young: Generation,
     old: Generation,
     weight: usize,
+    /// of `young` and `old`
+    entries: [u64; 2],
+    bytes: [u64; 2],
     erased: Erased,
     /// solves renamed queries again
     oracle: Option<Box<dyn Solver>>,
@@ -74,6 +81,8 @@ impl<S: Solver> AddressAware<S> {
             young: Generation::default(),
             old: Generation::default(),
             weight: 0,
+            entries: [0; 2],
+            bytes: [0; 2],
             erased: Erased::default(),
             oracle,
             figures: Figures::default(),
@@ -93,15 +102,21 @@ impl<S: Solver> AddressAware<S> {
         let bucket = old.get_mut(&form.hash)?;
         let at = bucket.iter().position(|e| fits(erased, e))?;
         let entry = bucket.swap_remove(at);
+        self.entries[1] -= 1;
+        self.bytes[1] -= entry.bytes();
         self.insert(form.hash, entry.clone());
         Some(entry)
     }
 
     fn insert(&mut self, hash: u64, entry: Rc<Entry>) {
         self.weight += entry.weight();
+        self.entries[0] += 1;
+        self.bytes[0] += entry.bytes();
         self.young.entry(hash).or_default().push(entry);
         if self.weight > GENERATION {
             self.weight = 0;
+            self.entries = [0, self.entries[0]];
+            self.bytes = [0, self.bytes[0]];
             self.old = std::mem::take(&mut self.young);
         }
         if self.erased.entries() > HASHES {
@@ -143,10 +158,6 @@ impl<S: Solver> AddressAware<S> {
         }
         answer
     }
-
-    fn held(&self) -> impl Iterator<Item = &Rc<Entry>> {
-        self.young.values().chain(self.old.values()).flatten()
-    }
 }
 
 impl<S: Solver> Solver for AddressAware<S> {
@@ -178,9 +189,8 @@ impl<S: Solver> Solver for AddressAware<S> {
         out.add("address.dependent", self.figures.dependent);
         out.add("address.checked", self.figures.checked);
         out.add("address.failures", self.figures.failures);
-        let (entries, words) = self.held().fold((0, 0), |(n, w), e| (n + 1, w + e.weight() as u64));
-        out.add("address.entries", entries);
-        out.add("address.bytes", 4 * words);
+        out.add("address.entries", self.entries.iter().sum());
+        out.add("address.bytes", self.bytes.iter().sum());
         self.next.stats(out);
     }
 }

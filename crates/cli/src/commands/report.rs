@@ -1,0 +1,110 @@
+//! `pleach report`: what a run cost, and who answered its queries.
+
+use crate::args::ReportArgs;
+use crate::duration;
+use crate::error::{CliError, Code};
+use crate::text::{count, number};
+use pleach_report::{RunDir, Summary, Timing};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Who answers a query or a part of one, in the order of the chain, and the counters that say how often.
+const ANSWERED: [(&str, &[&str]); 12] = [
+    ("constants", &["trivial.answered"]),
+    ("cache, with the same addresses", &["address.exact"]),
+    ("cache, under other names", &["address.renamed"]),
+    ("byte-wise truth sets", &["domain.sat", "domain.unsat"]),
+    ("cache, word for word", &["cache.hits"]),
+    ("known cores", &["cores.unsat"]),
+    ("differences", &["difference.sat", "difference.unsat"]),
+    ("recent models", &["models.sat"]),
+    ("rewriting", &["rewrite.answered"]),
+    ("guessed values", &["guess.sat"]),
+    ("Bitwuzla", &["bitwuzla.sat", "bitwuzla.unsat", "bitwuzla.unknown"]),
+    ("Z3", &["z3.sat", "z3.unsat", "z3.unknown"]),
+];
+
+pub fn run(args: ReportArgs) -> Result<Code, CliError> {
+    let dir = RunDir::open(&args.run)?;
+    let (summary, timing) = (dir.summary()?, dir.timing()?);
+    if args.json {
+        println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
+    } else {
+        print!("{}", words(&summary, &timing));
+    }
+    Ok(Code::Fine)
+}
+
+fn words(s: &Summary, t: &Timing) -> String {
+    let mut out = String::new();
+    let time = |us: u64| duration::show(Duration::from_micros(us));
+    let p = &s.paths;
+    let all = if s.complete { "all" } else { "not all" };
+    let _ = writeln!(
+        out,
+        "{} ({all}), {}, {} at most",
+        count(p.completed + p.errored, "path"),
+        count(s.instructions, "instruction"),
+        count(s.states_peak, "state")
+    );
+    let (wall, cpu, mb) = (time(t.elapsed_us), time(t.cpu_us), t.memory_peak_bytes >> 20);
+    let _ = writeln!(out, "{wall}, {cpu} of processor time, {} MB", number(mb));
+    let get = |name: &str| s.solver.get(name).copied().unwrap_or(0);
+    let solving = t.components_us.get("solver.time").copied().unwrap_or(0);
+    let _ = writeln!(
+        out,
+        "\n{} in {}; they, or parts of them, were answered by",
+        count(get("chain.queries"), "query").replace("querys", "queries"),
+        time(solving)
+    );
+    for (who, names) in ANSWERED {
+        let n: u64 = names.iter().map(|name| get(name)).sum();
+        if n > 0 {
+            let _ = writeln!(out, "  {who:32} {:>14}", number(n));
+        }
+    }
+    let entries = get("cache.entries") + get("address.entries");
+    let kb = (get("cache.bytes") + get("address.bytes")).div_ceil(1024);
+    let _ = writeln!(
+        out,
+        "The caches hold {}, about {} KB.",
+        count(entries, "entry").replace("entrys", "entries"),
+        number(kb)
+    );
+    let based = get("address.queries");
+    if based > 0 {
+        let _ =
+            writeln!(out, "{} mention an address, {} depend on it.", number(based), number(get("address.dependent")));
+    }
+    for (head, figures) in [("Pruning", &s.pruning)] {
+        if !figures.is_empty() {
+            let _ = writeln!(out, "\n{head}");
+        }
+        for (name, n) in figures {
+            let _ = writeln!(out, "  {name:32} {:>14}", number(*n));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_answered() {
+        let figures = [
+            ("chain.queries", 1216),
+            ("cache.hits", 1000),
+            ("address.renamed", 5),
+            ("bitwuzla.sat", 2),
+            ("bitwuzla.unsat", 1),
+        ];
+        let solver = figures.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        let text = words(&Summary { complete: true, solver, ..Summary::default() }, &Timing::default());
+        assert!(text.contains("1,216 queries"), "{text}");
+        assert!(text.contains("cache, under other names                      5\n"), "{text}");
+        assert!(text.contains("Bitwuzla                                      3\n"), "{text}");
+        assert!(!text.contains("Z3"), "{text}");
+    }
+}

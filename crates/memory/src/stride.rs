@@ -1,0 +1,215 @@
+//! Where an access at a symbolic offset can be, by the low bits of the offset.
+//!
+//! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are known, and
+//! only every so many bytes there is a place the access can mean: the other fields are left whole.
+//! *Invariant*: under every assignment the offset has the low bits that [`low_bits`] gives.
+
+use crate::object::Window;
+use crate::space::ALIGN;
+use pleach_expr::{INDEX_BITS, Op, TermId, Terms, mask};
+
+/// Places `first`, `first + step`, … of which an access means one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Places {
+    pub first: u64,
+    pub step: u64,
+    pub count: u64,
+}
+
+impl Places {
+    /// Those of an access of `n` bytes in a window; `None` where two of them could overlap.
+    pub fn of(terms: &Terms, off: TermId, n: u64, w: Window) -> Option<Places> {
+        let (bits, first) = low_bits(terms, off);
+        // More than the offset's width would be a constant.
+        let bits = bits.min(32).min(terms.width(off).saturating_sub(1));
+        let step = 1u64 << bits;
+        let first = first & (step - 1);
+        let room = w.len.checked_sub(first + n)?;
+        let few = n.is_power_of_two() && n <= 8 && step >= n;
+        few.then(|| Places { first: w.start + first, step, count: room / step + 1 })
+    }
+
+    pub fn at(self, i: u64) -> u64 {
+        self.first + i * self.step
+    }
+
+    /// Which of the places an offset means.
+    pub fn index(self, terms: &mut Terms, off: TermId) -> TermId {
+        let shift = self.step.trailing_zeros() as u16;
+        let w = terms.width(off);
+        let high = terms.extract(off, shift, w - shift);
+        terms.resize_unsigned(high, INDEX_BITS)
+    }
+}
+
+/// A number of low bits of `t` that are known, and these bits.
+pub fn low_bits(terms: &Terms, t: TermId) -> (u16, u64) {
+    fn go(terms: &Terms, t: TermId, fuel: u32) -> (u16, u64) {
+        let n = terms.node(t);
+        if n.width > 64 || fuel == 0 {
+            return (0, 0);
+        }
+        let of = |x: TermId| go(terms, x, fuel - 1);
+        let (a, b) = (n.arg_a(), n.arg_b());
+        let (bits, value) = match n.op {
+            Op::Const => (n.width, n.value()),
+            Op::Base => (ALIGN.trailing_zeros() as u16, 0),
+            Op::Add => {
+                let ((ka, x), (kb, y)) = (of(a), of(b));
+                (ka.min(kb), x.wrapping_add(y))
+            }
+            Op::Sub => {
+                let ((ka, x), (kb, y)) = (of(a), of(b));
+                (ka.min(kb), x.wrapping_sub(y))
+            }
+            Op::Neg => {
+                let (k, v) = of(a);
+                (k, v.wrapping_neg())
+            }
+            Op::Xor => {
+                let ((ka, x), (kb, y)) = (of(a), of(b));
+                (ka.min(kb), x ^ y)
+            }
+            Op::And | Op::Or => {
+                let ((ka, x), (kb, y)) = (of(a), of(b));
+                // Where one side decides a bit, the other need not be known: only for the low zeros (ones) of a known side.
+                let deciding = |k: u16, v: u64| {
+                    let run = if n.op == Op::And { v.trailing_zeros() } else { v.trailing_ones() };
+                    (run as u16).min(k)
+                };
+                let k = ka.min(kb).max(deciding(ka, x)).max(deciding(kb, y));
+                let (x, y) = (x & low(ka), y & low(kb));
+                // Beyond what is known of one side the other decides.
+                let value = if n.op == Op::And { x & y } else { x | y };
+                (k, value)
+            }
+            Op::Mul => {
+                let ((ka, x), (kb, y)) = (of(a), of(b));
+                let zeros = |k: u16, v: u64| (v.trailing_zeros() as u16).min(k);
+                let k = (zeros(ka, x) + kb).min(zeros(kb, y) + ka).min(n.width);
+                (k, x.wrapping_mul(y))
+            }
+            Op::Shl => match terms.as_const(b) {
+                Some(by) if by < u64::from(n.width) => {
+                    let (k, v) = of(a);
+                    ((k + by as u16).min(n.width), v << by)
+                }
+                _ => {
+                    let (k, v) = of(a);
+                    ((v.trailing_zeros() as u16).min(k), 0)
+                }
+            },
+            Op::Concat => {
+                let (k, v) = of(b);
+                let w = terms.width(b);
+                if k >= w {
+                    let (more, u) = of(a);
+                    (w + more, v & mask(w) | u << w)
+                } else {
+                    (k, v)
+                }
+            }
+            Op::ZExt | Op::SExt => {
+                let (k, v) = of(a);
+                (k.min(terms.width(a)), v)
+            }
+            Op::Extract => {
+                let (k, v) = of(a);
+                (k.saturating_sub(n.b as u16).min(n.width), if n.b < 64 { v >> n.b } else { 0 })
+            }
+            Op::Ite => {
+                let ((ka, x), (kb, y)) = (of(b), of(n.arg_c()));
+                (ka.min(kb).min((x ^ y).trailing_zeros() as u16), x)
+            }
+            _ => (0, 0),
+        };
+        (bits, value & low(bits))
+    }
+    go(terms, t, 24)
+}
+
+fn low(bits: u16) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleach_expr::{Model, SymbolKind};
+
+    fn var(terms: &mut Terms, name: &str, width: u16) -> TermId {
+        let s = terms.symbols.intern(name, SymbolKind::Bits(width));
+        terms.var(s)
+    }
+
+    #[test]
+    fn fields_of_elements() {
+        let mut terms = Terms::new(64);
+        let i = var(&mut terms, "i", 32);
+        let wide = terms.zext(i, 64);
+        let (element, field) = (terms.constant(64, 24), terms.constant(64, 12));
+        let scaled = terms.mul(wide, element);
+        let off = terms.add(scaled, field);
+        let whole = |len: u64| Window { start: 0, len };
+        // Multiples of 24 are multiples of 8.
+        assert_eq!(Places::of(&terms, off, 4, whole(240)), Some(Places { first: 4, step: 8, count: 30 }));
+        assert_eq!(Places::of(&terms, off, 8, whole(12)), Some(Places { first: 4, step: 8, count: 1 }));
+        assert_eq!(Places::of(&terms, off, 4, whole(7)), None);
+        assert_eq!(Places::of(&terms, i, 4, whole(240)), None);
+        assert_eq!(Places::of(&terms, i, 1, whole(240)), Some(Places { first: 0, step: 1, count: 240 }));
+    }
+
+    /// Random terms have the low bits that were found, whatever their unknowns.
+    #[test]
+    fn low_bits_are_right() {
+        let mut seed = 7u64;
+        let mut random = move |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        let mut known = 0;
+        for _ in 0..2000 {
+            let mut terms = Terms::new(64);
+            let unknowns = [var(&mut terms, "x", 16), var(&mut terms, "y", 16)];
+            let mut pool = unknowns.to_vec();
+            for _ in 0..8 {
+                let (a, b) = (pool[random(pool.len() as u64) as usize], pool[random(pool.len() as u64) as usize]);
+                let c = terms.constant(16, random(64));
+                let t = match random(11) {
+                    9 => terms.neg(a),
+                    10 => terms.shl(c, a),
+                    0 => terms.add(a, c),
+                    1 => terms.mul(a, c),
+                    2 => terms.and(a, c),
+                    3 => terms.or(a, c),
+                    4 => terms.sub(a, b),
+                    5 => terms.shl(a, c),
+                    6 => {
+                        let d = terms.ult(a, c);
+                        terms.ite(d, a, b)
+                    }
+                    7 => {
+                        let h = terms.extract(a, 0, 8);
+                        let l = terms.constant(8, random(256));
+                        terms.concat(h, l)
+                    }
+                    _ => terms.add(a, b),
+                };
+                pool.push(t);
+            }
+            for &t in &pool {
+                let (k, v) = low_bits(&terms, t);
+                known += u32::from(k > 0 && !terms.is_constant(t));
+                for _ in 0..5 {
+                    let mut m = Model::new();
+                    for u in unknowns {
+                        let key = terms.support(u)[0];
+                        m.set(key, random(1 << 16));
+                    }
+                    assert_eq!(terms.eval(t, &m) & low(k), v, "{}", terms.show(t));
+                }
+            }
+        }
+        assert!(known > 1000, "{known}");
+    }
+}
