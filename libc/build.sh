@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the C library as LLVM bitcode, once per cache directory; later runs find it and return at once.
 #
-#   result   ${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}/musl-1.2.3-RECIPE/libc.a, an archive of bitcode
+#   result   ${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}/musl-1.2.3-RECIPE/libc.a and libc32.a, archives of bitcode
 #   needs    apt: clang-19 llvm-19
 #   sources  Debian's source package `musl`, asked for by name with apt's own configuration (mirrors included) and a
 #            private package index, so that neither root nor a deb-src line is needed.
@@ -12,7 +12,7 @@ set -euo pipefail
 
 version=1.2.3
 sha256=7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
-recipe=12
+recipe=13
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 cache=${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}
@@ -92,17 +92,32 @@ compile() {
   local file=$1 object extra=()
   shift
   object=$(echo "${file#"$work/"}" | tr / -)
+  local into=$1
+  shift
   # The word-wise variants of string functions, meant for GNU C, read past the ends of objects.
   case $file in */src/string/*) extra=(-U__GNUC__) ;; esac
-  clang-19 "$@" "${extra[@]}" -o "objects/${object%.c}.bc" "$file"
+  clang-19 "$@" "${extra[@]}" -o "$into/${object%.c}.bc" "$file"
 }
 export -f compile
 export work
-list | LC_ALL=C sort | xargs -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "${flags[@]}" >>"$log" 2>&1 ||
+list | LC_ALL=C sort | xargs -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} objects "${flags[@]}" >>"$log" 2>&1 ||
   fail "musl does not compile (see $log)"
+
+# For 32-bit programs once more; system calls have the same numbers. What must not be linked there is said in crates/frontend/src/library.rs.
+mkdir -p objects32 include32/bits
+sed -f "$source/tools/mkalltypes.sed" "$source/arch/i386/bits/alltypes.h.in" "$source/include/alltypes.h.in" >include32/bits/alltypes.h
+cp include/bits/syscall.h "$source/arch/x86_64/bits/float.h" include32/bits/
+cp include/version.h include32/
+flags32=(-m32 -I"$here/musl/arch32" -Iinclude32)
+for flag in "${flags[@]}"; do
+  [ "$flag" = -Iinclude ] || flags32+=("${flag/arch\/x86_64/arch/i386}")
+done
+list | LC_ALL=C sort | xargs -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} objects32 "${flags32[@]}" >>"$log" 2>&1 ||
+  fail "musl does not compile for 32 bits (see $log)"
 
 mkdir result
 llvm-ar-19 rcsD result/libc.a objects/*.bc
+llvm-ar-19 rcsD result/libc32.a objects32/*.bc
 cp "$source/COPYRIGHT" result/
 rm -rf "${cache:?}/$name"
 mv result "$cache/$name"

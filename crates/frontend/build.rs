@@ -1,4 +1,4 @@
-//! Compiles the model of the operating system to bitcode, and says which parts of LLVM to link: only those that read, verify and link modules, and statically, because mapping the
+//! Compiles the model of the operating system and the runtime of C++ to bitcode, and says which parts of LLVM to link: only those that read, verify and link modules, and statically, because mapping the
 //! whole shared library takes longer and more memory than most programs. Without the archives the shared library serves.
 
 use std::env;
@@ -10,7 +10,10 @@ const CONFIG: [&str; 2] = ["llvm-config-19", "llvm-config"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    environment();
+    for (machine, suffix) in [("x86_64", ""), ("i686", "32")] {
+        runtime("posix", "environment.c", machine, &format!("environment{suffix}.bc"));
+        runtime("cxx", "runtime.c", machine, &format!("cxx{suffix}.bc"));
+    }
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
     let config = env::var_os("LLVM_SYS_191_PREFIX").map(|p| Path::new(&p).join("bin/llvm-config").into_os_string());
     let candidates = config.into_iter().chain(CONFIG.map(Into::into));
@@ -33,19 +36,19 @@ fn main() {
 }
 
 /// As the C library is compiled, see `libc/build.sh`.
-const FLAGS: &str = "-c -emit-llvm -std=c11 --target=x86_64-pc-linux-gnu -ffreestanding -nostdinc -O1 -g0 -fwrapv -fno-vectorize \
+const FLAGS: &str = "-c -emit-llvm -std=c11 -ffreestanding -nostdinc -O1 -g0 -fwrapv -fno-vectorize \
     -fno-slp-vectorize -fno-unroll-loops -fno-jump-tables -fno-stack-protector -fcf-protection=none -Wall -Werror";
 
-/// `runtime/posix` to `environment.bc`.
-fn environment() {
-    // Asked for when it runs: a build directory may be used by another work tree than the one that compiled this.
-    let sources = Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../runtime/posix");
+/// A file of `runtime` to bitcode.
+fn runtime(directory: &str, source: &str, machine: &str, to: &str) {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime").join(directory);
     println!("cargo::rerun-if-changed={}", sources.display());
-    let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("environment.bc");
+    let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join(to);
     let mut clang = Command::new("clang-19");
-    clang.args(FLAGS.split_whitespace()).arg("-o").arg(out).arg(sources.join("environment.c"));
+    clang.args(FLAGS.split_whitespace()).arg(format!("--target={machine}-pc-linux-gnu"));
+    clang.arg("-o").arg(out).arg(sources.join(source));
     let status = clang.status().expect("clang-19 was not found; install it with: apt install clang-19");
-    assert!(status.success(), "runtime/posix does not compile");
+    assert!(status.success(), "runtime/{directory} does not compile");
 }
 
 /// What the program prints, if it succeeds.

@@ -3,7 +3,7 @@
 #ifndef PLEACH_POSIX_ABI_H
 #define PLEACH_POSIX_ABI_H
 
-typedef unsigned long size_t;
+typedef __SIZE_TYPE__ size_t;
 
 /* The engine's functions. */
 void *malloc(size_t);

@@ -78,7 +78,7 @@ static long system_information(char *to) {
   figures();
   memset(to, 0, 112);
   *(long *)to = 1000; /* seconds since the start */
-  *(unsigned long *)(to + 32) = 1ul << 32, *(unsigned long *)(to + 40) = 1ul << 31; /* memory: all, free */
+  *(unsigned long *)(to + 32) = (unsigned long)(1ull << 32), *(unsigned long *)(to + 40) = 1ul << 31; /* memory: all, free */
   *(unsigned short *)(to + 80) = 1;
   *(unsigned *)(to + 104) = 1;
   return 0;

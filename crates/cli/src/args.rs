@@ -110,6 +110,16 @@ pub enum Libc {
     None,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum External {
+    /// The path ends
+    Error,
+    /// Its result and the memory it can reach become unknown
+    Havoc,
+    /// It is called natively, in a process of its own, with one value for each argument
+    Concrete,
+}
+
 impl CompileArgs {
     pub fn is_32_bit(&self) -> bool {
         self.m32 || self.data_model == Some(DataModel::Ilp32)

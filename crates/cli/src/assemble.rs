@@ -1,6 +1,6 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{Caching, CompileArgs, Interpolants, Link, Resolution, RunArgs, Solver, Uninit};
+use crate::args::{Caching, CompileArgs, External, Interpolants, Link, Resolution, RunArgs, Solver, Uninit};
 use crate::error::CliError;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -136,6 +136,11 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         uninit: match args.uninit {
             Uninit::Symbolic => pleach_exec::Uninit::Symbolic,
             Uninit::Zero => pleach_exec::Uninit::Zero,
+        },
+        external: match args.external {
+            External::Error => pleach_exec::External::Error,
+            External::Havoc => pleach_exec::External::Havoc,
+            External::Concrete => pleach_exec::External::Concrete,
         },
         max_stack_depth: args.max_stack_frames,
         loop_bound: plan.loop_bound,

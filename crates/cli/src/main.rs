@@ -15,6 +15,7 @@ mod guided;
 mod huge_pages;
 mod inputs;
 mod libc;
+mod native;
 mod observer;
 mod plan;
 mod progress;
@@ -34,6 +35,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|a| a == pleach_replay::foreign::COMMAND) {
+        return pleach_replay::foreign::serve().into();
+    }
     huge_pages::avoid();
     let args: Vec<_> = std::env::args_os().collect();
     if let Some((compiler, args)) = cc::asked(&args) {

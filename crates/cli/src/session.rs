@@ -78,7 +78,8 @@ impl Session<'_> {
         let config = assemble::run(args, plan)?;
         let halt = Halt::new();
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
-        let machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
+        let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
+        machine.natively = crate::native::calls(args);
         let mut guided = Guided::new(machine, search.needs_distances());
         guided.machine.watched = observer.watched();
         let initial = guided.machine.initial_states()?;

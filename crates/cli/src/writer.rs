@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
             let id = TestId(self.tests + 1);
             let ended = Ended { state: &state, end: &end, node: state.node, skip_test: false };
             let predicted = match &end {
-                End::Error(error) => self.record(&state, error, id).predicted(),
+                End::Error(error) => self.of_error(machine, &state, self.record(&state, error, id).predicted()),
                 End::Exit(code) => self.exit(machine, &state, *code),
                 End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).words() },
                 End::Silent => Prediction::Cut { reason: "the path ends on purpose".into() },
@@ -140,6 +140,14 @@ impl<'a> Writer<'a> {
             Prediction::Cut { reason: "the path depends on memory that was never written".into() }
         } else {
             Prediction::Exit { code }
+        }
+    }
+
+    /// What is predicted for an error.
+    fn of_error(&self, machine: &Guided, state: &State, predicted: Prediction) -> Prediction {
+        match machine.machine.depends_on_external(state) {
+            true => Prediction::Cut { reason: "the path depends on what a function without a body does".into() },
+            false => predicted,
         }
     }
 
@@ -296,7 +304,8 @@ impl Sink<Guided> for Writer<'_> {
             }
             End::Error(error) => {
                 let record = self.record(ended.state, error, id);
-                let test = self.test(machine, &ended, id, record.predicted());
+                let predicted = self.of_error(machine, ended.state, record.predicted());
+                let test = self.test(machine, &ended, id, predicted);
                 let class = self.config.property.class(error.kind, called(&self.program, ended.state));
                 let new = self.is_new(&ended, error.kind, class);
                 let written = self.put(&test, Some(&record), new && class != Class::End);

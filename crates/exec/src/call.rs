@@ -24,10 +24,15 @@ impl Machine {
     ) -> Flow {
         let target = code.program.function(callee);
         let model = code.models[callee.index()];
-        if model.is_none() && target.is_declaration() {
-            return Flow::cut(Cut::External(target.name.clone()));
-        }
         let list = &f.args[args.as_range()];
+        if model.is_none() && target.is_declaration() {
+            let mut values: smallvec::SmallVec<[(Value, Ty); 6]> = smallvec::SmallVec::new();
+            for a in list {
+                let w = self.width_of(a.ty);
+                values.push((self.value(st, consts, a.value, w), a.ty));
+            }
+            return self.external(st, callee, &values, &f.dsts[dsts.as_range()]);
+        }
         if let Some(model) = model {
             let mut values: smallvec::SmallVec<[(Value, Ty); 6]> = smallvec::SmallVec::new();
             for a in list {

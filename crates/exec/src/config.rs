@@ -19,6 +19,17 @@ pub enum Uninit {
     Zero,
 }
 
+/// What a call of a function without a body and without a model does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum External {
+    /// the path ends
+    Error,
+    /// the result, and the memory that the arguments reach, become unknown
+    Havoc,
+    /// it is called natively, in a process of its own, with one value for each argument
+    Concrete,
+}
+
 /// How often a loop may run each time it is entered, and what it means when it runs more often.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoopBound {
@@ -57,6 +68,8 @@ pub struct ExecConfig {
     pub error_functions: Vec<String>,
     /// default: any value
     pub uninit: Uninit,
+    /// default: the path ends
+    pub external: External,
     /// calls deeper than this are a stack overflow (default: 8192)
     pub max_stack_depth: u32,
     /// bytes of locals beyond which a call is a stack overflow (default: 8 MiB; single larger locals count too)
@@ -83,6 +96,7 @@ impl Default for ExecConfig {
             leaks: pleach_state::Leaks::Ignored,
             error_functions: Vec::new(),
             uninit: Uninit::Symbolic,
+            external: External::Error,
             max_stack_depth: 8192,
             max_stack_bytes: 8 << 20,
             max_alloc: 1 << 30,

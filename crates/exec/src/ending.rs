@@ -91,13 +91,13 @@ impl Machine {
             return self.finish(st, status);
         }
         let i = next as usize;
-        let func = if i < handlers.len() {
+        let (func, argument) = if i < handlers.len() {
             match handlers[handlers.len() - 1 - i] {
-                Value::Ptr { obj, off: 0 } => self.function_at(obj),
-                _ => None,
+                (Value::Ptr { obj, off: 0 }, argument) => (self.function_at(obj), argument),
+                _ => (None, Value::Int(0)),
             }
         } else {
-            self.program.destructors.get(i - handlers.len()).copied()
+            (self.program.destructors.get(i - handlers.len()).copied(), Value::Int(0))
         };
         let Some(func) = func.filter(|g| !self.program.function(*g).is_declaration()) else {
             return self.next_handler(st, status, next + 1);
@@ -106,7 +106,7 @@ impl Machine {
         st.callers = None;
         st.phase = Phase::Exiting { status, next: next + 1 };
         let args: smallvec::SmallVec<[Value; 1]> =
-            self.program.function(func).params.iter().map(|_| Value::Int(0)).collect();
+            self.program.function(func).params.iter().map(|_| argument).collect();
         self.enter_function(st, func, &args, Rc::new([]), Range::default());
         Flow::Frame
     }

@@ -18,6 +18,7 @@ mod control;
 pub mod coverage;
 mod ending;
 mod entry;
+mod external;
 mod feasible;
 mod float;
 mod flow;
@@ -36,8 +37,9 @@ mod tests_of_paths;
 mod unwind;
 mod varargs;
 
-pub use config::{Entry, ExecConfig, LoopBound, Resolution, SetupError, Uninit};
+pub use config::{Entry, ExecConfig, External, LoopBound, Resolution, SetupError, Uninit};
 pub use coverage::Coverage;
+pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};
 pub use logic::Refuted;
 pub use machine::{Arrival, Machine, address_of};

@@ -45,6 +45,8 @@ pub struct Machine {
     /// blocks whose first entries are kept in `arrivals`
     pub watched: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<Arrival>,
+    /// who calls functions natively, if that is wanted
+    pub natively: Option<Box<dyn crate::external::NativeCalls>>,
     /// what the program under test printed through models, if wanted
     pub output: Vec<u8>,
 }
@@ -89,6 +91,7 @@ impl Machine {
             instructions: 0,
             warnings: Vec::new(),
             warned: BTreeSet::new(),
+            natively: None,
             output: Vec::new(),
             watched: BTreeSet::new(),
             arrivals: Vec::new(),

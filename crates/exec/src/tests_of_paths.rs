@@ -34,6 +34,12 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(system))
     }
 
+    /// The path depends on the result of a function without a body, which was taken for unknown.
+    pub fn depends_on_external(&self, state: &State) -> bool {
+        let external = |s| self.terms.symbols.info(s).name.starts_with(crate::external::UNKNOWN);
+        state.path.groups().any(|g| g.keys.iter().any(|k| external(k.symbol())))
+    }
+
     /// Inputs that make the program take this path.
     pub fn test_inputs(&mut self, state: &State) -> Vec<ConcreteInput> {
         state

@@ -15,10 +15,21 @@ const OLD_C: &[&str] = &[
     "return-mismatch",
 ];
 
+/// Templates that the C++ library has in its object code are needed as code here; a header says so before any other.
+const TEMPLATES: (&str, &str) = (
+    "templates.h",
+    "#if __has_include(<bits/c++config.h>)\n#include <bits/c++config.h>\n#undef _GLIBCXX_EXTERN_TEMPLATE\n\
+     #define _GLIBCXX_EXTERN_TEMPLATE 0\n#endif\n",
+);
+
 /// Compiles `source` to unoptimised bitcode with debug information; gives the path of the result.
 pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<PathBuf, FrontendError> {
     std::fs::create_dir_all(&options.work_dir)
         .map_err(|why| FrontendError::WorkDir { path: options.work_dir.clone(), why })?;
+    if is_cxx(source) {
+        let header = options.work_dir.join(TEMPLATES.0);
+        std::fs::write(&header, TEMPLATES.1).map_err(|why| FrontendError::WorkDir { path: header, why })?;
+    }
     let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
     let out = options.work_dir.join(format!("{index}-{stem}.bc"));
     let output = command(source, &out, options).output().map_err(unusable)?;
@@ -37,6 +48,9 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     c.args(OLD_C.iter().map(|w| format!("-Wno-error={w}")));
     if options.m32 {
         c.arg("-m32");
+    }
+    if is_cxx(source) {
+        c.arg("-include").arg(options.work_dir.join(TEMPLATES.0));
     }
     if let Some(std) = &options.std {
         c.arg(format!("-std={std}"));
@@ -62,8 +76,12 @@ fn unusable(why: std::io::Error) -> FrontendError {
     }
 }
 
+fn is_cxx(source: &Path) -> bool {
+    matches!(source.extension().and_then(|e| e.to_str()), Some("cpp" | "cc" | "cxx" | "C" | "ii"))
+}
+
 fn has_known_language(source: &Path) -> bool {
-    matches!(source.extension().and_then(|e| e.to_str()), Some("c" | "i"))
+    matches!(source.extension().and_then(|e| e.to_str()), Some("c" | "i")) || is_cxx(source)
 }
 
 fn hint(diagnostics: &str, m32: bool) -> &'static str {

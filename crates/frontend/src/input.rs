@@ -66,7 +66,7 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
     let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind };
     match extension {
         "ll" => Ok(input(slurp(path)?, Kind::Text)),
-        "c" | "i" | "h" => compiled(path, index, options),
+        "c" | "i" | "h" | "cpp" | "cc" | "cxx" | "C" | "ii" => compiled(path, index, options),
         _ => {
             let bytes = slurp(path)?;
             if bytes.starts_with(&MAGIC) || bytes.starts_with(&WRAPPER_MAGIC) {

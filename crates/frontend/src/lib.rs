@@ -12,6 +12,7 @@ mod library;
 mod link;
 mod llvm;
 mod lower;
+mod newer;
 mod serve;
 
 pub use error::FrontendError;
@@ -37,6 +38,7 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     let context = llvm::Context::new();
     let mut module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;
     watch(Step::Lowering);
+    module = library::with_cxx(&context, module)?;
     let mut linked = false;
     if let Some(library) = &options.library {
         (module, linked) = library::complete(&context, module, library)?;

@@ -11,6 +11,80 @@ use rustc_hash::FxHashSet;
 
 /// What system calls do, and what happens before `main`; see `runtime/posix`.
 const ENVIRONMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment.bc"));
+const ENVIRONMENT32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment32.bc"));
+
+/// What compiled C++ needs; see `runtime/cxx`.
+const CXX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx.bc"));
+const CXX32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx32.bc"));
+
+/// The library for 32-bit programs, beside the other one.
+const ARCHIVE32: &str = "libc32.a";
+
+/// Functions that deal in offsets or attributes of files: on 32 bits the system's headers give these types other sizes than the library does. They get
+/// a name that no program calls; those that deal in times have one already.
+const WIDE: &[&str] = &[
+    "lseek",
+    "pread",
+    "pwrite",
+    "preadv",
+    "pwritev",
+    "truncate",
+    "ftruncate",
+    "mmap",
+    "fseeko",
+    "ftello",
+    "fgetpos",
+    "fsetpos",
+    "stat",
+    "fstat",
+    "lstat",
+    "fstatat",
+    "mknod",
+    "readdir",
+    "readdir_r",
+    "posix_fallocate",
+    "posix_fadvise",
+    "lockf",
+    "sendfile",
+    "getrlimit",
+    "setrlimit",
+    "glob",
+    "ftw",
+    "nftw",
+    "scandir",
+    "sysinfo",
+    "statfs",
+    "fstatfs",
+    "statvfs",
+    "fstatvfs",
+];
+
+const HIDDEN: &str = "__pleach_wide_";
+
+/// Hides what a 32-bit program would call with other types.
+fn hide_wide(object: &Module<'_>) {
+    for f in object.functions().map(|f| f.value()).chain(object.aliases()) {
+        let name = f.name();
+        if WIDE.contains(&name.as_str()) {
+            f.rename(&format!("{HIDDEN}{name}"));
+        }
+    }
+}
+
+/// Links the runtime of C++ if `whole` needs anything of it.
+pub(crate) fn with_cxx<'c>(context: &'c Context, whole: Module<'c>) -> Result<Module<'c>, FrontendError> {
+    let broken = |why: String| FrontendError::Library { path: "runtime/cxx".into(), why };
+    if !undefined(&whole).iter().any(|n| n.starts_with("_Z") || n.starts_with("__")) {
+        return Ok(whole);
+    }
+    let runtime =
+        Module::parse_bitcode(context, if whole.pointer_bytes() == 8 { CXX } else { CXX32 }).map_err(broken)?;
+    let defined: FxHashSet<String> = runtime.visible_definitions().map(|v| v.name()).collect();
+    match undefined(&whole).iter().any(|n| defined.contains(n)) {
+        true => join(whole, runtime).map_err(broken),
+        false => Ok(whole),
+    }
+}
 
 /// Links what `whole` needs of the library, if it needs anything; says whether it did.
 pub(crate) fn complete<'c>(
@@ -21,27 +95,32 @@ pub(crate) fn complete<'c>(
     let broken = |why: String| FrontendError::Library { path: library.archive.clone(), why };
     whole.drop_name_marks();
     let wanted = without_model(&whole, library);
-    if whole.pointer_bytes() != 8 || !library.always && wanted.is_empty() {
+    if !library.always && wanted.is_empty() {
         return Ok((whole, false));
     }
-    let bytes = std::fs::read(&library.archive)
-        .map_err(|why| FrontendError::Unreadable { path: library.archive.clone(), why })?;
+    let (path, environment) = match whole.pointer_bytes() {
+        8 => (library.archive.clone(), ENVIRONMENT),
+        _ => (library.archive.with_file_name(ARCHIVE32), ENVIRONMENT32),
+    };
+    let bytes = std::fs::read(&path).map_err(|why| FrontendError::Unreadable { path, why })?;
     let archive = Archive::read(bytes).ok_or_else(|| broken("it is not an archive with a symbol table".into()))?;
     if !library.always && !wanted.iter().any(|n| archive.find(n).is_some()) {
         return Ok((whole, false));
     }
     // The library's parts are linked with each other first: linking into the program costs time in the program's size.
-    let mut parts = Module::parse_bitcode(context, ENVIRONMENT).map_err(&broken)?;
+    let mut parts = Module::parse_bitcode(context, environment).map_err(&broken)?;
     let kept: FxHashSet<&str> = library.kept.iter().map(String::as_str).collect();
     let (missing, defined) = (undefined(&whole), definitions(&whole));
     let mut linked = FxHashSet::default();
     loop {
         let mut members: Vec<usize> = Vec::new();
         let there = definitions(&parts);
-        let of_program = missing.iter().filter(|n| !there.contains(n.as_str())).cloned();
+        let other = |n: &str| whole.pointer_bytes() == 4 && WIDE.contains(&n);
+        let of_program = missing.iter().filter(|n| !there.contains(n.as_str()) && !other(n)).cloned();
         let of_parts = undefined(&parts).into_iter().filter(|n| !defined.contains(n));
         for name in of_program.chain(of_parts) {
-            if let Some(member) = archive.find(&name).filter(|_| !kept.contains(name.as_str()))
+            let found = archive.find(name.strip_prefix(HIDDEN).unwrap_or(&name));
+            if let Some(member) = found.filter(|_| !kept.contains(name.as_str()))
                 && linked.insert(member)
             {
                 members.push(member);
@@ -53,6 +132,9 @@ pub(crate) fn complete<'c>(
         for member in members {
             let bytes = archive.contents(member).ok_or_else(|| broken("it is truncated".into()))?;
             let object = Module::parse_bitcode(context, bytes).map_err(&broken)?;
+            if whole.pointer_bytes() == 4 {
+                hide_wide(&object);
+            }
             parts = join(parts, object).map_err(&broken)?;
         }
     }

@@ -29,7 +29,9 @@ fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, Frontend
         Kind::Bitcode => Module::parse_bitcode(context, &input.bytes)
             .map_err(|why| FrontendError::Malformed { path: path(), why })?,
         Kind::Text => {
-            Module::parse_text(context, &input.bytes).map_err(|why| FrontendError::BadIr { path: path(), why })?
+            let newer = |_| Module::parse_text(context, &crate::newer::without_newer_attributes(&input.bytes));
+            let bad = |why| FrontendError::BadIr { path: path(), why };
+            Module::parse_text(context, &input.bytes).or_else(newer).map_err(bad)?
         }
     };
     module.verify().map_err(|why| FrontendError::BadIr { path: path(), why })?;

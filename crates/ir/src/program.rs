@@ -184,6 +184,8 @@ pub struct Function {
     pub block_spans: Vec<Vec<Span>>,
     /// per block: how many LLVM instructions it was lowered from (without phi nodes and debug intrinsics)
     pub block_weight: Vec<u32>,
+    /// set while an exception passes through a call whose caller branches on it (`invoke`)
+    pub unwound: Option<Slot>,
     /// names of labels in the source, with their block
     pub labels: Vec<(String, BlockId)>,
     pub span: Span,
@@ -216,7 +218,7 @@ pub struct Program {
     pub destructors: Vec<FuncId>,
     /// module-level inline assembly and the like, by name: reported, not executed
     pub remarks: Vec<String>,
-    /// the C library is linked; its `long double` is a `double`
+    /// the C library is linked
     pub library: bool,
     by_name: FxHashMap<String, FuncId>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Builder<'a> {
 impl Builder<'_> {
     /// Whether sanitizers can see into all of the program; bitcode is instrumented only by its own front end.
     pub fn instrumentable(&self) -> bool {
-        self.info.sources.iter().all(|s| extension(s) == "c")
+        self.info.sources.iter().all(|s| is_source(s))
     }
 
     /// Builds, or finds an earlier build of the same contents.
@@ -92,7 +92,7 @@ impl Builder<'_> {
         let headers = self.cache.join("include");
         write(&headers.join("klee/klee.h"), assets::KLEE_H)?;
         for source in &self.info.sources {
-            if extension(source) == "c" {
+            if is_source(source) {
                 let mut command = self.command(compiler);
                 command.arg("-E").args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&headers));
                 add(&run(command.arg(source))?.stdout);
@@ -151,6 +151,9 @@ impl Builder<'_> {
         command.args(&self.info.sources);
         command.args(["-x", "none"]).args(objects.iter().map(|o| absolute(o)));
         // Addresses of the program are those of the file, so that they can be turned into lines afterwards.
+        if self.info.sources.iter().any(|s| is_cxx(s)) {
+            command.arg("-lstdc++");
+        }
         command.args(["-no-pie", "-Wl,--wrap=main", "-lm", "-lpthread", "-ldl"]);
         command.args(&self.info.libraries).arg("-o").arg(absolute(to));
         run(&mut command).map(drop)
@@ -163,6 +166,14 @@ impl Builder<'_> {
         }
         command
     }
+}
+
+fn is_cxx(path: &Path) -> bool {
+    matches!(extension(path), "cpp" | "cc" | "cxx" | "C")
+}
+
+fn is_source(path: &Path) -> bool {
+    extension(path) == "c" || is_cxx(path)
 }
 
 fn extension(path: &Path) -> &str {

@@ -8,6 +8,7 @@ mod batch;
 mod compile;
 mod driver;
 mod error;
+pub mod foreign;
 mod landlock;
 mod native;
 mod options;

@@ -59,7 +59,7 @@ pub(crate) fn run(command: &mut Command, writable: &Path, limits: &Limits, limit
     Ok(Finished { exit, stdout: text(out), stderr: text(err) })
 }
 
-fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
+pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls get a valid pointer to a local structure.
     unsafe {

@@ -45,10 +45,12 @@ pub struct State {
     pub depth: u32,
     /// `klee_set_forking(0)`
     pub forking: bool,
-    /// functions to run at exit, in the order of registration
-    pub at_exit: Rc<Vec<Value>>,
+    /// functions to run at exit, in the order of registration, with their argument
+    pub at_exit: Rc<Vec<(Value, Value)>>,
     /// where `setjmp` was called, in the order of the calls
     pub jump_points: Rc<Vec<Rc<JumpPoint>>>,
+    /// as it was when the last exception was thrown
+    pub thrown: Option<Rc<State>>,
     /// the object behind `errno`, once the program asked for it
     pub errno: Option<ObjId>,
     pub phase: Phase,
@@ -111,6 +113,7 @@ impl State {
             forking: true,
             at_exit: Rc::new(Vec::new()),
             jump_points: Rc::new(Vec::new()),
+            thrown: None,
             errno: None,
             phase: Phase::Main,
             recording: false,

@@ -30,7 +30,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     for path in entries.flatten().map(|e| e.path()) {
         if path.is_dir() && path.file_name().is_some_and(|n| n != "with") {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "c") {
+        } else if path.extension().is_some_and(|e| e == "c" || e == "cpp") {
             files.push(path);
         }
     }

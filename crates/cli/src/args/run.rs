@@ -1,6 +1,6 @@
 //! Flags of every command that explores.
 
-use super::{Caching, CompileArgs, Interpolants, Link, Resolution, Solver, Uninit, time};
+use super::{Caching, CompileArgs, External, Interpolants, Link, Resolution, Solver, Uninit, time};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +21,9 @@ pub struct RunArgs {
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Uninit::Symbolic)]
     pub uninit: Uninit,
+    /// What a call of a function without a body and without a model does
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = External::Error)]
+    pub external: External,
     /// Deepest nesting of calls before it is a stack overflow
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub max_stack_frames: u32,

@@ -17,6 +17,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "atexit" => atexit,
         "__cxa_atexit" => atexit,
         "__errno_location" => errno,
+        // Functions of Rust's `core::panicking`, by their mangled names.
+        name if name.contains("4core9panicking") => rust_panic,
         _ => return None,
     })
 }
@@ -25,6 +27,18 @@ fn abort(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.lost_before_abort(st)?;
     let what = if call.name == "abort" { "abort() is called" } else { "a trap is reached" };
     Err(Flow::error(ErrorKind::Abort, what))
+}
+
+fn rust_panic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.lost_before_abort(st)?;
+    let kind =
+        ["panic_bounds_check", "panic_const_div_by_zero", "panic_const_add_overflow", "panic_const_sub_overflow"]
+            .into_iter()
+            .find(|k| call.name.contains(k));
+    Err(Flow::error(
+        ErrorKind::Abort,
+        kind.map_or("the program panics".into(), |k| format!("the program panics ({k})")),
+    ))
 }
 
 /// The compiler checked a left shift of a signed value.
@@ -61,7 +75,8 @@ impl Machine {
 }
 
 fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    Rc::make_mut(&mut st.at_exit).push(call.arg(0));
+    let argument = if call.name == "__cxa_atexit" { call.arg(1) } else { Value::Int(0) };
+    Rc::make_mut(&mut st.at_exit).push((call.arg(0), argument));
     call.give(st, Value::Int(0));
     Ok(())
 }

@@ -8,6 +8,7 @@ mod klee;
 mod nondet;
 mod output;
 mod symbolic;
+mod unwind;
 
 use crate::flow::Attempt;
 use crate::machine::Machine;
@@ -59,6 +60,7 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
         .or_else(|| output::find(name))
         .or_else(|| environment::find(name))
         .or_else(|| jump::find(name))
+        .or_else(|| unwind::find(name))
 }
 
 /// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of

@@ -206,6 +206,25 @@ impl<'m> Inst<'m> {
         // SAFETY: asked of invokes only.
         (self.opcode() == Opcode::LLVMInvoke).then(|| unsafe { Block::from_raw(LLVMGetNormalDest(self.raw())) })?
     }
+    pub fn unwind_dest(self) -> Option<Block<'m>> {
+        // SAFETY: asked of invokes only.
+        (self.opcode() == Opcode::LLVMInvoke).then(|| unsafe { Block::from_raw(LLVMGetUnwindDest(self.raw())) })?
+    }
+    /// The clauses of a landing pad: types of handlers, or arrays of types.
+    pub fn clauses(self) -> Vec<Value<'m>> {
+        if self.opcode() != Opcode::LLVMLandingPad {
+            return Vec::new();
+        }
+        // SAFETY: a landing pad, indices within its clauses.
+        unsafe {
+            let n = LLVMGetNumClauses(self.raw());
+            (0..n).filter_map(|i| Value::from_raw(LLVMGetClause(self.raw(), i))).collect()
+        }
+    }
+    pub fn is_cleanup(self) -> bool {
+        // SAFETY: asked of landing pads only.
+        self.opcode() == Opcode::LLVMLandingPad && unsafe { LLVMIsCleanup(self.raw()) != 0 }
+    }
     pub fn successors(self) -> Vec<Block<'m>> {
         if !self.is_terminator() {
             return Vec::new();

@@ -242,6 +242,11 @@ impl<'m> Value<'m> {
     }
 
     /// Another definition of the same name wins over this one.
+    pub fn rename(self, name: &str) {
+        // SAFETY: a live global; the text is valid for the length given.
+        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
     pub fn set_weak(self) {
         // SAFETY: a live global with a definition.
         unsafe { LLVMSetLinkage(self.raw, LLVMLinkage::LLVMWeakAnyLinkage) }

@@ -32,6 +32,7 @@ pub(crate) fn compact(f: &mut Function) {
     for param in &mut f.params {
         param.slot = names.of(param.slot);
     }
+    f.unwound = f.unwound.map(|s| names.of(s));
     f.slots = names.slots;
     drop_unused_parts(f, &mut insts);
     f.insts = insts;

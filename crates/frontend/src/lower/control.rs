@@ -14,15 +14,8 @@ impl<'m> Lowering<'_, 'm> {
             Opcode::LLVMBr => self.branch(inst, from),
             Opcode::LLVMSwitch => self.switch(inst, from),
             Opcode::LLVMIndirectBr => self.indirect_branch(inst, from),
-            Opcode::LLVMInvoke => {
-                // Nothing throws: C has no exceptions, and what would throw is not supported.
-                let leaves = self.call(inst)?;
-                self.bind(inst.value(), leaves);
-                let normal = inst.normal_dest().ok_or_else(|| Unsupported::new("invoke"))?;
-                let edge = self.edge(from, normal)?;
-                self.push(ir::Inst::Jump { edge });
-                Ok(())
-            }
+            Opcode::LLVMInvoke => self.invoke(inst, from),
+            Opcode::LLVMResume => self.resume(inst),
             Opcode::LLVMUnreachable => {
                 self.push(ir::Inst::Unreachable);
                 Ok(())
@@ -108,7 +101,7 @@ impl<'m> Lowering<'_, 'm> {
         Ok(())
     }
 
-    fn edges(&mut self, edges: impl IntoIterator<Item = Edge>) -> Range {
+    pub fn edges(&mut self, edges: impl IntoIterator<Item = Edge>) -> Range {
         let start = self.out.edges.len();
         self.out.edges.extend(edges);
         Range { start: start as u32, len: (self.out.edges.len() - start) as u32 }

@@ -158,7 +158,7 @@ impl<'m> Lowering<'_, 'm> {
             LLVMShuffleVector => self.shuffle_vector(inst),
             LLVMCall => self.call(inst),
             LLVMVAArg => self.va_arg(inst),
-            LLVMLandingPad => Err(Unsupported::new("landingpad")),
+            LLVMLandingPad => self.landing_pad(inst),
             _ => self.computation(inst.value()),
         }
     }

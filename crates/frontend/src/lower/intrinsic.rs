@@ -185,6 +185,10 @@ impl<'m> Lowering<'_, 'm> {
                 self.push(ir::Inst::Freeze { ty: Ty::Int(64), dst, a });
                 Ok(one(Opnd::slot(dst)))
             }
+            "eh.typeid.for" => {
+                let ty = arg(0)?;
+                Ok(one(self.type_number(ty)))
+            }
             "load.relative" => self.load_relative(arg(0)?, arg(1)?),
             _ => match self.vector_intrinsic(inst, base, &args)? {
                 Some(leaves) => Ok(leaves),

@@ -16,6 +16,7 @@ mod debug;
 mod debug_types;
 mod edges;
 mod emit;
+mod exception;
 mod float;
 mod forward;
 mod function;

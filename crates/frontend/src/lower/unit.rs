@@ -15,6 +15,8 @@ pub(crate) struct Unit<'m> {
     functions: FxHashMap<Value<'m>, FuncId>,
     globals: FxHashMap<Value<'m>, GlobalId>,
     blocks: FxHashMap<Function<'m>, FxHashMap<Block<'m>, BlockId>>,
+    /// the types that handlers of exceptions name; their numbers are their places, from 1 on
+    types: Vec<Value<'m>>,
 }
 
 impl<'m> Unit<'m> {
@@ -28,6 +30,7 @@ impl<'m> Unit<'m> {
             functions: FxHashMap::default(),
             globals: FxHashMap::default(),
             blocks: FxHashMap::default(),
+            types: Vec::new(),
         }
     }
 
@@ -109,6 +112,16 @@ impl<'m> Unit<'m> {
             Some(id) => id,
             None => self.program.add_function(ir::Function { name: name.to_owned(), ..ir::Function::default() }),
         }
+    }
+
+    /// The number by which handlers know a type.
+    pub fn type_number(&mut self, ty: Value<'m>) -> u64 {
+        let known = self.types.iter().position(|t| *t == ty);
+        let place = known.unwrap_or_else(|| {
+            self.types.push(ty);
+            self.types.len() - 1
+        });
+        place as u64 + 1
     }
 
     pub fn has_body(&self, f: Function<'m>) -> bool {

@@ -1,0 +1,29 @@
+//! Native calls of external functions: the program starts itself once more for each.
+
+use crate::args::{External, RunArgs};
+use pleach_exec::{NativeAnswer, NativeCall, NativeCalls};
+use pleach_replay::foreign;
+use std::path::PathBuf;
+
+struct Foreign {
+    program: PathBuf,
+}
+
+/// Who makes them, if they are wanted.
+pub fn calls(args: &RunArgs) -> Option<Box<dyn NativeCalls>> {
+    let program = std::env::current_exe().ok().filter(|_| args.external == External::Concrete)?;
+    Some(Box::new(Foreign { program }))
+}
+
+impl NativeCalls for Foreign {
+    fn call(&mut self, call: &NativeCall) -> Result<NativeAnswer, String> {
+        let request = foreign::Request {
+            name: call.name.to_owned(),
+            args: call.args.clone(),
+            float: call.result == Some(true),
+            memory: call.memory.clone(),
+        };
+        let answer = foreign::call(&self.program, &request)?;
+        Ok(NativeAnswer { result: answer.result, memory: answer.memory })
+    }
+}

@@ -1,0 +1,219 @@
+//! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could reach become
+//! unknown; or they are called natively with concrete arguments.
+//!
+//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is cut off as a path of its
+//! own, once per path and function: such a run is never complete.
+
+use crate::access::{Place, note};
+use crate::config::External;
+use crate::feasible::Decision;
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_expr::{SymbolKind, Terms};
+use pleach_ir::{FuncId, Slot, Ty};
+use pleach_memory::resolve::candidates;
+use pleach_memory::{Background, ByteView, ObjId, ObjectKind, Value};
+use pleach_state::{Access, Cut, End, ForkKind, State};
+use std::collections::BTreeSet;
+
+/// How the names of unknown results begin; they count as values that nobody wrote.
+pub(crate) const UNKNOWN: &str = "undef!external!";
+
+/// What a native call finds where nobody wrote.
+const UNWRITTEN: u8 = 0xa5;
+
+/// Memory handed to a native call at most.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A call to make natively.
+pub struct NativeCall<'a> {
+    pub name: &'a str,
+    /// bits and whether they are a float's
+    pub args: Vec<(u64, bool)>,
+    /// whether the result is a float, if there is one
+    pub result: Option<bool>,
+    /// address and bytes of the objects that the arguments reach
+    pub memory: Vec<(u64, Vec<u8>)>,
+}
+
+/// What came of it: the bits of the result, and the bytes afterwards.
+pub struct NativeAnswer {
+    pub result: u64,
+    pub memory: Vec<Vec<u8>>,
+}
+
+/// Calls functions of the machine, apart from this process.
+pub trait NativeCalls {
+    fn call(&mut self, call: &NativeCall) -> Result<NativeAnswer, String>;
+}
+
+impl Machine {
+    pub(crate) fn external(&mut self, st: &mut State, callee: FuncId, args: &[(Value, Ty)], dsts: &[Slot]) -> Flow {
+        let program = self.program.clone();
+        let f = program.function(callee);
+        let done = match self.config.external {
+            External::Error => Err(Flow::cut(Cut::External(f.name.clone()))),
+            _ if f.noreturn => Err(Flow::cut(Cut::External(f.name.clone()))),
+            External::Havoc => self.havoc(st, &f.name, args, dsts),
+            External::Concrete => self.call_natively(st, &f.name, args, dsts),
+        };
+        match done {
+            Ok(()) => {
+                note(st, || Access::Opaque);
+                Flow::Next
+            }
+            Err(flow) => flow,
+        }
+    }
+
+    /// Cuts off, once per path and function, everything that the policy leaves out.
+    fn leave_out(&mut self, st: &mut State, name: &str) -> Attempt<()> {
+        let key = format!("external!{name}");
+        if st.names.contains_key(&key) {
+            return Ok(());
+        }
+        st.names.insert(key, 1);
+        match (self.possible(st, Terms::TRUE), self.possible(st, Terms::TRUE)) {
+            (Ok(Some(goes_on)), Ok(Some(cut))) => {
+                let end = End::Cut(Cut::External(name.into()));
+                Err(self.split(st, vec![(goes_on, None), (cut, Some(end))], ForkKind::Other))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
+        self.leave_out(st, name)?;
+        for obj in self.reachable(st, args) {
+            if let Some(o) = st.memory.get_mut(obj)
+                && !o.readonly
+                && o.kind != ObjectKind::Function
+            {
+                o.contents.reset(Background::Uninit);
+            }
+        }
+        let func = st.frame.func;
+        for d in dsts {
+            let width = self.width_of(self.program.function(func).slots[d.index()].ty);
+            let symbol = self.terms.symbols.intern(&format!("{UNKNOWN}{}", st.fresh), SymbolKind::Bits(width));
+            st.fresh += 1;
+            let t = self.terms.var(symbol);
+            self.set_term(st, *d, t);
+        }
+        self.warn_once(format!("`{name}` has no body: its result and the memory it can reach are taken for unknown"));
+        Ok(())
+    }
+
+    /// Objects that the arguments point to, and those that pointers in them point to, in order.
+    fn reachable(&mut self, st: &State, args: &[(Value, Ty)]) -> BTreeSet<ObjId> {
+        let mut found = BTreeSet::new();
+        let mut next: Vec<Value> = args.iter().map(|a| a.0).collect();
+        while let Some(v) = next.pop() {
+            let objects: Vec<ObjId> = match v {
+                Value::Ptr { obj, .. } => vec![obj],
+                Value::Int(a) => st.memory.find(a).into_iter().collect(),
+                Value::Term(t) if self.terms.width(t) == self.pointer_bits() => {
+                    candidates(&mut self.terms, t).unwrap_or_default().into_iter().filter_map(|c| c.obj).collect()
+                }
+                _ => Vec::new(),
+            };
+            for obj in objects {
+                if let Some(o) = st.memory.get(obj)
+                    && found.insert(obj)
+                {
+                    next.extend(o.contents.cells().map(|(_, _, v)| v));
+                }
+            }
+        }
+        found
+    }
+
+    fn call_natively(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
+        if self.natively.is_none() || self.pointer_bits() != 64 {
+            return Err(Flow::cut(Cut::External(name.into())));
+        }
+        self.leave_out(st, name)?;
+        let refuse = |why: &str| Flow::cut(Cut::Unsupported(format!("a native call of `{name}` {why}")));
+        let mut bits = Vec::new();
+        for &(v, ty) in args {
+            let w = self.width_of(ty);
+            if w > 64 {
+                return Err(refuse("with an argument of more than 64 bits"));
+            }
+            let n = self.concretize(st, v, w, &format!("an argument of `{name}`, which is called natively"))?;
+            bits.push((n, matches!(ty, Ty::Float(_))));
+        }
+        let objects: Vec<ObjId> = self
+            .reachable(st, args)
+            .into_iter()
+            .filter(|o| st.memory.get(*o).is_some_and(|o| o.kind != ObjectKind::Function))
+            .collect();
+        let total: u64 = objects.iter().filter_map(|o| st.memory.get(*o)).map(|o| o.size).sum();
+        if total > MOST_BYTES {
+            return Err(refuse("that reaches more than 1 MiB"));
+        }
+        let mut memory = Vec::new();
+        let mut fixed = Terms::TRUE;
+        for &obj in &objects {
+            let size = st.memory.get(obj).map_or(0, |o| o.size);
+            let mut bytes = Vec::with_capacity(size as usize);
+            for off in 0..size {
+                // What nobody wrote stays what it is unless the function writes something else there.
+                let unwritten = |o: &pleach_memory::Object| {
+                    o.contents.is_uninit(off) && o.contents.view(off) == ByteView::Background
+                };
+                if st.memory.get(obj).is_some_and(unwritten) {
+                    bytes.push(UNWRITTEN);
+                    continue;
+                }
+                let v = self.read_place(st, Place::At { obj, off }, 1);
+                let byte = match self.concrete_number(st, v) {
+                    Some(n) => n,
+                    None => {
+                        let t = self.term(st, v, 8);
+                        let plain = self.plain(st, t);
+                        let relevant = st.path.relevant(&mut self.terms, plain);
+                        let value = self.terms.try_eval(plain, &relevant.model).unwrap_or(0);
+                        let k = self.terms.constant(8, value);
+                        let same = self.terms.eq(t, k);
+                        fixed = self.terms.and(fixed, same);
+                        value
+                    }
+                };
+                bytes.push(byte as u8);
+            }
+            memory.push((st.memory.address(obj), bytes));
+        }
+        match self.decide(st, fixed) {
+            Decision::True => {}
+            Decision::Both(yes, no) => {
+                let cut =
+                    End::Cut(Cut::Concretized(format!("memory that `{name}`, which is called natively, can read")));
+                return Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other));
+            }
+            Decision::Half { holds: true, side, why } => return Err(self.half(st, side, None, &why)),
+            Decision::False | Decision::Half { .. } => return Err(refuse("with memory that has no example")),
+        }
+        let func = st.frame.func;
+        let result = dsts.first().map(|d| self.program.function(func).slots[d.index()].ty);
+        let call = NativeCall { name, args: bits, result: result.map(|ty| matches!(ty, Ty::Float(_))), memory };
+        let answer = match self.natively.as_mut().map(|n| n.call(&call)) {
+            Some(Ok(answer)) => answer,
+            Some(Err(why)) => return Err(refuse(&why)),
+            None => return Err(Flow::cut(Cut::External(name.into()))),
+        };
+        for ((&obj, (_, before)), after) in objects.iter().zip(&call.memory).zip(&answer.memory) {
+            for (off, (old, new)) in before.iter().zip(after).enumerate() {
+                if old != new {
+                    self.write_place(st, Place::At { obj, off: off as u64 }, 1, Value::Int(u64::from(*new)));
+                }
+            }
+        }
+        if let (Some(d), Some(ty)) = (dsts.first(), result) {
+            let width = self.width_of(ty);
+            self.set(st, *d, Value::Int(answer.result & pleach_expr::mask(width)));
+        }
+        self.warn_once(format!("`{name}` has no body and is called natively, with one value for each argument"));
+        Ok(())
+    }
+}
