@@ -35,6 +35,8 @@
 
 int pleach_entry(int argc, char **argv, char **envp);
 
+static void show_output(void);
+
 /* ---- notes ---- */
 
 static int outcome = -1;
@@ -82,6 +84,7 @@ static void end(const char *kind, const char *file, unsigned line, const char *t
   put_raw("end\t"), put(kind), put_raw("\t"), put(file), put_raw("\t");
   put_number(line, 10), put_raw("\t"), put(text), put_raw("\n");
   frames(first);
+  show_output();
 }
 
 /* ---- signals ---- */
@@ -303,6 +306,38 @@ static int file_of_test(const char *path, const char *name, size_t size) {
   return fd;
 }
 
+/* With --sym-stdout the output is a regular file; what is written goes to the real output at the end. */
+static int real_output = -1, written_output = -1;
+
+static void show_output(void) {
+  char part[4096];
+  off_t left = real_output < 0 ? 0 : lseek(1, 0, SEEK_CUR), at = 0;
+  while (left > 0) {
+    ssize_t n = pread(written_output, part, left < (off_t)sizeof part ? (size_t)left : sizeof part, at);
+    if (n <= 0 || write(real_output, part, (size_t)n) != n) break;
+    left -= n, at += n;
+  }
+  real_output = -1;
+}
+
+static void flush_and_show_output(void) {
+  fflush(stdout);
+  show_output();
+}
+
+static void output_of_test(void) {
+  static char initial[1024];
+  char attributes[144];
+  fetch(initial, sizeof initial, "stdout"), fetch(attributes, sizeof attributes, "stdout_stat");
+  int all = open(".stdout", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644), to = open(".stdout", O_WRONLY | O_CLOEXEC);
+  /* out of the program's way */
+  written_output = fcntl(all, F_DUPFD_CLOEXEC, 100), real_output = fcntl(1, F_DUPFD_CLOEXEC, 100);
+  if (to < 0 || written_output < 0 || real_output < 0 || write(all, initial, sizeof initial) != sizeof initial || dup2(to, 1) < 0)
+    bad_test("standard output cannot be made");
+  close(all), close(to), unlink(".stdout");
+  atexit(flush_and_show_output);
+}
+
 static void failure_of_test(const char *name) {
   unsigned call;
   fetch(&call, sizeof call, name);
@@ -363,10 +398,7 @@ static void environment(int *argc, char ***argv) {
     failure_of_test("read_fail"), failure_of_test("write_fail"), failure_of_test("close_fail");
     failure_of_test("ftruncate_fail"), failure_of_test("getcwd_fail");
   }
-  if (standard_output) {
-    char written[1024], attributes[144];
-    fetch(written, sizeof written, "stdout"), fetch(attributes, sizeof attributes, "stdout_stat");
-  }
+  if (standard_output) output_of_test();
   *argc = n, *argv = out;
 }
 
@@ -386,6 +418,7 @@ int __wrap_main(int argc, char **argv, char **envp) {
 
 static __attribute__((noreturn)) void leave(int status) {
   fflush(0);
+  show_output();
   _exit(status);
 }
 
