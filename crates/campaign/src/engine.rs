@@ -1,7 +1,7 @@
 //! One exploration in this process, and what it found.
 
 use pleach_audit::Findings;
-use pleach_exec::{Coverage, Entry, ExecConfig, Machine, Resolution};
+use pleach_exec::{Coverage, Entry, ExecConfig, Machine, Resolution, Splitting};
 use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
@@ -22,17 +22,23 @@ pub struct Mode {
     pub prune: Option<Method>,
     /// what happens where a pointer may mean several objects
     pub resolution: Resolution,
+    pub splitting: Option<Splitting>,
 }
 
 /// What all others are compared with.
 pub const PLAIN: Mode = memory("plain", Resolution::Fork);
 
 const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
-    Mode { name, search, prune: Some(method), resolution: Resolution::Fork }
+    Mode { name, search, prune: Some(method), resolution: Resolution::Fork, splitting: None }
 }
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
-    Mode { name, search: "dfs", prune: None, resolution }
+    Mode { name, search: "dfs", prune: None, resolution, splitting: None }
+}
+
+/// The campaign's objects are small: so are the pieces.
+const fn split(mode: Mode, name: &'static str) -> Mode {
+    Mode { name, splitting: Some(Splitting { threshold: 8, piece: 8 }), ..mode }
 }
 
 const fn pruned(mode: Mode, name: &'static str) -> Mode {
@@ -53,6 +59,9 @@ pub const MODES: &[Mode] = &[
     pruned(memory("", Resolution::Ite), "memory: ite, pruned"),
     memory("memory: dynamic segments", Resolution::SegmentsDynamic),
     pruned(memory("", Resolution::SegmentsDynamic), "memory: dynamic segments, pruned"),
+    memory("memory: static segments", Resolution::SegmentsStatic),
+    split(memory("", Resolution::Fork), "memory: split"),
+    split(pruned(memory("", Resolution::SegmentsDynamic), ""), "memory: dynamic segments, split, pruned"),
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -199,6 +208,8 @@ fn run(
         leaks: checks.leaks,
         record: mode.prune.is_some(),
         resolution: mode.resolution,
+        splitting: mode.splitting,
+        check_resolution: mode.resolution != Resolution::Fork,
         ..ExecConfig::default()
     };
     let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);
@@ -213,6 +224,9 @@ fn run(
     let mut run = Run::new(RunConfig { limits, check_pruning, ..RunConfig::default() }, halt);
     let mut sink = Collect(BTreeSet::new());
     run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut pruner });
+    if let [why, ..] = &machine.0.disagreements[..] {
+        return Err(format!("a pointer is resolved wrongly: {why}"));
+    }
     let c = &run.counters;
     let blocks = machine.0.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
         let reached = blocks.iter().enumerate().filter(|(_, n)| **n > 0);

@@ -163,6 +163,8 @@ pub enum Resolution {
     Ite,
     /// One state, the objects joined into a segment
     SegmentsDynamic,
+    /// The same with all objects that an analysis before the run does not tell apart from them
+    SegmentsStatic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -4,7 +4,7 @@ use crate::args::{Caching, CompileArgs, External, Interpolants, Link, Resolution
 use crate::error::CliError;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
-use pleach_exec::{Entry, ExecConfig, LoopBound};
+use pleach_exec::{Entry, ExecConfig, LoopBound, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_prune::{Checks, Interpolation, Method};
@@ -113,6 +113,9 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
+    if args.split_size == 0 || !args.split_size.is_multiple_of(8) {
+        return Err(CliError::Usage(format!("--split-size must be a multiple of 8, not {}", args.split_size)));
+    }
     let needs_pruning = [
         (args.prune_always, "prune-always"),
         (args.explain_pruning, "explain-pruning"),
@@ -149,7 +152,10 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
             Resolution::Fork => pleach_exec::Resolution::Fork,
             Resolution::Ite => pleach_exec::Resolution::Ite,
             Resolution::SegmentsDynamic => pleach_exec::Resolution::SegmentsDynamic,
+            Resolution::SegmentsStatic => pleach_exec::Resolution::SegmentsStatic,
         },
+        splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size }),
+        check_resolution: args.check_resolution,
         program_name: program_name(&args.files),
         ..ExecConfig::default()
     }

@@ -179,7 +179,10 @@ impl Session<'_> {
         for failure in &audit.failures {
             eprintln!("pleach: an interpolant is wrong: {failure}");
         }
-        let unsound = unsound || !audit.failures.is_empty();
+        for failure in &guided.machine.disagreements {
+            eprintln!("pleach: a pointer is resolved wrongly: {failure}");
+        }
+        let unsound = unsound || !audit.failures.is_empty() || !guided.machine.disagreements.is_empty();
         summary.complete &= !unsound;
         let interpolants =
             args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));

@@ -5,7 +5,7 @@ use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Contents, Entry, ObjId, ObjectKind, Site, Value};
+use pleach_memory::{Contents, Entry, ObjId, ObjectKind, Site, Value, Window};
 use pleach_state::{Access, Cut, ErrorKind, State};
 
 /// Addresses below this are null with an offset.
@@ -21,6 +21,13 @@ pub(crate) enum Place {
     /// within bounds on this path
     Symbolic {
         obj: ObjId,
+        off: TermId,
+    },
+    /// within a piece of an object that was split
+    Piece {
+        obj: ObjId,
+        piece: Window,
+        /// from the beginning of the piece
         off: TermId,
     },
 }
@@ -274,6 +281,10 @@ impl Machine {
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 contents.read_at(&mut self.terms, w, off, n, &|| uninit_name(obj))
             }
+            Place::Piece { obj, piece, off } => {
+                let Some((contents, _)) = st.memory.contents_mut(obj) else { return Value::Undef };
+                contents.read_at(&mut self.terms, piece, off, n, &|| uninit_name(obj))
+            }
         }
     }
 
@@ -287,7 +298,7 @@ impl Machine {
             Place::At { obj, .. } | Place::Symbolic { obj, .. } if self.is_segment(st, obj) => Access::Opaque,
             Place::At { obj, off } => Access::At { obj, off },
             Place::Symbolic { obj, .. } if st.memory.get(obj).is_none() => Access::Opaque,
-            Place::Symbolic { obj, off } => {
+            Place::Symbolic { obj, off } | Place::Piece { obj, off, .. } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));
                 let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
                 Access::Within { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
@@ -299,7 +310,7 @@ impl Machine {
     pub(crate) fn write_place(&mut self, st: &mut State, place: Place, n: u64, v: Value) {
         let keep_undef = match place {
             Place::At { obj, off } => st.memory.contents(obj).is_some_and(|(c, w)| c.is_uninit(w.start + off)),
-            Place::Symbolic { .. } => false,
+            Place::Symbolic { .. } | Place::Piece { .. } => false,
         };
         let v = if v == Value::Undef && !keep_undef {
             let t = self.fresh(st, (n * 8) as u16);
@@ -316,6 +327,11 @@ impl Machine {
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
                 contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, &|| uninit_name(obj));
+            }
+            Place::Piece { obj, piece, off } => {
+                let t = self.term(st, v, (n * 8) as u16);
+                let Some((contents, _)) = st.memory.contents_mut(obj) else { return };
+                contents.write_at(&mut self.terms, piece, Terms::TRUE, off, n, t, &|| uninit_name(obj));
             }
         }
     }

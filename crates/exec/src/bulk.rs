@@ -115,6 +115,10 @@ impl Machine {
                 let k = self.terms.constant(self.terms.width(off), i);
                 Place::Symbolic { obj, off: self.terms.add(off, k) }
             }
+            Place::Piece { obj, piece, off } => {
+                let k = self.terms.constant(self.terms.width(off), i);
+                Place::Piece { obj, piece, off: self.terms.add(off, k) }
+            }
         }
     }
 

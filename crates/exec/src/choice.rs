@@ -40,14 +40,25 @@ impl Machine {
         let from = self.locate(st, p, n, Purpose::Read)?;
         Ok(match from {
             Located::One(place) => self.read_place(st, place, n),
-            Located::Among { ptr, targets } => self.read_among(st, ptr, &targets, n),
+            Located::Among { ptr, targets } => {
+                let v = self.read_among(st, ptr, &targets, n);
+                if self.config.check_resolution {
+                    self.check_targets(st, ptr, &targets, n, Purpose::Read, Some(v));
+                }
+                v
+            }
         })
     }
 
     pub(crate) fn write_target(&mut self, st: &mut State, to: Located, n: u64, v: Value) {
         match to {
             Located::One(place) => self.write_place(st, place, n, v),
-            Located::Among { ptr, targets } => self.write_among(st, ptr, &targets, n, v),
+            Located::Among { ptr, targets } => {
+                if self.config.check_resolution {
+                    self.check_targets(st, ptr, &targets, n, Purpose::Write, None);
+                }
+                self.write_among(st, ptr, &targets, n, v);
+            }
         }
     }
 

@@ -48,12 +48,23 @@ pub enum Resolution {
     Ite,
     /// one state, the objects joined into a segment
     SegmentsDynamic,
+    /// the same with all objects that an analysis before the run does not tell apart from them
+    SegmentsStatic,
+}
+
+/// Objects larger than the threshold that are accessed at an unknown offset are split into pieces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Splitting {
+    /// bytes
+    pub threshold: u64,
+    /// bytes of a piece, a multiple of 8
+    pub piece: u64,
 }
 
 impl Resolution {
     /// Whether objects are joined.
     pub fn joins(self) -> bool {
-        self == Resolution::SegmentsDynamic
+        matches!(self, Resolution::SegmentsDynamic | Resolution::SegmentsStatic)
     }
 }
 
@@ -84,6 +95,10 @@ pub struct ExecConfig {
     pub record: bool,
     /// default: one state per object
     pub resolution: Resolution,
+    /// default: none
+    pub splitting: Option<Splitting>,
+    /// decide every access through a pointer with several targets once more by the solver (default: off)
+    pub check_resolution: bool,
     /// the program's name in `argv[0]`
     pub program_name: String,
 }
@@ -104,6 +119,8 @@ impl Default for ExecConfig {
             pointer_bytes: 8,
             record: false,
             resolution: Resolution::Fork,
+            splitting: None,
+            check_resolution: false,
             program_name: "program".into(),
         }
     }

@@ -66,10 +66,10 @@ impl Machine {
     }
 
     pub(crate) fn has_pointers(&self, st: &State, e: &RangeEnd, len: u64) -> bool {
-        let inside = |at: u64, bytes: u8| at < e.off + len && at + u64::from(bytes) > e.off;
-        st.memory
-            .get(e.obj)
-            .is_some_and(|o| o.contents.cells().any(|(at, b, v)| inside(at, b) && matches!(v, Value::Ptr { .. })))
+        let Some((contents, w)) = st.memory.contents(e.obj) else { return false };
+        let from = w.start + e.off;
+        let inside = |at: u64, bytes: u8| at < from + len && at + u64::from(bytes) > from;
+        contents.cells().any(|(at, b, v)| inside(at, b) && matches!(v, Value::Ptr { .. }))
     }
 
     /// `bytes[i]` where `i < n`, what is there elsewhere.

@@ -12,6 +12,7 @@ pub mod semantics {
 }
 mod bulk;
 mod call;
+mod check;
 mod choice;
 pub mod config;
 mod control;
@@ -32,12 +33,13 @@ mod resolution;
 mod resolved;
 mod scalar;
 mod segments;
+mod splitting;
 mod step;
 mod tests_of_paths;
 mod unwind;
 mod varargs;
 
-pub use config::{Entry, ExecConfig, External, LoopBound, Resolution, SetupError, Uninit};
+pub use config::{Entry, ExecConfig, External, LoopBound, Resolution, SetupError, Splitting, Uninit};
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};

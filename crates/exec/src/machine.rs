@@ -38,6 +38,10 @@ pub struct Machine {
     pub queries: u64,
     pub resolved: crate::resolved::Resolved,
     pub(crate) homes: crate::segments::Homes,
+    /// which objects belong together, only for static segments
+    pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
+    /// decisions about pointers that the solver does not confirm
+    pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
     pub instructions: u64,
     warnings: Vec<String>,
@@ -76,6 +80,8 @@ impl Machine {
             None => Vec::new(),
         };
         let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
+        let partition = (config.resolution == crate::config::Resolution::SegmentsStatic)
+            .then(|| pleach_ir::pointsto::partition(&program));
         let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops });
         Ok(Machine {
             coverage: Coverage::new(&program),
@@ -88,6 +94,8 @@ impl Machine {
             queries: 0,
             resolved: Default::default(),
             homes: Default::default(),
+            partition,
+            disagreements: Vec::new(),
             instructions: 0,
             warnings: Vec::new(),
             warned: BTreeSet::new(),

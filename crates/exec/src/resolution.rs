@@ -68,7 +68,10 @@ impl Machine {
         let plain = self.plain(st, off);
         Ok(match self.terms.as_const(plain) {
             Some(k) => Place::At { obj, off: k },
-            None => Place::Symbolic { obj, off },
+            None => match self.piece(st, obj, plain, n)? {
+                Some(place) => place,
+                None => Place::Symbolic { obj, off },
+            },
         })
     }
 
@@ -349,7 +352,7 @@ impl Machine {
     }
 
     /// A model that also speaks about the unknowns of `t`.
-    fn model_for(&mut self, st: &State, side: &Side, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
+    pub(crate) fn model_for(&mut self, st: &State, side: &Side, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
         if side.plain == Terms::TRUE {
             return st.path.relevant(&mut self.terms, t).model;
         }

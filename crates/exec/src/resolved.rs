@@ -11,6 +11,11 @@ pub struct Resolved {
     pub segments: u64,
     /// bytes of the largest
     pub largest: u64,
+    /// objects split, and the pieces of all of them
+    pub split: u64,
+    pub pieces: u64,
+    /// accesses decided once more
+    pub checked: u64,
 }
 
 impl Resolved {
@@ -26,6 +31,9 @@ impl Resolved {
             ("multiple-resolutions", self.multiple),
             ("segments", self.segments),
             ("largest-segment", self.largest),
+            ("objects-split", self.split),
+            ("pieces", self.pieces),
+            ("check: accesses", self.checked),
         ];
         all.into_iter().filter(|f| f.1 > 0).map(|(name, n)| (name.to_owned(), n)).collect()
     }

@@ -4,7 +4,9 @@
 //! objects all lie there needs no further resolution; one that only the solver can take apart is decided by a single question: does it
 //! lie in the segment? *Deviations*: whether an access is in bounds is decided by the bounds of the object that the pointer was made
 //! for wherever the pointer says so, never by the segment's. *Direction*: what cannot be joined (its address was seen, it is too large)
-//! is handled as with `ite`, or forks where only the solver knows the targets.
+//! is handled as with `ite`, or forks where only the solver knows the targets. Static segments (§3.2.3.1) take in all live objects of the
+//! points-to classes of the targets when the first pointer with several targets is met, not when they are allocated: until then
+//! accesses are as cheap as without.
 
 use crate::access::{NULL_PAGE, Place, Purpose};
 use crate::choice::{Goal, Located};
@@ -15,9 +17,10 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
 use pleach_memory::space::{first_segment, last_address};
-use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_memory::{ObjId, Object, ObjectKind, Value};
 use pleach_state::{Cut, ForkKind, State};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 type Sized = Vec<(ObjId, u64)>;
 
@@ -60,6 +63,7 @@ impl Machine {
     /// Moves objects into one segment, if that can be done.
     pub(crate) fn join(&mut self, st: &mut State, objects: &[ObjId]) -> Option<ObjId> {
         let mut objects = objects.to_vec();
+        objects.extend(self.class_mates(st, &objects));
         objects.sort_unstable();
         objects.dedup();
         if objects.len() < 2 {
@@ -90,6 +94,20 @@ impl Machine {
         };
         self.resolved.joined(layout.size);
         Some(st.memory.join(&mut self.terms, &layout, addr))
+    }
+
+    /// Objects that the analysis before the run does not tell apart from these, as far as they can be moved.
+    fn class_mates(&self, st: &State, objects: &[ObjId]) -> Vec<ObjId> {
+        let Some(partition) = &self.partition else { return Vec::new() };
+        let class = |o: &Object| match o.kind {
+            ObjectKind::Global if o.site.func == u32::MAX => partition.of_global(o.site.inst),
+            ObjectKind::Heap | ObjectKind::Stack => partition.of_site(o.site.func, o.site.inst),
+            _ => None,
+        };
+        let wanted: BTreeSet<u32> = objects.iter().filter_map(|o| class(st.memory.header(*o)?)).collect();
+        let belongs = |o: &Object| class(o).is_some_and(|c| wanted.contains(&c));
+        let mates = st.memory.live().filter(|(_, o)| belongs(o)).map(|(id, _)| id);
+        mates.filter(|id| st.memory.layout(&[*id]).is_some()).collect()
     }
 
     /// The offset in their segment of a pointer to one of the targets.

@@ -12,6 +12,7 @@ pub mod ids;
 pub mod inst;
 pub mod liveness;
 pub mod loops;
+pub mod pointsto;
 pub mod program;
 pub mod text;
 pub mod types;

@@ -31,6 +31,16 @@ pub struct RunArgs {
     /// What happens where a pointer may mean several objects
     #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
     pub resolution: Resolution,
+    /// Split objects of more bytes than this (300) where they are accessed at an unknown offset
+    #[arg(long, value_name = "BYTES", help_heading = "Memory")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]
+    pub split_objects: Option<u64>,
+    /// Bytes of a piece, a multiple of 8
+    #[arg(long, value_name = "BYTES", help_heading = "Memory", default_value_t = 128)]
+    pub split_size: u64,
+    /// Decide every access through a pointer with several targets once more by the solver, and fail if it decides otherwise (slow)
+    #[arg(long, help_heading = "Memory")]
+    pub check_resolution: bool,
 
     /// Where results go; must be new or empty. Default: a fresh pleach-out-N
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -126,7 +126,8 @@ fn report_error(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     use crate::access::Place;
-    let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = m.place(st, call.arg(0), 0, Purpose::Read)?;
+    let (Place::At { obj, .. } | Place::Symbolic { obj, .. } | Place::Piece { obj, .. }) =
+        m.place(st, call.arg(0), 0, Purpose::Read)?;
     let size = st.memory.header(obj).map_or(0, |o| o.size);
     call.give(st, Value::Int(size));
     Ok(())

@@ -169,7 +169,9 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Att
     }
     match m.place(st, call.arg(0), n, Purpose::Write)? {
         Place::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
-        Place::Symbolic { .. } => Err(Flow::cut(Cut::Unsupported("klee_make_symbolic at a symbolic offset".into()))),
+        Place::Symbolic { .. } | Place::Piece { .. } => {
+            Err(Flow::cut(Cut::Unsupported("klee_make_symbolic at a symbolic offset".into())))
+        }
     }
 }
 
@@ -182,6 +184,8 @@ pub(super) fn nondet_memory(m: &mut Machine, st: &mut State, call: &Call) -> Att
     }
     match m.place(st, call.arg(0), n, Purpose::Write)? {
         Place::At { obj, off } => m.make_symbolic(st, obj, off, n, "__VERIFIER_nondet_memory", Origin::Nondet),
-        Place::Symbolic { .. } => Err(Flow::cut(Cut::Unsupported("nondet memory at a symbolic offset".into()))),
+        Place::Symbolic { .. } | Place::Piece { .. } => {
+            Err(Flow::cut(Cut::Unsupported("nondet memory at a symbolic offset".into())))
+        }
     }
 }

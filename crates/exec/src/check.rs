@@ -1,0 +1,69 @@
+//! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the solver alone.
+//!
+//! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the possible ones among
+//! the policy's targets, none may be an error, and in each of them the policy's value must be the one that is stored there.
+
+use crate::access::Purpose;
+use crate::choice::Goal;
+use crate::machine::Machine;
+use pleach_expr::TermId;
+use pleach_memory::{ObjId, Value};
+use pleach_state::State;
+use std::collections::BTreeSet;
+
+impl Machine {
+    /// Compares the targets of an access with what the solver finds; `read`: the value that was read from them.
+    pub(crate) fn check_targets(
+        &mut self,
+        st: &State,
+        ptr: TermId,
+        targets: &[Goal],
+        n: u64,
+        purpose: Purpose,
+        read: Option<Value>,
+    ) {
+        let mut aside = st.clone();
+        aside.decided.remove(&ptr);
+        let Ok((sides, None)) = self.scan(&mut aside, ptr, n, purpose) else { return };
+        self.resolved.checked += 1;
+        let found: BTreeSet<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
+        let mut possible = BTreeSet::new();
+        for &(guard, obj, _) in targets {
+            if matches!(self.possible(&mut aside, guard), Ok(Some(_))) {
+                possible.insert(obj);
+            }
+        }
+        if found != possible {
+            self.disagree(st, format!("the policy has the objects {possible:?}, the solver {found:?}"));
+        }
+        if let Some((_, end, _)) = sides.iter().find(|s| s.1.is_some()) {
+            self.disagree(st, format!("the policy has no error, the solver {end:?}"));
+        }
+        let Some(value) = read else { return };
+        let bits = (n * 8) as u16;
+        for (side, _, to) in sides {
+            let Some((obj, off)) = to else { continue };
+            let value = self.term(&mut aside, value, bits);
+            let value = self.plain(st, value);
+            let mut there = aside.clone();
+            self.add(&mut there, side);
+            let Some((contents, w)) = there.memory.contents_mut(obj) else { continue };
+            let stored = match self.terms.as_const(off) {
+                Some(k) => contents.read(&mut self.terms, w.start + k, n as usize, &|| crate::access::uninit_name(obj)),
+                None => contents.read_at(&mut self.terms, w, off, n, &|| crate::access::uninit_name(obj)),
+            };
+            let stored = self.term(&mut there, stored, bits);
+            let stored = self.plain(&there, stored);
+            let differ = self.terms.ne(value, stored);
+            if matches!(self.possible(&mut there, differ), Ok(Some(_))) {
+                self.disagree(st, format!("what is read is not what object {} holds", obj.0));
+            }
+        }
+    }
+
+    fn disagree(&mut self, st: &State, what: String) {
+        let f = self.program.function(st.frame.func);
+        let line = f.spans.get(st.inst as usize).map_or(0, |s| s.line);
+        self.disagreements.push(format!("{} line {line}: {what}", f.name));
+    }
+}

@@ -1,0 +1,80 @@
+//! Splitting big objects.
+//!
+//! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at an unknown offset and is larger than the threshold gets pieces, each with
+//! contents of its own (`Contents::split`); the path splits by the piece that the access lies in, so that terms speak of one piece only.
+//! *Invariant*: pieces are adjacent and together the object: addresses, bounds and concrete accesses are as before.
+//! *Deviations*: pieces are no objects of their own; an access that straddles two of them is decided to one offset per path.
+//! *Direction*: loses nothing; an access that may lie in more than 256 pieces is not split. *Checked by*: the fixtures run with and without.
+
+use crate::access::Place;
+use crate::feasible::{Decision, Side};
+use crate::flow::Attempt;
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms};
+use pleach_memory::{ObjId, Window};
+use pleach_state::{End, ForkKind, State};
+
+const MOST: usize = 256;
+
+impl Machine {
+    /// The piece of a big object that an access within bounds lies in; where there are several, the path splits. `None`: it is not split.
+    pub(crate) fn piece(&mut self, st: &mut State, obj: ObjId, off: TermId, n: u64) -> Attempt<Option<Place>> {
+        let Some(splitting) = self.config.splitting else { return Ok(None) };
+        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        if size <= splitting.threshold || n > splitting.piece {
+            return Ok(None);
+        }
+        let mut sides: Vec<(Side, Option<End>)> = Vec::new();
+        let mut rest = Terms::TRUE;
+        loop {
+            let side = match self.possible(st, rest) {
+                Ok(Some(side)) => side,
+                Ok(None) => break,
+                Err(_) => return Ok(None),
+            };
+            let model = self.model_for(st, &side, off);
+            let Some(at) = self.terms.try_eval(off, &model) else { return Ok(None) };
+            let (here, place) = self.piece_at(obj, off, n, at, splitting.piece, size);
+            match self.decide(st, here) {
+                Decision::True => {
+                    self.split_object(st, obj, splitting.piece);
+                    return Ok(Some(place));
+                }
+                Decision::Both(yes, _) => sides.push((yes, None)),
+                _ => return Ok(None),
+            }
+            if sides.len() > MOST {
+                return Ok(None);
+            }
+            let not = self.terms.not(here);
+            rest = self.terms.and(rest, not);
+        }
+        self.split_object(st, obj, splitting.piece);
+        Err(self.split(st, sides, ForkKind::Other))
+    }
+
+    /// The piece with the offset `at`, or that offset alone where the access would straddle two; when, and the place.
+    fn piece_at(&mut self, obj: ObjId, off: TermId, n: u64, at: u64, piece: u64, size: u64) -> (TermId, Place) {
+        let w = self.terms.width(off);
+        let start = at - at % piece;
+        let len = piece.min(size - start);
+        if at + n > start + len {
+            let k = self.terms.constant(w, at);
+            return (self.terms.eq(off, k), Place::At { obj, off: at });
+        }
+        let k = self.terms.constant(w, start);
+        let inner = self.terms.sub(off, k);
+        let here = self.within(len, inner, n);
+        (here, Place::Piece { obj, piece: Window { start, len }, off: inner })
+    }
+
+    fn split_object(&mut self, st: &mut State, obj: ObjId, piece: u64) {
+        if let Some(o) = st.memory.get_mut(obj)
+            && !o.contents.has_parts()
+        {
+            o.contents.split(piece);
+            self.resolved.split += 1;
+            self.resolved.pieces += o.size.div_ceil(piece);
+        }
+    }
+}
