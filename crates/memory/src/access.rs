@@ -120,10 +120,9 @@ impl Contents {
             let at = src_off + i;
             let in_page = (crate::object::PAGE as u64 - at % crate::object::PAGE as u64).min(n - i);
             let out_page = (crate::object::PAGE as u64 - (off + i) % crate::object::PAGE as u64).min(in_page);
-            if let Some(bytes) = src.concrete_slice(at, out_page as usize)
-                && self.write_slice(off + i, bytes)
-            {
-                i += out_page;
+            let run = src.concrete_slice(at, out_page as usize);
+            if !run.is_empty() && self.write_slice(off + i, run) {
+                i += run.len() as u64;
                 continue;
             }
             match src.view(at) {

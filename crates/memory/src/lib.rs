@@ -11,6 +11,7 @@ pub mod segments;
 pub mod space;
 pub mod stride;
 pub mod symbolic;
+mod tags;
 pub mod value;
 
 pub use object::{Background, ByteView, Contents, Window};

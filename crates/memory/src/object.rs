@@ -4,18 +4,17 @@
 //! a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives the same
 //! value without taking it apart. The background is what a byte holds before it is written: zero, or a byte of an array
 //! term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets).
-//! *Invariant*: `special` = number of bytes whose tag is not `CONCRETE`; cells of a page do not overlap and lie in it.
+//! *Invariant*: `special` = number of bytes whose tag is not `CONCRETE`; cells of a page do not overlap and lie in it; the first byte
+//! of a cell is tagged `CELL`, the others `REST`.
 
+use crate::tags::{self, BACKGROUND, CELL, CONCRETE, REST};
 use crate::value::Value;
 use pleach_expr::TermId;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 pub const PAGE: usize = 4096;
-
-const CONCRETE: u8 = 0;
-const BACKGROUND: u8 = 1;
-const CELL: u8 = 2;
 
 /// What a byte holds before anything is written to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +58,7 @@ struct Page {
     tags: Option<Box<[u8]>>,
     special: u32,
     /// offset in the page → (bytes, value)
-    cells: BTreeMap<u16, (u8, Value)>,
+    cells: FxHashMap<u16, (u8, Value)>,
 }
 
 /// One byte, looked at.
@@ -83,7 +82,7 @@ pub struct Contents {
     background: Background,
     /// in order; a byte in none of them has the background `Zero`. All pages exist then.
     parts: Option<Rc<Vec<Part>>>,
-    pages: Vec<Option<Rc<Page>>>,
+    pages: SmallVec<[Option<Rc<Page>>; 2]>,
 }
 
 impl Page {
@@ -93,19 +92,24 @@ impl Page {
             bytes: vec![0u8; len].into(),
             tags: if plain { None } else { Some(vec![BACKGROUND; len].into()) },
             special: if plain { 0 } else { len as u32 },
-            cells: BTreeMap::new(),
+            cells: FxHashMap::default(),
         }
     }
 
     #[inline]
     fn is_concrete(&self, off: usize, n: usize) -> bool {
-        self.special == 0 || self.tags.as_ref().is_none_or(|t| t[off..off + n].iter().all(|&x| x == CONCRETE))
+        self.special == 0 || self.tags.as_ref().is_none_or(|t| tags::all_concrete(&t[off..off + n]))
     }
 
     /// The cell that covers `off`.
     fn cell_at(&self, off: usize) -> Option<(usize, u8, Value)> {
-        let (&start, &(bytes, value)) = self.cells.range(..=off as u16).next_back()?;
-        (off < usize::from(start) + usize::from(bytes)).then_some((usize::from(start), bytes, value))
+        let tags = self.tags.as_ref()?;
+        let mut start = off;
+        while tags[start] == REST {
+            start -= 1;
+        }
+        let &(bytes, value) = self.cells.get(&(start as u16)).filter(|_| tags[start] == CELL)?;
+        Some((start, bytes, value))
     }
 
     fn view(&self, off: usize) -> ByteView {
@@ -134,42 +138,68 @@ impl Page {
             self.cells.remove(&(start as u16));
             for i in 0..bytes {
                 let at = start + usize::from(i);
-                if at < off || at >= off + n {
-                    match split(value, bytes, i) {
-                        Value::Int(b) => {
-                            self.bytes[at] = b as u8;
-                            self.tags_mut()[at] = CONCRETE;
-                            self.special -= 1;
-                        }
-                        v => {
-                            self.cells.insert(at as u16, (1, v));
-                        }
+                let kept = if at < off || at >= off + n { Some(split(value, bytes, i)) } else { None };
+                let tag = match kept {
+                    Some(Value::Int(b)) => {
+                        self.bytes[at] = b as u8;
+                        CONCRETE
                     }
-                }
+                    Some(v) => {
+                        self.cells.insert(at as u16, (1, v));
+                        CELL
+                    }
+                    None => CONCRETE,
+                };
+                self.special -= u32::from(tag == CONCRETE);
+                self.tags_mut()[at] = tag;
             }
         }
-        let mut cleared = 0;
+        self.make_concrete(off, n);
+    }
+
+    /// Bytes in no cell become concrete ones.
+    fn make_concrete(&mut self, off: usize, n: usize) {
         if let Some(tags) = &mut self.tags {
-            for t in &mut tags[off..off + n] {
-                cleared += u32::from(*t != CONCRETE);
-                *t = CONCRETE;
-            }
+            let tags = &mut tags[off..off + n];
+            self.special -= tags::special(tags);
+            tags.fill(CONCRETE);
         }
-        self.special -= cleared;
-        if self.special == 0 {
+        // Small objects that hold a pointer now and a number then keep their tags.
+        if self.special == 0 && self.bytes.len() > 64 {
             self.tags = None;
         }
     }
 
+    /// Room for `n` concrete bytes: cells that lie within are removed. `false`, and nothing happens, if one sticks out.
+    #[inline]
+    fn make_room(&mut self, off: usize, n: usize) -> bool {
+        if self.is_concrete(off, n) {
+            return true;
+        }
+        let Some(tags) = &self.tags else { return true };
+        // A cell sticks out if the first byte is inside one, or the byte behind is.
+        if tags[off] == REST || tags.get(off + n).is_some_and(|&t| t == REST) {
+            return false;
+        }
+        if !self.cells.is_empty() {
+            for at in tags::cells(&tags[off..off + n]) {
+                self.cells.remove(&((off + at) as u16));
+            }
+        }
+        self.make_concrete(off, n);
+        true
+    }
+
+    /// A cell that `off..off+n` touches.
     fn cell_overlapping(&self, off: usize, n: usize) -> Option<(usize, u8, Value)> {
-        let (&start, &(bytes, value)) = self.cells.range(..(off + n) as u16).next_back()?;
-        (usize::from(start) + usize::from(bytes) > off).then_some((usize::from(start), bytes, value))
+        let first = self.tags.as_ref()?[off..off + n].iter().position(|&t| t >= CELL)?;
+        self.cell_at(off + first)
     }
 }
 
 impl Contents {
     pub fn new(size: u64, background: Background) -> Contents {
-        Contents { size, background, parts: None, pages: Vec::new() }
+        Contents { size, background, parts: None, pages: SmallVec::new() }
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Contents {
@@ -281,10 +311,9 @@ impl Contents {
             let mut i = 0;
             while i < c.size {
                 let n = (PAGE as u64 - i % PAGE as u64).min(PAGE as u64 - (at + i) % PAGE as u64).min(c.size - i);
-                if let Some(bytes) = c.concrete_slice(i, n as usize)
-                    && all.write_slice(at + i, bytes)
-                {
-                    i += n;
+                let run = c.concrete_slice(i, n as usize);
+                if !run.is_empty() && all.write_slice(at + i, run) {
+                    i += run.len() as u64;
                     continue;
                 }
                 match c.view(i) {
@@ -405,7 +434,7 @@ impl Contents {
         }
     }
 
-    /// Writes a concrete integer; `false` if the general way must be taken (page border, or cells in the way).
+    /// Writes a concrete integer; `false` if the general way must be taken (page border, or a cell that sticks out).
     #[inline]
     pub fn write_concrete(&mut self, off: u64, n: usize, value: u64) -> bool {
         let (p, o) = (off as usize / PAGE, off as usize % PAGE);
@@ -413,11 +442,8 @@ impl Contents {
             return false;
         }
         let page = self.page_mut(p);
-        if page.special != 0 {
-            if page.cell_overlapping(o, n).is_some() {
-                return false;
-            }
-            page.clear(o, n, &mut |v, _, _| v);
+        if page.special != 0 && !page.make_room(o, n) {
+            return false;
         }
         let b = &mut page.bytes[o..o + n];
         let bytes = value.to_le_bytes();
@@ -435,6 +461,9 @@ impl Contents {
     #[inline]
     pub fn read_cell(&self, off: u64, n: usize) -> Option<Value> {
         let page = self.pages.get(off as usize / PAGE)?.as_ref()?;
+        if page.special == 0 {
+            return None;
+        }
         let &(bytes, value) = page.cells.get(&((off as usize % PAGE) as u16))?;
         (usize::from(bytes) == n).then_some(value)
     }
@@ -458,8 +487,16 @@ impl Contents {
             return;
         }
         let page = self.page_mut(p);
+        if page.special != 0
+            && let Some(same) = page.cells.get_mut(&(o as u16)).filter(|(bytes, _)| usize::from(*bytes) == n)
+        {
+            same.1 = value;
+            return;
+        }
         page.clear(o, n, split);
-        page.tags_mut()[o..o + n].fill(CELL);
+        let tags = page.tags_mut();
+        tags[o] = CELL;
+        tags[o + 1..o + n].fill(REST);
         page.special += n as u32;
         page.cells.insert(o as u16, (n as u8, value));
     }
@@ -486,11 +523,16 @@ impl Contents {
         page.special += 1;
     }
 
-    /// All bytes concrete from `off` for `n` bytes, as a slice, if they lie in one page.
-    pub fn concrete_slice(&self, off: u64, n: usize) -> Option<&[u8]> {
+    /// The concrete bytes from `off` on, at most `n` and as far as they lie in one page.
+    pub fn concrete_slice(&self, off: u64, n: usize) -> &[u8] {
         let (p, o) = (off as usize / PAGE, off as usize % PAGE);
-        let page = self.pages.get(p)?.as_ref()?;
-        (o + n <= page.bytes.len() && page.is_concrete(o, n)).then(|| &page.bytes[o..o + n])
+        let Some(Some(page)) = self.pages.get(p) else { return &[] };
+        let end = page.bytes.len().min(o + n);
+        let run = match &page.tags {
+            Some(t) if page.special != 0 => t[o..end].iter().position(|&t| t != CONCRETE).unwrap_or(end - o),
+            _ => end - o,
+        };
+        &page.bytes[o..o + run]
     }
 
     /// Concrete bytes in one page, written at once; `false` if the general way must be taken.
@@ -500,11 +542,8 @@ impl Contents {
             return false;
         }
         let page = self.page_mut(p);
-        if page.special != 0 {
-            if page.cell_overlapping(o, data.len()).is_some() {
-                return false;
-            }
-            page.clear(o, data.len(), &mut |v, _, _| v);
+        if page.special != 0 && !page.make_room(o, data.len()) {
+            return false;
         }
         page.bytes[o..o + data.len()].copy_from_slice(data);
         true
@@ -531,11 +570,15 @@ impl Contents {
             .sum()
     }
 
-    /// The stored values that are not concrete bytes: offset, bytes, value.
+    /// The stored values that are not concrete bytes, in their order: offset, bytes, value.
     pub fn cells(&self) -> impl Iterator<Item = (u64, u8, Value)> + '_ {
         self.pages.iter().enumerate().flat_map(|(i, p)| {
-            p.iter()
-                .flat_map(move |p| p.cells.iter().map(move |(&o, &(n, v))| ((i * PAGE) as u64 + u64::from(o), n, v)))
+            let mut of_page: Vec<_> = p
+                .iter()
+                .flat_map(|p| p.cells.iter().map(|(&o, &(n, v))| ((i * PAGE) as u64 + u64::from(o), n, v)))
+                .collect();
+            of_page.sort_unstable_by_key(|cell| cell.0);
+            of_page
         })
     }
 }

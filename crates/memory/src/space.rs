@@ -193,7 +193,9 @@ impl AddressSpace {
             && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
-            let ghost = Object { contents: Contents::new(0, Background::Zero), ..(**o).clone() };
+            let contents = Contents::new(0, Background::Zero);
+            let Object { size, addr, align, kind, readonly, site, .. } = **o;
+            let ghost = Object { size, addr, align, kind, readonly, site, contents };
             *e = Entry::Freed(Rc::new(ghost));
         }
     }
