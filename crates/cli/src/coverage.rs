@@ -2,7 +2,7 @@
 
 use crate::assemble::relative;
 use pleach_exec::Coverage;
-use pleach_ir::{BlockId, Function, Inst, Program};
+use pleach_ir::{BlockId, Function, Inst, Program, Span};
 use pleach_report::{Coverage as Report, FunctionCoverage};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,12 +10,14 @@ use std::path::Path;
 /// Coverage of all functions whose source is known.
 pub fn report(program: &Program, coverage: &Coverage, directory: &Path) -> Report {
     let mut report = Report::default();
+    // Taking paths apart for every line would be most of the work.
+    let paths: Vec<&str> = program.files.iter().map(|f| relative(&f.path, directory)).collect();
+    let path = |span: Span| paths.get(span.file as usize).map_or_else(|| "?".to_owned(), |p| (*p).to_owned());
     for (i, f) in program.functions.iter().enumerate() {
         if f.is_declaration() {
             continue;
         }
         let (blocks, edges) = (&coverage.blocks[i], &coverage.edges[i]);
-        let path = |span| relative(program.path(span), directory).to_owned();
         if f.span.is_known() {
             let file = report.files.entry(path(f.span)).or_default();
             let entered = FunctionCoverage { line: f.span.line, count: blocks.first().copied().unwrap_or(0) };
@@ -46,7 +48,7 @@ pub fn report(program: &Program, coverage: &Coverage, directory: &Path) -> Repor
 }
 
 /// The branch a block ends with: where it is, and the places of its edges in the coverage.
-fn branch(f: &Function, b: BlockId) -> Option<(pleach_ir::Span, Vec<usize>)> {
+fn branch(f: &Function, b: BlockId) -> Option<(Span, Vec<usize>)> {
     let block = f.blocks[b.index()];
     let last = block.first.index() + block.len as usize - 1;
     let span = f.spans.get(last).copied().unwrap_or_default();

@@ -582,3 +582,7 @@ impl Contents {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "object_tests.rs"]
+mod tests;
