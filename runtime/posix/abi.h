@@ -24,6 +24,10 @@ void __pleach_unmodelled(long n) __attribute__((noreturn));
 int __pleach_unknown(void);
 /* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */
 void __pleach_assumed(const char *what) __attribute__((noreturn));
+/* The library's stream for standard output, if the program uses it and what it prints is wanted; and what it prints. */
+struct stream;
+struct stream *__pleach_echoed(void);
+void __pleach_printed(int fd, const char *bytes, size_t n);
 
 struct stat {
   unsigned long dev, ino, nlink;

@@ -180,6 +180,7 @@ long pleach_write(long fd, const char *from, size_t n) {
   }
   struct file *f = d->file;
   if (f->kind == DIRECTORY) return -EISDIR;
+  if (d == &standard[1] || d == &standard[2]) __pleach_printed(d == &standard[1] ? 1 : 2, from, n);
   if (f->kind != FILE_ && f->kind != PIPE) return (long)n;
   if (!n) return 0;
   if (f->kind == PIPE || (d->flags & O_APPEND)) d->offset = f->size;

@@ -85,6 +85,26 @@ static unsigned *failing(const char *name) {
   return n;
 }
 
+/* The head of musl's stdio streams. */
+struct stream {
+  unsigned flags;
+  char *rpos, *rend;
+  int (*close)(struct stream *);
+  char *wend, *wpos, *zero, *wbase;
+  size_t (*read)(struct stream *, char *, size_t), (*write)(struct stream *, const char *, size_t);
+  long (*seek)(struct stream *, long, int);
+  char *buf;
+  size_t buf_size;
+};
+enum { F_SVB = 64 };
+
+/* As setvbuf(stdout, 0, _IONBF, 0): output is seen when it is written, also on a path that does not end well. */
+static void do_not_buffer(struct stream *f) {
+  if (!f) return;
+  f->buf_size = 0;
+  f->flags |= F_SVB;
+}
+
 int __pleach_start(int argc, char **argv, char **envp) {
   static char *out[MAX_ARGS + 1];
   int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0;
@@ -157,6 +177,7 @@ int __pleach_start(int argc, char **argv, char **envp) {
     pleach_getcwd_fail = failing("getcwd_fail");
   }
   if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024, 0), O_WRONLY);
+  do_not_buffer(__pleach_echoed());
   __environ = envp;
   __progname = __progname_full = out[0];
   for (char *p = out[0]; *p; p++)

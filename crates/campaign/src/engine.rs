@@ -215,7 +215,7 @@ fn run(
     let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);
     let initial = machine.0.initial_states().map_err(|e| e.to_string())?;
     let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
-    let search = SearchConfig { strategies, batch_instructions: None, seed: 1 };
+    let search = SearchConfig { strategies, seed: 1, ..SearchConfig::default() };
     let mut searcher = search.build().map_err(|e| e.to_string())?;
     let mut pruner = CheckedPruner::new(pruner, program.clone());
     let limits =

@@ -33,6 +33,16 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     out
 }
 
+/// The arguments of `pleach klee …`, or of this program under the name `klee`.
+pub fn for_klee(mut args: impl Iterator<Item = String>) -> Option<impl Iterator<Item = String>> {
+    let name = args.next()?;
+    let mut args = args.peekable();
+    if std::path::Path::new(&name).file_name().is_some_and(|n| n == "klee") {
+        return Some(args);
+    }
+    args.next_if(|a| a == "klee").map(|_| args)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +52,14 @@ mod tests {
         let given = ["pleach", "test", "-m32", "-std=c99", "-DX=1", "--", "-m32"];
         let want = ["pleach", "test", "--m32", "--std=c99", "-DX=1", "--", "-m32"];
         assert_eq!(normalize(given.iter().map(OsString::from)), want.map(OsString::from));
+    }
+
+    #[test]
+    fn klee_by_command_or_by_name() {
+        let rest = |line: &str| for_klee(line.split(' ').map(String::from)).map(|a| a.collect::<Vec<_>>());
+        assert_eq!(rest("/bin/klee a.bc klee"), Some(vec!["a.bc".into(), "klee".into()]));
+        assert_eq!(rest("pleach klee a.bc"), Some(vec!["a.bc".into()]));
+        assert_eq!(rest("pleach test klee"), None);
     }
 
     #[test]

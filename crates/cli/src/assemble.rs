@@ -193,7 +193,12 @@ pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
 
 pub fn search(args: &RunArgs, plan: &Plan) -> Result<SearchConfig, CliError> {
     let strategies = Strategy::parse_list(&plan.search)?;
-    Ok(SearchConfig { strategies, batch_instructions: args.batch_instructions, seed: args.seed })
+    Ok(SearchConfig {
+        strategies,
+        batch_instructions: args.batch_instructions,
+        seed: args.seed,
+        ..SearchConfig::default()
+    })
 }
 
 pub fn run(args: &RunArgs, plan: &Plan) -> Result<RunConfig, CliError> {

@@ -56,10 +56,27 @@ pub fn library(compile: &CompileArgs, args: &[String]) -> Result<Option<Library>
                 .into(),
         )),
         None => Ok(None),
-        Some(archive) => {
-            let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
-            let (kept, stand_ins) = (names(pleach_exec::KEPT), names(pleach_exec::STAND_INS));
-            Ok(Some(Library { archive, kept, stand_ins, always }))
-        }
+        Some(archive) => Ok(Some(from(archive, if always { Need::Always } else { Need::Auto }))),
     }
+}
+
+/// When the library is linked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// the program calls a function of it that has no model
+    Auto,
+    /// the same, and the models that print nothing do not count
+    Output,
+    Always,
+}
+
+/// The library, if it is there.
+pub fn built(need: Need) -> Option<Library> {
+    archive().filter(|a| a.is_file()).map(|a| from(a, need))
+}
+
+fn from(archive: PathBuf, need: Need) -> Library {
+    let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
+    let stand_ins = if need == Need::Output { Vec::new() } else { names(pleach_exec::STAND_INS) };
+    Library { archive, kept: names(pleach_exec::KEPT), stand_ins, always: need == Need::Always }
 }

@@ -14,6 +14,7 @@ mod explanations;
 mod guided;
 mod huge_pages;
 mod inputs;
+mod klee;
 mod libc;
 mod native;
 mod observer;
@@ -43,6 +44,9 @@ fn main() -> ExitCode {
     if let Some((compiler, args)) = cc::asked(&args) {
         return cc::run(compiler, args).unwrap_or_else(complain);
     }
+    if let Some(args) = argv::for_klee(std::env::args()) {
+        return end(klee::main(args));
+    }
     let cli = Cli::parse_from(argv::normalize(args.into_iter()));
     let result = match cli.command {
         Command::Test(args) => commands::test::run(*args),
@@ -55,6 +59,10 @@ fn main() -> ExitCode {
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
     };
+    end(result)
+}
+
+fn end(result: Result<error::Code, error::CliError>) -> ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(error) => complain(error),

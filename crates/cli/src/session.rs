@@ -251,7 +251,7 @@ impl Searcher for Dyn {
 }
 
 /// Signals, and the deadline for queries that are under way when the time is up.
-fn watch(halt: &Halt, max_time: Option<Duration>) -> Result<(), CliError> {
+pub fn watch(halt: &Halt, max_time: Option<Duration>) -> Result<(), CliError> {
     let system = |why| CliError::System { what: "watch for signals", why };
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         // The second one ends the process at once.

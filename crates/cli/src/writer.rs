@@ -6,6 +6,7 @@ use crate::inputs::Types;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::{coverage, text};
+use pleach_exec::Said;
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, InstId, Program, Span};
 use pleach_report::diagnostic::SourceCache;
@@ -159,7 +160,7 @@ impl<'a> Writer<'a> {
     }
 
     fn take_warnings(&mut self, machine: &mut Guided) {
-        for w in machine.machine.warnings() {
+        for w in machine.machine.said().into_iter().filter_map(Said::words) {
             self.say(&format!("warning: {w}"));
             self.warnings.push(w);
         }

@@ -97,7 +97,7 @@ impl Machine {
             }
             Inst::Alloca { dst, size, count, count_width, object } => {
                 let c = self.value(st, consts, count, count_width);
-                let c = self.concretize(st, c, count_width, "the size of a local array")?;
+                let c = self.concretize(st, c, count_width, crate::LOCAL_SIZE)?;
                 let bytes = size.checked_mul(c).filter(|b| *b <= self.config.max_alloc);
                 let live: u64 = self.stack_bytes(st);
                 let fits =
@@ -173,14 +173,12 @@ impl Machine {
     }
 
     pub(crate) fn numeric_place(&mut self, st: &mut State, addr: u64, n: u64, purpose: Purpose) -> Attempt<Place> {
-        if addr < NULL_PAGE {
-            return Err(null(addr, n, purpose));
-        }
         match st.memory.find(addr) {
             Some(obj) => {
                 let off = addr.wrapping_sub(st.memory.address(obj)) as i64;
                 self.place(st, Value::ptr(obj, off), n, purpose)
             }
+            None if addr < NULL_PAGE => Err(null(addr, n, purpose)),
             None => Err(Flow::error(
                 purpose.oob(),
                 format!("{} of {n} bytes at address {addr:#x}, where no object is", purpose.verb()),

@@ -5,7 +5,7 @@ use crate::machine::{Code, Machine};
 use crate::models::Call;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
-use pleach_memory::resolve::candidates;
+use pleach_memory::resolve::{Candidate, candidates};
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
 use std::rc::Rc;
@@ -22,6 +22,14 @@ impl Machine {
         dsts: Range,
         args: Range,
     ) -> Flow {
+        let callee = if code.aliases.is_empty() { callee } else { *code.aliases.get(&callee).unwrap_or(&callee) };
+        if let Some(how) = self.config.externals
+            && code.library.contains(&callee)
+            && !code.library.contains(&st.frame.func)
+            && let Err(flow) = self.call_of_external(st, callee, consts, args, how)
+        {
+            return flow;
+        }
         let target = code.program.function(callee);
         let model = code.models[callee.index()];
         let list = &f.args[args.as_range()];
@@ -196,10 +204,37 @@ impl Machine {
         }
     }
 
+    /// A pointer that may be anything: the functions of the program it can be equal to, and everything else.
+    fn any_function(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
+        let bits = self.pointer_bits();
+        let zero = self.terms.constant(bits, 0);
+        let program = self.program.clone();
+        let mut found = Vec::new();
+        let mut elsewhere = Terms::TRUE;
+        for i in 0..program.functions.len() {
+            let f = FuncId::new(i);
+            if program.from_library.binary_search(&f).is_ok() {
+                continue;
+            }
+            let obj = Machine::object_of(&program, pleach_ir::Symbol::Function(f));
+            let address = self.term(st, Value::ptr(obj, 0), bits);
+            let guard = self.terms.eq(t, address);
+            let not = self.terms.not(guard);
+            elsewhere = self.terms.and(elsewhere, not);
+            found.push(Candidate { guard, obj: Some(obj), offset: zero });
+        }
+        found.push(Candidate { guard: elsewhere, obj: None, offset: t });
+        found
+    }
+
     /// A function pointer with several targets: one state per function, one for everything else.
     fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
-        let Some(found) = candidates(&mut self.terms, t) else {
-            return Err(Flow::cut(Cut::Unsupported("a call through a computed function pointer".into())));
+        let found = match candidates(&mut self.terms, t) {
+            Some(found) if found.iter().any(|c| c.obj.is_some()) => found,
+            // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
+            _ if self.config.klee => self.any_function(st, t),
+            Some(found) => found,
+            None => return Err(Flow::cut(Cut::Unsupported("a call through a computed function pointer".into()))),
         };
         let mut conditions = Vec::new();
         let mut targets = Vec::new();
@@ -231,10 +266,10 @@ impl Machine {
                     c.state.decided.insert(t, (obj, off));
                 }
                 _ => {
-                    c.end = Some(End::Error(ProgramError {
-                        kind: ErrorKind::BadCall,
-                        message: "call through a pointer that may not be a function's address".into(),
-                    }));
+                    c.end = Some(End::Error(ProgramError::new(
+                        ErrorKind::BadCall,
+                        "call through a pointer that may not be a function's address",
+                    )));
                 }
             }
         }

@@ -68,6 +68,15 @@ impl Resolution {
     }
 }
 
+/// Inputs that were given.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// names and bytes, in the order the program asks for them
+    pub objects: Vec<(String, Vec<u8>)>,
+    /// they are found by their names, not by their order
+    pub by_name: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
     pub entry: Entry,
@@ -101,6 +110,23 @@ pub struct ExecConfig {
     pub check_resolution: bool,
     /// the program's name in `argv[0]`
     pub program_name: String,
+    /// the function that stands for `main` (default: `main`)
+    pub main: String,
+    /// calls of the first function go to the second (default: none)
+    pub aliases: Vec<(String, String)>,
+    /// KLEE's reading where it differs: `klee_make_symbolic` takes whole objects only, `klee_prefer_cex` is heeded, the smallest number
+    /// divided by -1 is itself, memory may be as large as wanted (default: off)
+    pub klee: bool,
+    /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
+    pub check_overshift: bool,
+    /// what is said of calls out of the program into the C library (default: nothing)
+    pub externals: Option<crate::Externals>,
+    /// `NAME=VALUE`, for `main` (default: none)
+    pub environment: Vec<String>,
+    /// the only inputs to follow (default: any)
+    pub inputs: Option<Given>,
+    /// report what the program writes to standard output and standard error, see [`crate::Said`] (default: off)
+    pub echo: bool,
 }
 
 impl Default for ExecConfig {
@@ -122,6 +148,14 @@ impl Default for ExecConfig {
             splitting: None,
             check_resolution: false,
             program_name: "program".into(),
+            main: "main".into(),
+            echo: false,
+            aliases: Vec::new(),
+            klee: false,
+            check_overshift: true,
+            externals: None,
+            environment: Vec::new(),
+            inputs: None,
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::access::note;
 use crate::feasible::{Decision, Side};
-use crate::flow::{Flow, Step};
+use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{Edge, Function, Inst, Opnd, Range};
-use pleach_memory::Value;
+use pleach_memory::resolve::candidates;
+use pleach_memory::{ObjId, Value};
 use pleach_smt::Why;
-use pleach_state::{Access, Cut, End, ErrorKind, Exit, ForkKind, State};
+use pleach_state::{Access, Cut, Detail, End, ErrorKind, Exit, ForkKind, ProgramError, State};
 
 impl Machine {
     pub(crate) fn control(&mut self, f: &Function, consts: &[Value], st: &mut State, inst: &Inst) -> Flow {
@@ -20,8 +21,17 @@ impl Machine {
             }
             Inst::Switch { width, value, default, cases } => self.switch(f, consts, st, width, value, default, cases),
             Inst::IndirectJump { target, edges } => {
-                let Value::Ptr { obj, off } = self.value(st, consts, target, self.pointer_bits()) else {
-                    return Flow::cut(Cut::Unsupported("a computed jump whose target is not known".into()));
+                let (obj, off) = match self.value(st, consts, target, self.pointer_bits()) {
+                    Value::Ptr { obj, off } => (obj, off),
+                    Value::Term(t) => match self.jump_target(f, st, t, edges) {
+                        Ok(target) => target,
+                        Err(flow) => return flow,
+                    },
+                    Value::Int(a) => match st.memory.find(a) {
+                        Some(obj) => (obj, a.wrapping_sub(st.memory.address(obj)) as i64),
+                        None => return no_label(),
+                    },
+                    Value::Undef => return no_label(),
                 };
                 let here = Machine::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
                 let edge = f.edges[edges.as_range()].iter().find(|e| obj == here && i64::from(e.target.0) == off);
@@ -32,11 +42,58 @@ impl Machine {
                         self.leave_by(f, consts, st, e, Exit::Fall);
                         Flow::Jump
                     }
-                    None => Flow::error(ErrorKind::BadCall, "a computed jump goes to no label of this function"),
+                    None => no_label(),
                 }
             }
             _ => unreachable!("dispatched by family"),
         }
+    }
+
+    /// A jump to a symbolic address: one state per label, one for everything else.
+    fn jump_target(
+        &mut self,
+        f: &Function,
+        st: &mut State,
+        t: TermId,
+        edges: pleach_ir::Range,
+    ) -> Attempt<(ObjId, i64)> {
+        let here = Machine::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
+        if let Some(&(obj, off)) = st.decided.get(&t)
+            && let Some(off) = self.terms.as_const(off)
+        {
+            return Ok((obj, off as i64));
+        }
+        let found = candidates(&mut self.terms, t);
+        if !self.config.klee && found.is_none_or(|f| f.iter().any(|c| c.obj.is_none())) {
+            // Natively labels lie elsewhere: a test that depends on it cannot be replayed.
+            return Err(Flow::cut(Cut::Unsupported("a computed jump whose target is not known".into())));
+        }
+        let bits = self.pointer_bits();
+        let mut labels: Vec<i64> = f.edges[edges.as_range()].iter().map(|e| i64::from(e.target.0)).collect();
+        labels.dedup();
+        let mut conditions = Vec::new();
+        let mut elsewhere = Terms::TRUE;
+        for &label in &labels {
+            let address = self.term(st, Value::ptr(here, label), bits);
+            let is = self.terms.eq(t, address);
+            let not = self.terms.not(is);
+            conditions.push(is);
+            elsewhere = self.terms.and(elsewhere, not);
+        }
+        conditions.push(elsewhere);
+        let (sides, taken, lost) = self.possible_ways(st, &conditions);
+        let flow = self.split_with_loss(st, sides, lost, ForkKind::Other);
+        let Flow::Stop(Step::Fork(mut children)) = flow else { return Err(flow) };
+        for (c, &way) in children.iter_mut().zip(&taken) {
+            match labels.get(way) {
+                Some(&label) => {
+                    let off = self.terms.constant(bits, label as u64);
+                    c.state.decided.insert(t, (here, off));
+                }
+                None => c.end = Some(End::Error(no_label_error())),
+            }
+        }
+        Err(Flow::Stop(Step::Fork(children)))
     }
 
     fn branch(&mut self, f: &Function, consts: &[Value], st: &mut State, c: TermId, edges: u32) -> Flow {
@@ -147,6 +204,10 @@ impl Machine {
                 None => ways.push((is, c.edge, vec![first_case + i])),
             }
         }
+        if self.config.klee {
+            // The order of KLEE's states, which its strategies show.
+            ways.reverse();
+        }
         let default_edge = f.edges[default as usize];
         match ways.iter_mut().find(|w| w.1 == default_edge) {
             Some(w) => {
@@ -214,4 +275,13 @@ impl Machine {
             (flow, ..) => flow,
         }
     }
+}
+
+fn no_label_error() -> ProgramError {
+    let message = "a computed jump goes to no label of this function".into();
+    ProgramError { kind: ErrorKind::BadCall, message, detail: Detail::Jump }
+}
+
+fn no_label() -> Flow {
+    Flow::Stop(Step::End(End::Error(no_label_error())))
 }

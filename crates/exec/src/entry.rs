@@ -15,29 +15,35 @@ impl Machine {
             .map_err(|_| SetupError::Memory("the arguments of the program".into()))
     }
 
-    /// `argc`, `argv` and an empty environment, as many of them as `main` takes.
+    /// `argc`, `argv` and the environment, as many of them as `main` takes.
     pub(crate) fn main_arguments(&mut self, st: &mut State, args: &[String]) -> Result<(), SetupError> {
         let program = self.program.clone();
         let params = &program.function(st.frame.func).params;
         if params.is_empty() {
             return Ok(());
         }
-        let word = self.pointer_bytes();
         let all: Vec<String> = std::iter::once(self.config.program_name.clone()).chain(args.iter().cloned()).collect();
-        let mut vector = Contents::new((all.len() as u64 + 1) * word, Background::Zero);
-        for (i, a) in all.iter().enumerate() {
-            let mut bytes = a.clone().into_bytes();
-            bytes.push(0);
-            let id = self.object(st, Contents::from_bytes(&bytes))?;
-            vector.write(&mut self.terms, i as u64 * word, word as usize, Value::ptr(id, 0));
-        }
-        let argv = self.object(st, vector)?;
-        let envp = self.object(st, Contents::new(word, Background::Zero))?;
+        let argv = self.string_vector(st, &all)?;
+        let environment = self.config.environment.clone();
+        let envp = self.string_vector(st, &environment)?;
         let values = [Value::Int(all.len() as u64), Value::ptr(argv, 0), Value::ptr(envp, 0)];
         for (p, v) in params.iter().zip(values) {
             st.frame.regs[p.slot.index()] = v;
         }
         Ok(())
+    }
+
+    /// Pointers to these strings, and a null pointer after them.
+    fn string_vector(&mut self, st: &mut State, strings: &[String]) -> Result<ObjId, SetupError> {
+        let word = self.pointer_bytes();
+        let mut vector = Contents::new((strings.len() as u64 + 1) * word, Background::Zero);
+        for (i, s) in strings.iter().enumerate() {
+            let mut bytes = s.clone().into_bytes();
+            bytes.push(0);
+            let id = self.object(st, Contents::from_bytes(&bytes))?;
+            vector.write(&mut self.terms, i as u64 * word, word as usize, Value::ptr(id, 0));
+        }
+        self.object(st, vector)
     }
 
     /// Every parameter an input; a pointer points to a fresh object whose contents are one.

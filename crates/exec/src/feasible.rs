@@ -216,12 +216,12 @@ impl Machine {
             Decision::True => Ok(()),
             Decision::False => Err(Flow::error(kind, message())),
             Decision::Both(good, bad) => {
-                let end = End::Error(ProgramError { kind, message: message() });
+                let end = End::Error(ProgramError::new(kind, message()));
                 Err(self.split(st, vec![(bad, Some(end)), (good, None)], ForkKind::Check(kind)))
             }
             Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
             Decision::Half { holds: false, side, why } => {
-                let end = End::Error(ProgramError { kind, message: message() });
+                let end = End::Error(ProgramError::new(kind, message()));
                 Err(self.half(st, side, Some(end), &why))
             }
         }
@@ -308,8 +308,16 @@ impl Machine {
         match self.decide(st, same) {
             Decision::True => Ok(n),
             Decision::Both(yes, no) => {
-                let cut = End::Cut(Cut::Concretized(why.to_string()));
-                Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other))
+                // Of two values both are followed.
+                let second = self.terms.try_eval(plain, &no.model).map(|n| self.terms.constant(width, n));
+                let third = second.map(|second| {
+                    let other = self.terms.ne(t, second);
+                    let not_first = self.terms.not(same);
+                    self.terms.and(not_first, other)
+                });
+                let two = third.is_some_and(|third| matches!(self.possible(st, third), Ok(None)));
+                let rest = (!two).then(|| End::Cut(Cut::Concretized(why.to_string())));
+                Err(self.split(st, vec![(no, rest), (yes, None)], ForkKind::Other))
             }
             Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
             Decision::False | Decision::Half { .. } => {

@@ -1,6 +1,6 @@
 //! What an instruction did to control, as data.
 
-use pleach_state::{Cut, End, ErrorKind, ProgramError};
+use pleach_state::{Cut, Detail, End, ErrorKind, ProgramError};
 
 pub use pleach_state::{Child, Step};
 
@@ -17,7 +17,10 @@ pub(crate) enum Flow {
 
 impl Flow {
     pub fn error(kind: ErrorKind, message: impl Into<String>) -> Flow {
-        Flow::Stop(Step::End(End::Error(ProgramError { kind, message: message.into() })))
+        Flow::Stop(Step::End(End::Error(ProgramError::new(kind, message))))
+    }
+    pub fn error_with(kind: ErrorKind, message: impl Into<String>, detail: Detail) -> Flow {
+        Flow::Stop(Step::End(End::Error(ProgramError { kind, message: message.into(), detail })))
     }
     pub fn cut(cut: Cut) -> Flow {
         Flow::Stop(Step::End(End::Cut(cut)))

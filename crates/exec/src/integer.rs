@@ -115,7 +115,7 @@ impl Machine {
                 let zero = self.terms.constant(width, 0);
                 let ok = self.terms.ne(b, zero);
                 self.require(st, ok, ErrorKind::DivZero, || "division by zero".into())?;
-                if matches!(op, BinOp::SDiv | BinOp::SRem) {
+                if matches!(op, BinOp::SDiv | BinOp::SRem) && !self.config.klee {
                     let min = arith::signed_min(&mut self.terms, width);
                     let minus_one = self.terms.not(zero);
                     let is_min = self.terms.eq(a, min);
@@ -131,7 +131,8 @@ impl Machine {
                 let w = self.terms.constant(width, u64::from(width));
                 // A width that does not fit into its own bits (i1) is reached by no amount.
                 let fits = width >= 64 || u64::from(width) <= mask(width);
-                let ok = if fits && fl & flags::MOVED == 0 { self.terms.ult(b, w) } else { Terms::TRUE };
+                let checked = fits && fl & flags::MOVED == 0 && self.config.check_overshift;
+                let ok = if checked { self.terms.ult(b, w) } else { Terms::TRUE };
                 self.require(st, ok, ErrorKind::Overshift, || {
                     format!("shift of a {width}-bit value by {width} or more")
                 })?;

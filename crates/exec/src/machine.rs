@@ -4,12 +4,13 @@ use crate::config::{Entry, ExecConfig, SetupError, Uninit};
 use crate::coverage::Coverage;
 use crate::flow::Step;
 use crate::models::{self, ModelFn};
+use crate::said::Said;
 use pleach_expr::Terms;
 use pleach_ir::{BlockId, Const, FuncId, Init, Program, Symbol};
 use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
 use pleach_smt::Solver;
 use pleach_state::{Phase, State};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,6 +25,10 @@ pub(crate) struct Code {
     pub joins: Vec<Vec<bool>>,
     /// by function and block: the blocks of the loop that begins there; only under a bound on loops
     pub loops: Vec<Vec<Option<pleach_ir::bitset::BitSet>>>,
+    /// calls of the first function go to the second
+    pub aliases: BTreeMap<FuncId, FuncId>,
+    /// functions that come with the C library; only where calls of them are told
+    pub library: BTreeSet<FuncId>,
 }
 
 pub struct Machine {
@@ -44,15 +49,15 @@ pub struct Machine {
     pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
     pub instructions: u64,
-    warnings: Vec<String>,
+    said: Vec<Said>,
     warned: BTreeSet<String>,
+    /// functions of the library whose call was told
+    pub(crate) told_of: BTreeSet<FuncId>,
     /// blocks whose first entries are kept in `arrivals`
     pub watched: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<Arrival>,
     /// who calls functions natively, if that is wanted
     pub natively: Option<Box<dyn crate::external::NativeCalls>>,
-    /// what the program under test printed through models, if wanted
-    pub output: Vec<u8>,
 }
 
 /// A state that was among the first to enter a block, as it was then.
@@ -82,7 +87,16 @@ impl Machine {
         let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
         let partition = (config.resolution == crate::config::Resolution::SegmentsStatic)
             .then(|| pleach_ir::pointsto::partition(&program));
-        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops });
+        // The C library's start calls `main`, which may have another name.
+        let main = (config.main != "main" && program.library).then(|| ("main".to_owned(), config.main.clone()));
+        let functions =
+            |(from, to): &(String, String)| Some((program.function_named(from)?, program.function_named(to)?));
+        let aliases = transitive(config.aliases.iter().chain(&main).filter_map(functions).collect());
+        let library = match config.externals {
+            Some(_) => program.from_library.iter().copied().collect(),
+            None => BTreeSet::new(),
+        };
+        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops, aliases, library });
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -97,10 +111,10 @@ impl Machine {
             partition,
             disagreements: Vec::new(),
             instructions: 0,
-            warnings: Vec::new(),
+            said: Vec::new(),
             warned: BTreeSet::new(),
             natively: None,
-            output: Vec::new(),
+            told_of: BTreeSet::new(),
             watched: BTreeSet::new(),
             arrivals: Vec::new(),
         })
@@ -116,16 +130,28 @@ impl Machine {
     /// Says something once per run.
     pub(crate) fn warn_once(&mut self, message: String) {
         if self.warned.insert(message.clone()) {
-            self.warnings.push(message);
+            self.said.push(Said::Once(message));
         }
     }
     pub(crate) fn warn(&mut self, message: String) {
-        self.warnings.push(message);
+        self.said.push(Said::Warning(message));
+    }
+    pub(crate) fn say(&mut self, said: Said) {
+        self.said.push(said);
     }
 
-    /// Warnings since the last call.
-    pub fn warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.warnings)
+    /// What was said since the last call.
+    pub fn said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// A value for people: a number, or that it is none.
+    pub fn shown(state: &State, value: Value) -> String {
+        match value {
+            Value::Int(n) => n.to_string(),
+            Value::Ptr { obj, off } => state.memory.address(obj).wrapping_add(off as u64).to_string(),
+            Value::Term(_) | Value::Undef => "symbolic".into(),
+        }
     }
 
     /// The object of a global: objects are made for globals first, then for functions, in order.
@@ -195,7 +221,7 @@ impl Machine {
 
     fn entry(&self) -> Result<FuncId, SetupError> {
         let name = match &self.config.entry {
-            Entry::Main { .. } => "main",
+            Entry::Main { .. } => &self.config.main,
             Entry::Function(f) => f,
             Entry::Fuzz { .. } => "LLVMFuzzerTestOneInput",
         };
@@ -265,6 +291,21 @@ impl Machine {
         let code = self.code.clone();
         if state.recording { self.run::<true>(&code, state, budget) } else { self.run::<false>(&code, state, budget) }
     }
+}
+
+/// Where a replacement is itself replaced, the last one is called. A circle is followed once.
+fn transitive(aliases: BTreeMap<FuncId, FuncId>) -> BTreeMap<FuncId, FuncId> {
+    let last = |&from: &FuncId| {
+        let mut to = aliases[&from];
+        for _ in 0..aliases.len() {
+            match aliases.get(&to) {
+                Some(&next) if next != from => to = next,
+                _ => break,
+            }
+        }
+        (from, to)
+    };
+    aliases.keys().map(last).collect()
 }
 
 /// The value of an address constant.

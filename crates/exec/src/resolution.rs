@@ -139,7 +139,7 @@ impl Machine {
         let mut lost: Option<Why> = None;
         for (kind, (guard, message)) in bad {
             match self.possible(st, guard) {
-                Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
                 Ok(None) => {}
                 Err(why) => lost = Some(why),
             }
@@ -273,7 +273,7 @@ impl Machine {
                 let here = self.terms.and(rest, range);
                 let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}", purpose.verb());
                 match self.possible(st, here) {
-                    Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError { kind, message })), None)),
+                    Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
                     Ok(None) => {}
                     Err(why) => lost = Some(why),
                 }
@@ -313,12 +313,34 @@ impl Machine {
         Ok((sides, lost))
     }
 
-    /// Decides which object (and offset) a pointer means without touching it: one child per possibility.
+    /// Decides which object (and offset) a pointer to be freed means without touching it: one child per possibility.
     pub(crate) fn decide_pointer(&mut self, st: &mut State, t: TermId) -> Attempt<()> {
         let Some(found) = candidates(&mut self.terms, t) else { return Ok(()) };
         let mut sides = Vec::new();
         let mut lost = None;
+        let mut ways = Vec::new();
         for c in found {
+            if c.obj.is_some() || self.terms.as_const(c.offset).is_some() {
+                ways.push(c);
+                continue;
+            }
+            // Several numbers: null, and the others, of which one stands for all; to free it is an error, and the path ends.
+            let zero = self.terms.constant(self.pointer_bits(), 0);
+            let null = self.terms.eq(c.offset, zero);
+            let other = self.terms.not(null);
+            let (guard, rest) = (self.terms.and(c.guard, null), self.terms.and(c.guard, other));
+            ways.push(Candidate { obj: None, guard, offset: zero });
+            if let Ok(Some(side)) = self.possible(st, rest) {
+                let model = self.model_for(st, &side, c.offset);
+                let plain = self.plain(st, c.offset);
+                let Some(n) = self.terms.try_eval(plain, &model) else {
+                    return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
+                };
+                let value = self.terms.constant(self.pointer_bits(), n);
+                ways.push(Candidate { obj: None, guard: rest, offset: value });
+            }
+        }
+        for c in ways {
             match self.possible(st, c.guard) {
                 Ok(Some(side)) => sides.push((side, c.obj.map(|o| (o, c.offset)), c.offset)),
                 Ok(None) => {}

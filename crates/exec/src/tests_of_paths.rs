@@ -40,8 +40,21 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| external(k.symbol())))
     }
 
-    /// Inputs that make the program take this path.
+    /// Inputs that make the program take this path, and what the program prefers where it can be had.
     pub fn test_inputs(&mut self, state: &State) -> Vec<ConcreteInput> {
+        if state.preferences.is_empty() {
+            return self.inputs_of(state);
+        }
+        let mut wished = state.clone();
+        for &c in state.preferences.iter() {
+            if let Ok(Some(side)) = self.possible(&mut wished, c) {
+                self.add(&mut wished, side);
+            }
+        }
+        self.inputs_of(&wished)
+    }
+
+    fn inputs_of(&mut self, state: &State) -> Vec<ConcreteInput> {
         state
             .inputs
             .in_order()

@@ -23,10 +23,9 @@ impl Machine {
         let n = st.frame.visits.entry(st.block).or_insert(0);
         *n += 1;
         match bound {
-            LoopBound::Error(max) if *n > max => Some(End::Error(ProgramError {
-                kind: ErrorKind::LoopLimit,
-                message: format!("a loop runs more than {max} times"),
-            })),
+            LoopBound::Error(max) if *n > max => {
+                Some(End::Error(ProgramError::new(ErrorKind::LoopLimit, format!("a loop runs more than {max} times"))))
+            }
             LoopBound::Cut(max) if *n > max => Some(End::Cut(Cut::Unwind(max))),
             _ => None,
         }

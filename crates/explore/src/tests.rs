@@ -79,7 +79,7 @@ impl Stepper for Synthetic {
         let mut children: Vec<_> =
             (0..self.arity).map(|i| child((state.fresh - 1) * self.arity + 2 + i, None)).collect();
         if level % 2 == 1 {
-            let error = ProgramError { kind: ErrorKind::OobRead, message: "made up".into() };
+            let error = ProgramError::new(ErrorKind::OobRead, "made up");
             children.insert(0, child(0, Some(End::Error(error))));
         }
         // Nothing may be expected of a state that was consumed.
@@ -178,7 +178,7 @@ fn explore(machine: &mut Synthetic, search: &SearchConfig, config: RunConfig, ha
 }
 
 fn search(names: &str, seed: u64) -> SearchConfig {
-    SearchConfig { strategies: Strategy::parse_list(names).unwrap(), seed, batch_instructions: None }
+    SearchConfig { strategies: Strategy::parse_list(names).unwrap(), seed, ..SearchConfig::default() }
 }
 
 fn limited(limits: Limits) -> RunConfig {

@@ -20,6 +20,7 @@ pub use pleach_load::Options;
 pub use serve::serve;
 
 use pleach_ir::Program;
+use rustc_hash::FxHashSet;
 
 /// Compiles, links and lowers all inputs.
 pub fn load(options: &Options) -> Result<Program, FrontendError> {
@@ -40,13 +41,17 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     watch(Step::Lowering);
     module = library::with_cxx(&context, module)?;
     let mut linked = false;
+    let own: FxHashSet<String> = module.functions().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
     if let Some(library) = &options.library {
         (module, linked) = library::complete(&context, module, library)?;
+    }
+    if let Some(path) = &options.assembly {
+        std::fs::write(path, module.text()).map_err(|why| FrontendError::WorkDir { path: path.clone(), why })?;
     }
     module.use_debug_intrinsics();
     let mut program = lower::lower(&module, options.promote)?;
     if linked {
-        library::finish(&mut program);
+        library::finish(&mut program, &own);
     }
     Ok(program)
 }

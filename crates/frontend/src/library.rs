@@ -5,7 +5,7 @@ use crate::FrontendError;
 use crate::archive::Archive;
 use crate::llvm::{Context, Module};
 use crate::lower::is_engine_name;
-use pleach_ir::Program;
+use pleach_ir::{FuncId, Program};
 use pleach_load::Library;
 use rustc_hash::FxHashSet;
 
@@ -140,9 +140,12 @@ pub(crate) fn complete<'c>(
     }
 }
 
-/// Marks the program as linked with the library; its output is flushed when the program ends.
-pub(crate) fn finish(program: &mut Program) {
+/// Marks the program as linked with the library; its output is flushed when the program ends. `own`: functions it had before.
+pub(crate) fn finish(program: &mut Program, own: &FxHashSet<String>) {
     program.library = true;
+    let came = |f: &pleach_ir::Function| !f.is_declaration() && !own.contains(&f.name);
+    program.from_library =
+        program.functions.iter().enumerate().filter(|(_, f)| came(f)).map(|(i, _)| FuncId::new(i)).collect();
     let flush = program.function_named("__stdio_exit").filter(|f| !program.function(*f).is_declaration());
     program.destructors.extend(flush);
 }

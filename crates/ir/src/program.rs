@@ -220,6 +220,8 @@ pub struct Program {
     pub remarks: Vec<String>,
     /// the C library is linked
     pub library: bool,
+    /// functions with a body that came with it
+    pub from_library: Vec<FuncId>,
     by_name: FxHashMap<String, FuncId>,
 }
 
@@ -235,6 +237,7 @@ impl Program {
             destructors: Vec::new(),
             remarks: Vec::new(),
             library: false,
+            from_library: Vec::new(),
             by_name: FxHashMap::default(),
         }
     }

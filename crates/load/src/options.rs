@@ -31,6 +31,9 @@ pub struct Options {
     pub work_dir: PathBuf,
     /// The C library to link with. Default: none.
     pub library: Option<Library>,
+    /// Where to write the program as textual IR, as it is linked. Default: nowhere.
+    #[serde(with = "path_option")]
+    pub assembly: Option<PathBuf>,
     /// The front end's executable. Default: `pleach-frontend` beside this process, then in `PATH`.
     #[serde(skip)]
     pub frontend: Option<PathBuf>,
@@ -49,6 +52,7 @@ impl Default for Options {
             promote: true,
             work_dir: std::env::temp_dir().join(format!("pleach-{}", std::process::id())),
             library: None,
+            assembly: None,
             frontend: None,
         }
     }

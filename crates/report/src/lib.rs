@@ -28,7 +28,7 @@ pub use ktest::{KTest, KTestObject};
 pub use lcov::{Coverage, FileCoverage, FunctionCoverage};
 pub use model::{ErrorKind, ErrorRecord, Prediction, StackFrame, TestCase, TestId};
 pub use pack::{PackReader, PackWriter};
-pub use rundir::RunDir;
+pub use rundir::{RunDir, write_atomically};
 pub use runinfo::{EntryKind, Parameter, RunInfo};
 pub use stats::{StatsRow, StatsWriter};
 pub use summary::{Cut, Paths, Summary, TargetResult, Timing, Totals};

@@ -19,7 +19,7 @@ pub use checked::CheckedPruner;
 pub use frame::{Callers, Frame, JumpPoint};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};
-pub use outcome::{Cut, End, ErrorKind, Leaks, ProgramError, StackLine};
+pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{PathConstraint, Relevant};
 pub use state::{Phase, State, StateId};
 pub use step::{Child, Step};

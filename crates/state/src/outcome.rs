@@ -56,6 +56,42 @@ pub struct ProgramError {
     pub kind: ErrorKind,
     /// one sentence
     pub message: String,
+    pub detail: Detail,
+}
+
+impl ProgramError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> ProgramError {
+        ProgramError { kind, message: message.into(), detail: Detail::None }
+    }
+}
+
+/// What a kind leaves open, for reports in the words of other tools.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Detail {
+    #[default]
+    None,
+    /// the text of the assertion
+    Assertion(String),
+    FreeOfLocal,
+    FreeOfGlobal,
+    /// a computed jump, not a call
+    Jump,
+    /// an assumption that cannot hold
+    Assumption,
+    /// in KLEE's words
+    Words {
+        message: &'static str,
+        suffix: &'static str,
+    },
+    /// a wrong call, in KLEE's words
+    Misuse(&'static str),
+    /// the program reports it itself (`klee_report_error`): the suffix of the file
+    Reported(String),
+    /// a check of the sanitizer fails: its name, and KLEE's suffix of the file
+    Sanitizer {
+        check: &'static str,
+        suffix: &'static str,
+    },
 }
 
 /// Why a path was not followed to its end.

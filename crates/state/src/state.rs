@@ -45,6 +45,8 @@ pub struct State {
     pub depth: u32,
     /// `klee_set_forking(0)`
     pub forking: bool,
+    /// what the values of a test should satisfy if they can (`klee_prefer_cex`)
+    pub preferences: Rc<Vec<TermId>>,
     /// functions to run at exit, in the order of registration, with their argument
     pub at_exit: Rc<Vec<(Value, Value)>>,
     /// where `setjmp` was called, in the order of the calls
@@ -111,6 +113,7 @@ impl State {
             covered_new: false,
             depth: 0,
             forking: true,
+            preferences: Rc::new(Vec::new()),
             at_exit: Rc::new(Vec::new()),
             jump_points: Rc::new(Vec::new()),
             thrown: None,

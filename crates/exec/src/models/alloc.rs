@@ -5,7 +5,15 @@ use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
-use pleach_state::{Access, Cut, ErrorKind, State};
+use pleach_state::{Access, Cut, Detail, ErrorKind, State};
+
+/// KLEE has a word to say about blocks of this size.
+const LARGE: u64 = 10 << 20;
+
+/// What is fixed where the size is symbolic.
+pub const ALLOCATION_SIZE: &str = "the size of an allocation";
+/// The same for a local.
+pub const LOCAL_SIZE: &str = "the size of a local array";
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -16,7 +24,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "aligned_alloc" | "memalign" => aligned_alloc,
         "posix_memalign" => posix_memalign,
         "malloc_usable_size" => usable_size,
-        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => memcpy,
+        "memcpy" | "memmove" => memcpy,
+        "__memcpy_chk" | "__memmove_chk" => memcpy_checked,
         "memset" | "__memset_chk" => memset,
         _ => return None,
     })
@@ -24,7 +33,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 
 fn size_of(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> Attempt<u64> {
     let w = call.width(m, i);
-    m.concretize(st, call.arg(i), w, "the size of an allocation")
+    m.concretize(st, call.arg(i), w, ALLOCATION_SIZE)
 }
 
 fn allocate(
@@ -35,6 +44,9 @@ fn allocate(
     align: u64,
     background: Background,
 ) -> Attempt<Option<ObjId>> {
+    if m.config.klee && n >= LARGE {
+        m.warn_once(format!("Large memory allocation ({n} bytes). KLEE may run out of memory."));
+    }
     if n > m.config.max_alloc {
         m.warn_once(format!(
             "an allocation of {n} bytes is answered with a null pointer (limit {} bytes)",
@@ -93,14 +105,15 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
         Value::Ptr { obj, off } => match st.memory.entry(obj) {
             Some(Entry::Live(o) | Entry::Moved(o, ..)) if o.kind == ObjectKind::Heap && off == 0 => Ok(Some(obj)),
             Some(Entry::Live(o) | Entry::Moved(o, ..)) => {
-                let (size, heap) = (o.size, o.kind == ObjectKind::Heap);
+                let (size, kind) = (o.size, o.kind);
                 let what = m.describe(st, obj, size);
-                let message = if heap {
-                    format!("free of a pointer {off} bytes into {what}")
-                } else {
-                    format!("free of {what}, which was not allocated on the heap")
+                let elsewhere = || format!("free of {what}, which was not allocated on the heap");
+                let (message, detail) = match kind {
+                    ObjectKind::Heap => (format!("free of a pointer {off} bytes into {what}"), Detail::None),
+                    ObjectKind::Stack => (elsewhere(), Detail::FreeOfLocal),
+                    _ => (elsewhere(), Detail::FreeOfGlobal),
                 };
-                Err(Flow::error(ErrorKind::BadFree, message))
+                Err(Flow::error_with(ErrorKind::BadFree, message, detail))
             }
             Some(Entry::Freed(o)) => {
                 let size = o.size;
@@ -152,7 +165,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let n = size_of(m, st, call, 1)?;
     note(st, || Access::Opaque);
     let old = block_at(m, st, call.arg(0))?;
-    if old.is_some() && n == 0 {
+    if n == 0 && (old.is_some() || m.config.klee) {
         if let Some(o) = old {
             st.memory.free(o);
         }
@@ -181,6 +194,23 @@ fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.copy_bytes(st, call.arg(0), call.arg(1), call.arg(2), w)?;
     call.give(st, call.arg(0));
     Ok(())
+}
+
+/// `__memcpy_chk(to, from, n, room)`: n ≤ room.
+fn memcpy_checked(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 2);
+    let (n, room) = (m.term(st, call.arg(2), w), m.term(st, call.arg(3), w));
+    let fits = m.terms.ule(n, room);
+    if let Some(0) = m.terms.as_const(fits) {
+        let why = "memcpy or memmove writes more than its target has room for";
+        return Err(Flow::error_with(
+            ErrorKind::OobWrite,
+            why,
+            Detail::Words { message: "memcpy overflow", suffix: "ptr.err" },
+        ));
+    }
+    m.require(st, fits, ErrorKind::OobWrite, || "memcpy or memmove writes more than its target has room for".into())?;
+    memcpy(m, st, call)
 }
 
 fn memset(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {

@@ -4,7 +4,7 @@ use super::{Call, ModelFn};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{ErrorKind, Leaks, State};
+use pleach_state::{Detail, ErrorKind, Leaks, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -49,11 +49,12 @@ fn shift_overflow(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
 fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.lost_before_abort(st)?;
     let i = if call.name == "__assert_rtn" { 3 } else { 0 };
-    let message = match m.c_string(st, call.arg(i)) {
-        Some(s) => format!("the assertion `{s}` does not hold"),
-        None => "an assertion does not hold".into(),
-    };
-    Err(Flow::error(ErrorKind::Assert, message))
+    Err(match m.c_string(st, call.arg(i)) {
+        Some(s) => {
+            Flow::error_with(ErrorKind::Assert, format!("the assertion `{s}` does not hold"), Detail::Assertion(s))
+        }
+        None => Flow::error(ErrorKind::Assert, "an assertion does not hold"),
+    })
 }
 
 fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {

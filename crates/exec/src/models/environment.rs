@@ -1,11 +1,14 @@
 //! What the model of the operating system (`runtime/posix`) asks of the engine.
 
 use super::{Call, ModelFn};
+use crate::access::note;
 use crate::flow::{Attempt, Flow};
-use crate::machine::Machine;
+use crate::machine::{Machine, address_of};
+use crate::said::Said;
 use pleach_expr::SymbolKind;
+use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::Value;
-use pleach_state::{Cut, State};
+use pleach_state::{Access, Cut, State};
 
 /// How the names begin of unknowns that stand for what the system could be besides the model.
 pub(crate) const SYSTEM: &str = "environment!";
@@ -15,6 +18,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "__pleach_unmodelled" => unmodelled,
         "__pleach_unknown" => unknown,
         "__pleach_assumed" => assumed,
+        "__pleach_echoed" => echoed,
+        "__pleach_printed" => printed,
         _ => return None,
     })
 }
@@ -42,4 +47,39 @@ fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         None => "a system call with a symbolic number".into(),
     };
     Err(Flow::cut(Cut::Unsupported(what)))
+}
+
+/// `__pleach_echoed()`: musl's stream for standard output, or null.
+fn echoed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let stream = m.program.globals.iter().position(|g| g.name == "__stdout_FILE" && g.init != Init::External);
+    let v = match stream.filter(|_| m.config.echo) {
+        Some(g) => address_of(&m.program, Symbol::Global(GlobalId(g as u32)), 0),
+        None => Value::NULL,
+    };
+    note(st, || Access::Result(v));
+    call.give(st, v);
+    Ok(())
+}
+
+/// `__pleach_printed(fd, bytes, n)`: the program writes to standard output or standard error. Symbolic bytes are shown as the
+/// path's test has them; nothing is fixed by that.
+fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    note(st, || Access::Result(Value::Int(0)));
+    let (Some(fd), Value::Ptr { obj, off }) = (m.concrete_number(st, call.arg(0)), call.arg(1)) else { return Ok(()) };
+    let Some(n) = m.concrete_number(st, call.arg(2)).filter(|_| m.config.echo) else { return Ok(()) };
+    let mut bytes = Vec::new();
+    for at in (off as u64..).take(n as usize) {
+        let Some(o) = st.memory.get_mut(obj).filter(|o| at < o.size) else { break };
+        bytes.push(match o.contents.read(&mut m.terms, at, 1, &|| "uninit!printed".into()) {
+            Value::Int(b) => b as u8,
+            Value::Term(t) => {
+                let plain = m.plain(st, t);
+                let relevant = st.path.relevant(&mut m.terms, plain);
+                m.terms.try_eval(plain, &relevant.model).map_or(b'?', |b| b as u8)
+            }
+            Value::Ptr { .. } | Value::Undef => b'?',
+        });
+    }
+    m.say(Said::Printed { to: fd as u8, bytes });
+    Ok(())
 }

@@ -4,10 +4,12 @@ use super::{Call, ModelFn, nondet, symbolic};
 use crate::access::{Purpose, note, renote};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
+use crate::said::Said;
 use pleach_expr::Terms;
 use pleach_memory::Value;
 use pleach_state::seams::Logic;
-use pleach_state::{Access, Cut, ErrorKind, InputType, Origin, State};
+use pleach_state::{Access, Cut, Detail, ErrorKind, InputType, Origin, State};
+use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -16,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "klee_range" => range,
         "klee_choose" => choose,
         "klee_assume" => assume,
-        "klee_prefer_cex" | "klee_posix_prefer_cex" => nothing,
+        "klee_prefer_cex" | "klee_posix_prefer_cex" => prefer,
         "klee_silent_exit" => nondet::silent,
         "klee_abort" => abort,
         "klee_report_error" => report_error,
@@ -41,6 +43,20 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         n if n.starts_with("klee_get_value") => get_value,
         _ => return None,
     })
+}
+
+/// `klee_prefer_cex(object, condition)`: a wish for the test. It may change the values a prediction was made with, so that it is heeded only
+/// where nothing is predicted.
+fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    note(st, || Access::Result(Value::Int(0)));
+    if m.config.klee {
+        let w = call.width(m, 1);
+        let t = m.term(st, call.arg(1), w);
+        let zero = m.terms.constant(w, 0);
+        let c = m.terms.ne(t, zero);
+        Rc::make_mut(&mut st.preferences).push(c);
+    }
+    Ok(())
 }
 
 /// No effect.
@@ -109,7 +125,10 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             note(st, || if implied { Access::Assert } else { Access::Opaque });
             Ok(())
         }
-        Ok(None) => Err(Flow::error(ErrorKind::User, "klee_assume is given a condition that cannot hold here")),
+        Ok(None) => {
+            let why = "klee_assume is given a condition that cannot hold here";
+            Err(Flow::error_with(ErrorKind::User, why, Detail::Assumption))
+        }
         Err(why) => Err(Flow::cut(Cut::Solver(why.to_string()))),
     }
 }
@@ -121,7 +140,8 @@ fn abort(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
 /// `klee_report_error(file, line, message, suffix)`
 fn report_error(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let message = m.c_string(st, call.arg(2)).unwrap_or_else(|| "the program reports an error".into());
-    Err(Flow::error(ErrorKind::User, message))
+    let suffix = m.c_string(st, call.arg(3)).unwrap_or_default();
+    Err(Flow::error_with(ErrorKind::User, message, Detail::Reported(suffix)))
 }
 
 fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
@@ -137,8 +157,11 @@ fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let label = m.c_string(st, call.arg(0)).unwrap_or_default();
     let w = call.width(m, 1);
     let t = m.term(st, call.arg(1), w);
-    let text = m.terms.show(t);
-    m.warn(format!("{label}: {text}"));
+    let text = match m.terms.as_const(t) {
+        Some(n) => n.to_string(),
+        None => m.terms.show(t),
+    };
+    m.say(Said::Note(format!("{label}:{text}")));
     Ok(())
 }
 
@@ -157,7 +180,7 @@ fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             }
         }
     };
-    m.warn(format!("{label}: {text}"));
+    m.say(Said::Note(format!("{label}:{text}")));
     Ok(())
 }
 
@@ -171,7 +194,8 @@ fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 fn warning(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let text = m.c_string(st, call.arg(0)).unwrap_or_else(|| "(a message that is not constant)".into());
+    let text = m.string_argument(st, call.arg(0))?;
+    let text = format!("{}: {text}", m.program.function(st.frame.func).name);
     if call.name.ends_with("_once") {
         m.warn_once(text);
     } else {
@@ -199,7 +223,7 @@ fn stack_trace(m: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
         .iter()
         .map(|l| format!("{} ({}:{})", program.function(l.func).name, program.path(l.span), l.span.line))
         .collect();
-    m.warn(format!("stack: {}", lines.join(" <- ")));
+    m.say(Said::Note(format!("stack: {}", lines.join(" <- "))));
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Functions that the engine stands in for: intrinsics of KLEE and SV-COMP, allocation, ending the program.
 
-mod alloc;
+pub mod alloc;
 mod end;
 mod environment;
 mod jump;
 mod klee;
 mod nondet;
 mod output;
+mod sanitizer;
 mod symbolic;
 mod unwind;
 
@@ -61,6 +62,7 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
         .or_else(|| environment::find(name))
         .or_else(|| jump::find(name))
         .or_else(|| unwind::find(name))
+        .or_else(|| sanitizer::find(name))
 }
 
 /// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of

@@ -8,7 +8,7 @@ use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Inst, InstId, TypeId};
 use pleach_memory::{Background, ObjId, ObjectKind, Value};
-use pleach_state::{Access, Cut, ErrorKind, Input, InputType, Origin, State};
+use pleach_state::{Access, Cut, Detail, ErrorKind, Input, InputType, Origin, State};
 
 /// Up to so many elements a typed array is made of whole elements instead of bytes.
 const MAX_ELEMENTS: u64 = 1024;
@@ -30,8 +30,35 @@ impl Machine {
         let size = u32::from(bits).div_ceil(8);
         crate::access::note(st, || Access::Fresh);
         let site = (st.frame.func, InstId(st.inst));
+        let number = st.inputs.len();
         st.inputs.push(Input { name: shown, symbol, size, origin, ty, site });
-        self.terms.var(symbol)
+        let whole = self.terms.var(symbol);
+        self.follow_given(st, number, &[whole]);
+        whole
+    }
+
+    /// Restricts input `number`, made of these elements, to the one that is to be followed. Bytes beyond those given are zero.
+    fn follow_given(&mut self, st: &mut State, number: usize, elements: &[TermId]) {
+        let Some(given) = &self.config.inputs else { return };
+        let given = match given.by_name {
+            true => st.inputs.in_order().get(number).and_then(|i| given.objects.iter().find(|g| g.0 == i.name)),
+            false => given.objects.get(number),
+        };
+        let mut bytes = given.map_or_else(Vec::new, |g| g.1.clone()).into_iter().chain(std::iter::repeat(0));
+        for &t in elements {
+            let w = self.terms.width(t);
+            let limbs: Vec<u64> = (0..usize::from(w).div_ceil(64))
+                .map(|i| {
+                    (0..(usize::from(w) - 64 * i).div_ceil(8).min(8))
+                        .map(|k| u64::from(bytes.next().unwrap_or(0)) << (8 * k))
+                        .sum()
+                })
+                .collect();
+            let value = if w <= 64 { self.terms.constant(w, limbs[0]) } else { self.terms.wide_constant(w, &limbs) };
+            let same = self.terms.eq(t, value);
+            // A new unknown can have any value.
+            let _ = self.assume(st, same);
+        }
     }
 
     /// The bits of one element, if an array of so many bytes of this type is best kept in elements: whole scalars.
@@ -93,7 +120,20 @@ impl Machine {
         let unique = st.unique_name(name);
         let (symbol, cells) = self.input_cells(&unique, len, self.element_bits(debug, n));
         let site = (st.frame.func, InstId(st.inst));
+        let number = st.inputs.len();
         st.inputs.push(Input { name: unique, symbol, size: len, origin, ty, site });
+        if self.config.inputs.is_some() {
+            let elements = cells.clone().unwrap_or_else(|| {
+                let array = self.terms.array_var(symbol);
+                (0..n)
+                    .map(|i| {
+                        let at = self.terms.constant(INDEX_BITS, i);
+                        self.terms.read(array, at)
+                    })
+                    .collect()
+            });
+            self.follow_given(st, number, &elements);
+        }
         match cells {
             None if whole && st.memory.get(obj).is_some() => {
                 let array = self.terms.array_var(symbol);
@@ -149,15 +189,33 @@ impl Machine {
 pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
+    if m.config.klee && call.args.len() != 3 {
+        return Err(misuse("Incorrect number of arguments to klee_make_symbolic(void*, size_t, char*)"));
+    }
     let name = match call.arg(2) {
-        Value::Int(0) => "unnamed".to_string(),
-        p => match m.c_string(st, p) {
-            Some(s) if !s.is_empty() => s,
-            _ => "unnamed".to_string(),
-        },
+        Value::Int(0) => String::new(),
+        p => m.string_argument(st, p)?,
+    };
+    let name = if name.is_empty() {
+        if m.config.klee {
+            m.warn("klee_make_symbolic: renamed empty name to \"unnamed\"".into());
+        }
+        "unnamed".to_owned()
+    } else {
+        name
     };
     if n == 0 {
         return Ok(());
+    }
+    if let (true, Value::Ptr { obj, off }) = (m.config.klee, call.arg(0))
+        && let Some(o) = st.memory.get(obj)
+    {
+        if o.readonly {
+            return Err(misuse("cannot make readonly object symbolic"));
+        }
+        if off != 0 || n != o.size {
+            return Err(misuse("Wrong size given to klee_make_symbolic"));
+        }
     }
     let size_message = |size: u64| format!("klee_make_symbolic is given {n} bytes but the object `{name}` has {size}");
     if let Value::Ptr { obj, off } = call.arg(0)
@@ -171,6 +229,31 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Att
         Place::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
         Place::Symbolic { .. } | Place::Piece { .. } => {
             Err(Flow::cut(Cut::Unsupported("klee_make_symbolic at a symbolic offset".into())))
+        }
+    }
+}
+
+fn misuse(why: &'static str) -> Flow {
+    Flow::error_with(ErrorKind::User, why, Detail::Misuse(why))
+}
+
+impl Machine {
+    /// A C string given to an intrinsic: up to its end, or to that of its object.
+    pub(super) fn string_argument(&mut self, st: &mut State, p: Value) -> Attempt<String> {
+        match p {
+            Value::Ptr { obj, off } => {
+                if let Some(s) = self.c_string(st, p) {
+                    return Ok(s);
+                }
+                let o = st.memory.get(obj).filter(|_| off >= 0);
+                let o = o.ok_or_else(|| misuse("Invalid string pointer passed to one of the klee_ functions"))?;
+                let byte = |at| o.contents.read_concrete(at, 1).filter(|b| *b != 0).map(|b| b as u8);
+                let bytes: Vec<u8> = (off as u64..o.size).map_while(byte).collect();
+                self.warn_once("String not terminated by \\0 passed to one of the klee_ functions".into());
+                Ok(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            Value::Int(_) | Value::Undef => Err(misuse("Invalid string pointer passed to one of the klee_ functions")),
+            Value::Term(_) => Err(misuse("Symbolic string pointer passed to one of the klee_ functions")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Depth first: always the newest state, of siblings the first.
+//! Depth first: always the newest state, of siblings the first, or, as KLEE does it, the last.
 
 use pleach_state::StateId;
 use pleach_state::seams::{Searcher, View};
@@ -6,6 +6,13 @@ use pleach_state::seams::{Searcher, View};
 #[derive(Default)]
 pub struct Dfs {
     stack: Vec<StateId>,
+    last_sibling_first: bool,
+}
+
+impl Dfs {
+    pub fn new(last_sibling_first: bool) -> Dfs {
+        Dfs { stack: Vec::new(), last_sibling_first }
+    }
 }
 
 impl Searcher for Dfs {
@@ -20,7 +27,10 @@ impl Searcher for Dfs {
                 self.stack.retain(|s| s != r);
             }
         }
-        self.stack.extend(added.iter().rev());
+        match self.last_sibling_first {
+            true => self.stack.extend(added),
+            false => self.stack.extend(added.iter().rev()),
+        }
     }
     fn name(&self) -> String {
         "dfs".into()

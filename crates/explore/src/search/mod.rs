@@ -71,9 +71,9 @@ impl Strategy {
         text.split(',').map(|n| one(n.trim())).collect()
     }
 
-    fn build(self, rng: Rng) -> Box<dyn Searcher> {
+    fn build(self, rng: Rng, last_sibling_first: bool) -> Box<dyn Searcher> {
         match self {
-            Strategy::Dfs => Box::new(Dfs::default()),
+            Strategy::Dfs => Box::new(Dfs::new(last_sibling_first)),
             Strategy::Bfs => Box::new(Bfs::default()),
             Strategy::RandomState => Box::new(RandomState::new(rng)),
             Strategy::RandomPath => Box::new(RandomPath::new(rng)),
@@ -91,6 +91,8 @@ pub struct SearchConfig {
     pub batch_instructions: Option<u64>,
     /// Seed of the random choices. Default: 0.
     pub seed: u64,
+    /// Depth first goes into the last sibling first, as KLEE does. Default: the first.
+    pub last_sibling_first: bool,
 }
 
 impl Default for SearchConfig {
@@ -99,13 +101,14 @@ impl Default for SearchConfig {
             strategies: vec![Strategy::RandomPath, Strategy::Nurs(Weight::CoveringNew)],
             batch_instructions: None,
             seed: 0,
+            last_sibling_first: false,
         }
     }
 }
 
 impl SearchConfig {
     pub fn build(&self) -> Result<Box<dyn Searcher>, SearchError> {
-        let each = |(i, s): (usize, &Strategy)| s.build(Rng::new(self.seed, 1 + i as u64));
+        let each = |(i, s): (usize, &Strategy)| s.build(Rng::new(self.seed, 1 + i as u64), self.last_sibling_first);
         let mut all: Vec<Box<dyn Searcher>> = self.strategies.iter().enumerate().map(each).collect();
         let searcher = match all.len() {
             0 => return Err(SearchError::Empty),

@@ -203,6 +203,12 @@ impl<'c> Module<'c> {
         unsafe { LLVMOffsetOfElement(LLVMGetModuleDataLayout(self.raw), ty.raw(), field) }
     }
 
+    /// The module as textual IR.
+    pub fn text(&self) -> String {
+        // SAFETY: the module is alive; the message is taken over.
+        unsafe { take_message(LLVMPrintModuleToString(self.raw)) }
+    }
+
     /// Prints debug nodes that refer to nothing large; the C interface has no other way to their numbers.
     pub fn print_nodes<'m>(&'m self, nodes: impl Iterator<Item = Meta<'m>>) -> String {
         // SAFETY: a fresh module in the same context holds the nodes by name only while it is printed.

@@ -161,10 +161,14 @@ impl<'m> Lowering<'_, 'm> {
             "objectsize" => {
                 let ty = self.unit.layouts.scalar(inst.ty())?;
                 let unknown = if arg(1)?.as_u64() == Some(1) { 0 } else { u64::MAX };
+                let whole = arg(0)?;
+                let local = whole.as_inst().filter(|_| whole.operand(0).and_then(Value::as_u64) == Some(1));
+                let known = local.and_then(Inst::allocated_type).and_then(|t| self.unit.module.alloc_size(t));
                 let width = self.bits(ty);
-                Ok(one(self.int(width, unknown)))
+                Ok(one(self.int(width, known.unwrap_or(unknown))))
             }
-            "is.constant" | "allow.runtime.check" | "allow.ubsan.check" => Ok(one(self.int(1, 0))),
+            "is.constant" => Ok(one(self.int(1, u64::from(arg(0)?.is_constant())))),
+            "allow.runtime.check" | "allow.ubsan.check" => Ok(one(self.int(1, 0))),
             "ptrmask" => {
                 let (p, mask) = (self.operand(arg(0)?)?, self.operand(arg(1)?)?);
                 let types = self.leaf_types(arg(1)?)?;

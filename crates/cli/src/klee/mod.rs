@@ -1,0 +1,54 @@
+//! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See `docs/klee-compatibility.md`.
+
+mod alias;
+mod command_line;
+mod directory;
+mod ktest_tool;
+mod options;
+mod run;
+mod sink;
+mod voice;
+mod words;
+
+use crate::error::{CliError, Code};
+use command_line::CommandLine;
+use options::{Fate, Takes};
+
+/// `args`: what follows the command's name: KLEE's command line, or `ktest-tool` and that tool's.
+pub fn main(args: impl Iterator<Item = String>) -> Result<Code, CliError> {
+    let mut args = args.peekable();
+    if args.next_if(|a| a == "ktest-tool").is_some() {
+        return ktest_tool::main(args);
+    }
+    let line = match CommandLine::parse(args) {
+        Ok(line) => line,
+        Err(why) => {
+            eprintln!("klee: {why}");
+            return Ok(Code::Found);
+        }
+    };
+    if line.value("version").is_some() {
+        println!("Pleach {}, with the command line of KLEE 3.2", env!("CARGO_PKG_VERSION"));
+        return Ok(Code::Fine);
+    }
+    if line.value("help").is_some() || line.value("help-list").is_some() {
+        print!("{}", help());
+        return Ok(Code::Fine);
+    }
+    Ok(run::run(&line))
+}
+
+fn help() -> String {
+    let mut text = String::from("USAGE: klee [options] <input bytecode> <program arguments>...\n");
+    for (fate, head) in [
+        (Fate::Works, "Options, as in KLEE 3.2 (docs/klee-compatibility.md):"),
+        (Fate::Harmless, "Accepted; they tune something that is not there:"),
+        (Fate::Ignored, "Accepted with a warning; they have no effect:"),
+    ] {
+        text.push_str(&format!("\n{head}\n"));
+        for (name, takes, _) in options::all().filter(|(_, _, f)| *f == fate) {
+            text.push_str(&format!("  --{name}{}\n", if takes == Takes::Value { "=<value>" } else { "" }));
+        }
+    }
+    text
+}

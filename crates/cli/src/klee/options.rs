@@ -1,0 +1,84 @@
+//! The options of KLEE 3.2, by what becomes of them here. `docs/klee-compatibility.md` has the same with reasons.
+
+/// What an option takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// nothing, or `=true` and `=false`
+    Switch,
+    /// a value, after `=` or as the next argument
+    Value,
+}
+
+/// What becomes of an option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// it does what it does in KLEE
+    Works,
+    /// it tunes something that is not there, or whose outcome is the same
+    Harmless,
+    /// it would change what is explored or written, and does not
+    Ignored,
+}
+
+#[rustfmt::skip]
+const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
+    (Takes::Switch, Fate::Works, &[
+        "check-overshift", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
+        "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
+        "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "version",
+        "warnings-only-to-file", "write-ktests", "write-no-tests", "write-smt2s", "write-xml-tests",
+    ]),
+    (Takes::Switch, Fate::Harmless, &[
+        "allow-seed-extension", "allow-seed-truncation", "always-output-seeds", "cex-cache-superset",
+        "cex-cache-try-all", "color", "compress-exec-tree", "compress-query-log", "const-array-opt",
+        "debug-assignment-validating-solver", "debug-cex-cache-check-binding", "debug-check-for-implied-values",
+        "debug-compress-instructions", "debug-dump-stp-queries", "debug-log-incomplete-merge", "debug-log-merge",
+        "debug-log-state-merge", "debug-print-escaping-functions", "debug-z3-validate-models", "disable-inlining",
+        "disable-internalize", "disable-verify", "equality-substitution", "ignore-stp-failures", "kdalloc",
+        "kdalloc-mark-as-unneeded", "klee-call-optimisation", "log-partial-queries-early", "log-timed-out-queries",
+        "max-memory-inhibit", "optimize", "output-istats", "output-stats",
+        "pc-all-const-widths", "pc-all-widths", "pc-multibyte-reads", "pc-prefix-width", "pc-width-as-arg",
+        "readable-posix-inputs", "rewrite-equalities", "simplify-sym-indices", "single-object-resolution",
+        "smtlib-human-readable", "solver-optimize-divides", "strip-all", "strip-debug", "track-instruction-time",
+        "use-branch-cache", "use-call-paths", "use-cex-cache", "use-constant-arrays", "use-construct-hash-stp",
+        "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-independent-solver",
+        "use-visitor-hash", "verify-each", "warn-all-external-symbols", "watchdog",
+    ]),
+    (Takes::Switch, Fate::Ignored, &[
+        "check-div-zero", "libcxx", "output-module", "return-null-on-zero-malloc", "use-incomplete-merge",
+        "use-iterative-deepening-time-search", "use-merge", "write-cov", "write-cvcs", "write-exec-tree",
+        "write-kqueries", "write-paths", "write-sym-paths", "write-test-info",
+    ]),
+    (Takes::Value, Fate::Works, &[
+        "batch-instructions", "entry-point", "env-file", "exit-on-error-type", "external-call-warnings",
+        "external-calls", "function-alias", "libc", "link-llvm-lib", "max-depth", "max-forks", "max-instructions",
+        "max-memory", "max-solver-time", "max-stack-frames", "max-tests", "max-time", "output-dir",
+        "replay-ktest-dir", "replay-ktest-file", "rng-initial-seed", "run-in-dir", "search", "seed-dir", "seed-file",
+        "solver-backend", "use-query-log", "xml-metadata-programfile", "xml-metadata-programhash",
+    ]),
+    (Takes::Value, Fate::Harmless, &[
+        "array-value-ratio", "array-value-symb-ratio", "batch-time", "debug-crosscheck-core-solver",
+        "debug-z3-dump-queries", "debug-z3-log-api-interaction", "debug-z3-verbosity", "exec-tree-batch-size",
+        "istats-write-after-instructions", "istats-write-interval", "kdalloc-constants-size",
+        "kdalloc-constants-start-address", "kdalloc-external-page-threshold", "kdalloc-globals-size",
+        "kdalloc-globals-start-address", "kdalloc-heap-size", "kdalloc-heap-start-address", "kdalloc-quarantine",
+        "kdalloc-stack-size", "kdalloc-stack-start-address", "metasmt-backend", "min-query-time-to-log",
+        "optimize-array", "runtime-build", "seed-time", "smtlib-abbreviation-mode", "smtlib-display-constants",
+        "stats-commit-after", "stats-write-after-instructions", "stats-write-interval", "stp-sat-solver",
+        "switch-type", "timer-interval", "uncovered-update-interval",
+    ]),
+    (Takes::Value, Fate::Ignored, &[
+        "debug-print-instructions", "make-concrete-symbolic", "max-static-cpfork-pct", "max-static-cpsolve-pct",
+        "max-static-fork-pct", "max-static-pct-check-delay", "max-static-solve-pct", "max-sym-array-size",
+        "replay-path",
+    ]),
+];
+
+pub fn find(name: &str) -> Option<(Takes, Fate)> {
+    OPTIONS.iter().find(|(_, _, names)| names.contains(&name)).map(|(takes, fate, _)| (*takes, *fate))
+}
+
+/// All of them, in the order of the table.
+pub fn all() -> impl Iterator<Item = (&'static str, Takes, Fate)> {
+    OPTIONS.iter().flat_map(|(takes, fate, names)| names.iter().map(move |n| (*n, *takes, *fate)))
+}

@@ -1,0 +1,352 @@
+//! A run from KLEE's command line to KLEE's files.
+
+use super::command_line::CommandLine;
+use super::directory;
+use super::sink::{KleeSink, Wanted};
+use super::voice::Voice;
+use crate::error::{CliError, Code};
+use crate::guided::Guided;
+use crate::libc::{self, Need};
+use crate::scratch::Scratch;
+use pleach_exec::{Entry, ExecConfig, Externals, Given, Machine, Tell, Uninit};
+use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
+use pleach_ir::Program;
+use pleach_report::{KTest, SuiteMetadata, testcomp};
+use pleach_smt::{BackendKind, SolverConfig};
+use pleach_state::ErrorKind;
+use pleach_state::seams::NoPruner;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// KLEE stops with status 1 where it cannot begin or an error ends the run; errors alone are no failure.
+pub fn run(line: &CommandLine) -> Code {
+    let mut voice = Voice::new(line.is_on("warnings-only-to-file", false));
+    match explore(line, &mut voice) {
+        Ok(code) => code,
+        Err(why) => {
+            voice.error(&in_klees_words(&why));
+            Code::Found
+        }
+    }
+}
+
+fn in_klees_words(why: &CliError) -> String {
+    match why {
+        CliError::Setup(
+            pleach_exec::SetupError::NoEntry { name, .. } | pleach_exec::SetupError::EntryWithoutBody(name),
+        ) => {
+            format!("Entry function '{name}' not found in module.")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
+    let scratch = Scratch::new()?;
+    let program_file = match line.program.as_deref().filter(|p| *p != Path::new("-")) {
+        Some(file) => file.to_owned(),
+        None => from_standard_input(&scratch)?,
+    };
+    let program_file = program_file.as_path();
+    let main = line.value("entry-point").unwrap_or("main").to_owned();
+    if main.is_empty() {
+        return Err(CliError::Usage("entry-point cannot be empty".into()));
+    }
+    let limits = limits(line)?;
+    let search = search(line)?;
+    if let Some(directory) = line.value("run-in-dir") {
+        // Nothing here depends on it; that it is there does matter to KLEE.
+        std::fs::read_dir(directory)
+            .map_err(|why| CliError::Usage(format!("Unable to change directory to: {directory} - {why}")))?;
+    }
+    let out = directory::create(line.value("output-dir"), program_file)?;
+    voice.message(&format!("output directory is \"{}\"", out.display()));
+    voice.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
+    tell_what_is_not_done(line, voice);
+    let mut info = format!("{}\nPID: {}\n", std::env::args().collect::<Vec<_>>().join(" "), std::process::id());
+    put(&out, "info", &info)?;
+
+    let program = Rc::new(load(line, program_file, &scratch, &out)?);
+    let aliases = super::alias::aliases(line, &program, voice)?;
+    let runs = inputs_to_follow(line)?;
+    let args: Vec<String> = std::iter::once(program_file.display().to_string()).chain(line.args.clone()).collect();
+    let wanted = Wanted {
+        directory: out.clone(),
+        args: args.clone(),
+        emit_all_errors: line.is_on("emit-all-errors", false),
+        exit_on_error: line.is_on("exit-on-error", false),
+        only_covering_new: line.is_on("only-output-states-covering-new", false),
+        dump_states_on_halt: line.is_on("dump-states-on-halt", true),
+        tests: !line.is_on("write-no-tests", false),
+        ktests: line.is_on("write-ktests", true),
+        smt2s: line.is_on("write-smt2s", false),
+        xmls: line.is_on("write-xml-tests", false),
+        silent_assume: line.is_on("silent-klee-assume", false),
+    };
+    if wanted.xmls {
+        write_suite(line, &program, &main, &out)?;
+    }
+    let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, Voice::new(false)));
+    let halt = Halt::new();
+    crate::session::watch(&halt, limits.max_time)?;
+    let (mut instructions, mut forks, mut queries) = (0, 0, 0);
+    let began = std::time::Instant::now();
+    for (number, follow) in runs.iter().enumerate() {
+        if let Some(test) = follow {
+            let bytes: usize = test.objects.iter().map(|o| o.1.len()).sum();
+            let of = format!("({bytes} bytes) ({}/{})", number + 1, runs.len());
+            eprintln!("KLEE: replaying: {} {of}", test.file.display());
+        }
+        let config = ExecConfig {
+            entry: Entry::Main { args: line.args.clone() },
+            main: main.clone(),
+            aliases: aliases.clone(),
+            // KLEE's memory has a value before it is written, too.
+            uninit: Uninit::Zero,
+            max_stack_depth: line.number("max-stack-frames")?.map_or(8192, |n| n as u32),
+            max_alloc: 1 << 40,
+            program_name: args[0].clone(),
+            environment: environment(line)?,
+            externals: externals(line)?,
+            check_overshift: line.is_on("check-overshift", true),
+            klee: true,
+            echo: true,
+            inputs: follow
+                .as_ref()
+                .map(|t| Given { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
+            ..ExecConfig::default()
+        };
+        let solver = pleach_smt::assemble(solver(line, &out, &halt)?);
+        let mut guided = Guided::new(Machine::new(program.clone(), solver, config)?, search.needs_distances());
+        let initial = guided.machine.initial_states()?;
+        let mut searcher = search.build()?;
+        let config = RunConfig {
+            limits: limits.clone(),
+            memory: crate::huge_pages::resident_bytes,
+            seed: search.seed,
+            ..RunConfig::default()
+        };
+        let mut run = Run::new(config, halt.clone());
+        run.explore(initial, &mut guided, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut NoPruner });
+        sink.listen(&mut guided);
+        if sink.exiting {
+            return Ok(Code::Found);
+        }
+        let mut stats = pleach_smt::Stats::new();
+        guided.machine.solver.stats(&mut stats);
+        instructions += run.counters.instructions;
+        forks += run.counters.forks;
+        queries += stats.get("chain.queries");
+    }
+    let seconds = began.elapsed().as_secs();
+    let _ = write!(
+        info,
+        "Elapsed: {:02}:{:02}:{:02}\nKLEE: done: explored paths = {}\nKLEE: done: total queries = {queries}\n",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60,
+        1 + forks,
+    );
+    let done = format!(
+        "\nKLEE: done: total instructions = {instructions}\nKLEE: done: completed paths = {}\n\
+         KLEE: done: partially completed paths = {}\nKLEE: done: generated tests = {}\n",
+        sink.completed, sink.partial, sink.generated,
+    );
+    eprint!("{done}");
+    info.push_str(&done);
+    put(&out, "info", &info)?;
+    Ok(Code::Fine)
+}
+
+fn solver(line: &CommandLine, out: &Path, halt: &Halt) -> Result<SolverConfig, CliError> {
+    let log = |v: &str| out.join(if v.starts_with("all") { "all-queries.smt2" } else { "solver-queries.smt2" });
+    Ok(SolverConfig {
+        backend: if line.value("solver-backend") == Some("z3") { BackendKind::Z3 } else { BackendKind::Bitwuzla },
+        timeout: line.time("max-solver-time")?.filter(|t| !t.is_zero()),
+        interrupt: Some(halt.flag()),
+        validate: line.is_on("debug-validate-solver", false),
+        query_log: line.values("use-query-log").find(|v| v.ends_with(":smt2")).map(log),
+        ..SolverConfig::default()
+    })
+}
+
+/// Inputs of one test.
+struct Follow {
+    file: PathBuf,
+    objects: Vec<(String, Vec<u8>)>,
+}
+
+/// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first need nothing: all paths
+/// come.
+fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<Follow>>, CliError> {
+    let mut files: Vec<PathBuf> = line.each("replay-ktest-file").map(PathBuf::from).collect();
+    let mut directories: Vec<&str> = line.each("replay-ktest-dir").collect();
+    let replays = !files.is_empty() || !directories.is_empty();
+    if line.is_on("only-seed", false) || line.is_on("only-replay-seeds", false) {
+        files.extend(line.each("seed-file").map(PathBuf::from));
+        directories.extend(line.each("seed-dir"));
+    }
+    let unreadable =
+        |path: &Path, why: std::io::Error| CliError::Usage(format!("unable to open: {} ({why})", path.display()));
+    for directory in &directories {
+        let entries = std::fs::read_dir(directory).map_err(|why| unreadable(Path::new(directory), why))?;
+        let paths = entries.flatten().map(|e| e.path());
+        let mut tests: Vec<PathBuf> = paths.filter(|p| p.extension().is_some_and(|e| e == "ktest")).collect();
+        tests.sort();
+        files.extend(tests);
+    }
+    if files.is_empty() {
+        return Ok(if replays { Vec::new() } else { vec![None] });
+    }
+    let follow = |file: PathBuf| {
+        let test = KTest::from_bytes(&std::fs::read(&file).map_err(|why| unreadable(&file, why))?)?;
+        Ok(Some(Follow { file, objects: test.objects.into_iter().map(|o| (o.name, o.bytes)).collect() }))
+    };
+    files.into_iter().map(follow).collect()
+}
+
+/// The environment of this process, as KLEE passes it on, or that of a file.
+fn environment(line: &CommandLine) -> Result<Vec<String>, CliError> {
+    match line.value("env-file") {
+        Some(file) => {
+            let text = std::fs::read_to_string(file);
+            let text = text.map_err(|why| CliError::Usage(format!("unable to open --environ file: {file} ({why})")))?;
+            Ok(text.lines().map(str::trim).filter(|l| !l.is_empty()).map(String::from).collect())
+        }
+        None => Ok(std::env::vars_os().filter_map(|(n, v)| Some(format!("{}={}", n.to_str()?, v.to_str()?))).collect()),
+    }
+}
+
+/// Functions of the C library are external only where KLEE has none.
+fn externals(line: &CommandLine) -> Result<Option<Externals>, CliError> {
+    if !matches!(line.value("libc"), None | Some("none")) {
+        return Ok(None);
+    }
+    let tell = match line.value("external-call-warnings") {
+        None | Some("once-per-function") => Tell::Once,
+        Some("all") => Tell::Always,
+        Some("none") => Tell::Never,
+        Some(other) => return Err(CliError::Usage(format!("--external-call-warnings: unknown value `{other}`"))),
+    };
+    Ok(Some(Externals { tell, forbidden: line.value("external-calls") == Some("none") }))
+}
+
+fn write_suite(line: &CommandLine, program: &Program, main: &str, out: &Path) -> Result<(), CliError> {
+    let text = |name: &str| line.value(name).unwrap_or_default().to_owned();
+    let suite = SuiteMetadata {
+        producer: format!("Pleach {}", env!("CARGO_PKG_VERSION")),
+        specification: format!("COVER( init({main}()), FQL(COVER EDGES(@DECISIONEDGE)) )"),
+        program_file: text("xml-metadata-programfile"),
+        program_hash: text("xml-metadata-programhash"),
+        entry: main.to_owned(),
+        architecture: format!("{}bit", program.target.pointer_bytes * 8),
+        creation_time: "1970-01-01T00:00:00Z".into(),
+    };
+    put(out, "metadata.xml", &testcomp::metadata(&suite))
+}
+
+fn put(out: &Path, name: &str, text: &str) -> Result<(), CliError> {
+    Ok(pleach_report::write_atomically(&out.join(name), text.as_bytes())?)
+}
+
+fn tell_what_is_not_done(line: &CommandLine, voice: &mut Voice) {
+    let mut said = Vec::new();
+    if !line.unknown.is_empty() {
+        said.push(format!("unknown: {}", line.unknown.join(" ")));
+    }
+    if !line.ignored.is_empty() {
+        said.push(format!("without effect here: {}", line.ignored.join(" ")));
+    }
+    if !said.is_empty() {
+        voice.warning(&format!("options that are {}", said.join("; options that are ")));
+    }
+}
+
+fn from_standard_input(scratch: &Scratch) -> Result<PathBuf, CliError> {
+    let path = scratch.0.join("stdin.bc");
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .and_then(|_| std::fs::write(&path, bytes))
+        .map_err(|why| CliError::System { what: "read the program from standard input", why })?;
+    Ok(path)
+}
+
+fn load(line: &CommandLine, program: &Path, scratch: &Scratch, out: &Path) -> Result<Program, CliError> {
+    let symbolic = line.args.iter().any(|a| libc::symbolic_option(a).is_some());
+    let need = if symbolic || line.is_on("posix-runtime", false) { Need::Always } else { Need::Output };
+    let more = line.values("link-llvm-lib").map(Into::into);
+    let options = pleach_load::Options {
+        inputs: std::iter::once(program.to_owned()).chain(more).collect(),
+        work_dir: scratch.0.clone(),
+        library: libc::built(need),
+        assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),
+        ..pleach_load::Options::default()
+    };
+    Ok(pleach_load::load(&options)?)
+}
+
+fn limits(line: &CommandLine) -> Result<Limits, CliError> {
+    let count = |name| Ok::<_, CliError>(line.number(name)?.filter(|n| *n != 0));
+    let mut exit_on_error_type = Vec::new();
+    for name in line.values("exit-on-error-type") {
+        exit_on_error_type.extend(kinds(name)?);
+    }
+    Ok(Limits {
+        max_time: line.time("max-time")?.filter(|t| !t.is_zero()),
+        max_memory: line.number("max-memory")?.or(Some(2000)).filter(|n| *n != 0),
+        max_instructions: count("max-instructions")?,
+        max_forks: line.number("max-forks")?,
+        max_depth: count("max-depth")?.map(|n| n as u32),
+        max_tests: count("max-tests")?,
+        // The sink does it: with KLEE, cuts may be errors too.
+        exit_on_error: false,
+        exit_on_error_type,
+    })
+}
+
+/// KLEE's names of error types.
+fn kinds(name: &str) -> Result<&'static [ErrorKind], CliError> {
+    use ErrorKind as K;
+    Ok(match name {
+        "Abort" => &[K::Abort],
+        "Assert" => &[K::Assert],
+        "Free" => &[K::BadFree],
+        "Overflow" => &[K::SignedOverflow],
+        "Ptr" => &[K::OobRead, K::OobWrite, K::Null, K::UseAfterFree, K::DoubleFree],
+        "ReadOnly" => &[K::Readonly],
+        "ReportError" => &[K::DivZero, K::Overshift, K::User],
+        "User" => &[K::User],
+        "Execution" => &[K::Unreachable, K::BadCall],
+        "BadVectorAccess"
+        | "Model"
+        | "External"
+        | "InvalidBuiltin"
+        | "ImplicitTruncation"
+        | "ImplicitConversion"
+        | "UnreachableCall"
+        | "MissingReturn"
+        | "InvalidLoad"
+        | "NullableAttribute"
+        | "FunctionTypeMismatch" => &[],
+        other => return Err(CliError::Usage(format!("--exit-on-error-type: unknown type `{other}`"))),
+    })
+}
+
+fn search(line: &CommandLine) -> Result<SearchConfig, CliError> {
+    let mut config = SearchConfig {
+        seed: line.number("rng-initial-seed")?.unwrap_or(0),
+        last_sibling_first: true,
+        ..SearchConfig::default()
+    };
+    let names: Vec<&str> = line.values("search").collect();
+    if !names.is_empty() {
+        config.strategies = Strategy::parse_list(&names.join(","))?;
+    }
+    if line.is_on("use-batching-search", false) {
+        config.batch_instructions = Some(line.number("batch-instructions")?.unwrap_or(10_000)).filter(|n| *n != 0);
+    }
+    Ok(config)
+}

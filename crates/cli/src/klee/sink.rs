@@ -1,0 +1,263 @@
+//! The sink of a run in KLEE's manner: tests and errors as files with KLEE's names and contents, messages in its words.
+
+use super::voice::Voice;
+use super::words;
+use crate::guided::Guided;
+use crate::inputs::Types;
+use pleach_exec::{Machine, Said};
+use pleach_explore::{Ended, Progress, Sink};
+use pleach_ir::{FuncId, Program};
+use pleach_report::{KTest, KTestObject, Prediction, TestCase, TestId, testcomp};
+use pleach_state::{Cut, End, Frame, State};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// What is written.
+pub struct Wanted {
+    pub directory: PathBuf,
+    /// of the program, its name first
+    pub args: Vec<String>,
+    pub emit_all_errors: bool,
+    pub exit_on_error: bool,
+    pub only_covering_new: bool,
+    pub dump_states_on_halt: bool,
+    /// any files for tests
+    pub tests: bool,
+    pub ktests: bool,
+    pub smt2s: bool,
+    /// of Test-Comp
+    pub xmls: bool,
+    pub silent_assume: bool,
+}
+
+pub struct KleeSink {
+    wanted: Wanted,
+    program: Rc<Program>,
+    pub voice: Voice,
+    /// numbered tests, and those written
+    tests: u32,
+    pub generated: u32,
+    pub completed: u64,
+    pub partial: u64,
+    /// (function, instruction, message) of errors that were told
+    types: Types,
+    told: BTreeSet<(FuncId, u32, String)>,
+    fixed: BTreeSet<String>,
+    halting: bool,
+    /// an error ended the run
+    pub exiting: bool,
+    failed: Option<String>,
+}
+
+impl KleeSink {
+    pub fn new(wanted: Wanted, program: Rc<Program>, voice: Voice) -> KleeSink {
+        KleeSink {
+            wanted,
+            voice,
+            tests: 0,
+            generated: 0,
+            completed: 0,
+            partial: 0,
+            types: Types::new(&program),
+            told: BTreeSet::new(),
+            fixed: BTreeSet::new(),
+            halting: false,
+            exiting: false,
+            failed: None,
+            program,
+        }
+    }
+
+    /// Passes on what was said, in order.
+    pub fn listen(&mut self, machine: &mut Guided) {
+        for said in machine.machine.said() {
+            match said {
+                Said::Warning(text) => self.voice.warning(&text),
+                Said::Once(text) => self.voice.warning_once(&text),
+                Said::Note(text) => eprintln!("{text}"),
+                Said::Printed { to, bytes } => {
+                    // A closed pipe is no reason to stop.
+                    let _ = match to {
+                        1 => std::io::stdout().write_all(&bytes).and_then(|()| std::io::stdout().flush()),
+                        _ => std::io::stderr().write_all(&bytes),
+                    };
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, suffix: &str, contents: &[u8]) {
+        let path = self.wanted.directory.join(format!("test{:06}.{suffix}", self.tests));
+        if let Err(why) = pleach_report::write_atomically(&path, contents) {
+            self.failed.get_or_insert(why.to_string());
+        }
+    }
+
+    /// The files of a test; its number.
+    fn test(&mut self, machine: &mut Guided, state: &State, told: Option<(&str, &str)>) -> u32 {
+        self.tests += 1;
+        if !self.wanted.tests {
+            return self.tests;
+        }
+        let inputs = machine.machine.test_inputs(state);
+        if self.wanted.xmls {
+            let test = TestCase {
+                id: TestId(self.tests),
+                inputs: inputs.iter().map(|i| self.types.input(&self.program, i.clone())).collect(),
+                predicted: Prediction::Exit { code: None },
+                covers_new: state.covered_new,
+                path: u64::from(state.node.0),
+                instructions: state.instructions,
+                args: self.wanted.args.clone(),
+                given: Default::default(),
+            };
+            self.write("xml", testcomp::testcase(&test).as_bytes());
+        }
+        if self.wanted.ktests {
+            let objects = inputs;
+            let objects = objects.into_iter().map(|i| KTestObject { name: i.name, bytes: i.bytes }).collect();
+            let test = KTest { args: self.wanted.args.clone(), objects, ..KTest::default() };
+            self.write("ktest", &test.to_bytes());
+            self.generated += 1;
+        }
+        if self.wanted.smt2s {
+            let assertions: Vec<_> = state.path.iter().collect();
+            let text = machine.machine.terms.smtlib(&assertions);
+            self.write("smt2", text.as_bytes());
+        }
+        if let Some((suffix, contents)) = told {
+            self.write(suffix, contents.as_bytes());
+        }
+        self.tests
+    }
+
+    fn error(&mut self, machine: &mut Guided, state: &State, words: &words::Words, beside: &str) -> u32 {
+        let stack = state.stack(&self.program);
+        let at = stack.iter().find(|l| l.span.line != 0);
+        let place =
+            (at.map_or(state.frame.func, |l| l.func), at.map_or(state.inst, |l| l.inst.0), words.message.clone());
+        if !self.told.insert(place) && !self.wanted.emit_all_errors {
+            return 0;
+        }
+        let mut text = format!("Error: {}\n", words.message);
+        match at {
+            Some(l) => {
+                let file = self.program.path(l.span).to_owned();
+                self.voice.message(&format!("ERROR: {file}:{}:{beside} {}", l.span.line, words.message));
+                let _ = writeln!(text, "File: {file}\nLine: {}\nState: {}", l.span.line, state.id.0);
+            }
+            None => self.voice.message(&format!("ERROR: (location information missing){beside} {}", words.message)),
+        }
+        if !self.wanted.emit_all_errors {
+            self.voice.message("NOTE: now ignoring this error at this location");
+        }
+        text.push_str("Stack: \n");
+        self.dump_stack(state, &mut text);
+        let test = self.test(machine, state, Some((&words.suffix, &text)));
+        if self.wanted.exit_on_error {
+            self.voice.error(&format!("EXITING ON ERROR:\n{text}\n"));
+            self.exiting = true;
+        }
+        test
+    }
+
+    fn dump_stack(&self, state: &State, out: &mut String) {
+        let mut frames: Vec<&Frame> = vec![&state.frame];
+        let mut below = state.callers.as_deref();
+        while let Some(c) = below {
+            frames.push(&c.frame);
+            below = c.below.as_deref();
+        }
+        for (i, (line, frame)) in state.stack(&self.program).iter().zip(frames).enumerate() {
+            let f = self.program.function(line.func);
+            let argument = |p: &pleach_ir::Param| {
+                let name = p.name.as_ref().map_or_else(String::new, |n| format!("{n}="));
+                format!("{name}{}", Machine::shown(state, frame.regs[p.slot.index()]))
+            };
+            let args: Vec<String> = f.params.iter().map(argument).collect();
+            let _ = write!(out, "\t#{i}{:08} in {}({})", line.inst.0, f.name, args.join(", "));
+            if line.span.line != 0 {
+                let _ = write!(out, " at {}:{}", self.program.path(line.span), line.span.line);
+            }
+            out.push('\n');
+        }
+    }
+
+    /// A path that a limit ended.
+    fn early(&mut self, machine: &mut Guided, state: &State, cut: &Cut) -> u32 {
+        let (message, halts) = match cut {
+            Cut::Depth => ("max-depth exceeded.\n", false),
+            Cut::Memory => ("Memory limit exceeded.\n", false),
+            Cut::Forks => ("max-forks reached.\n", false),
+            _ => ("Execution halting.\n", true),
+        };
+        if halts && self.wanted.dump_states_on_halt && !self.halting {
+            self.voice.message("halting execution, dumping remaining states");
+        }
+        self.halting |= halts;
+        if (halts && !self.wanted.dump_states_on_halt) || (self.wanted.only_covering_new && !state.covered_new) {
+            return 0;
+        }
+        self.test(machine, state, Some(("early", message)))
+    }
+}
+
+impl Sink<Guided> for KleeSink {
+    fn on_path_end(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
+        self.listen(machine);
+        if self.exiting {
+            return 0;
+        }
+        let Ended { state, end, .. } = ended;
+        match end {
+            End::Exit(_) => {
+                self.completed += 1;
+                match self.wanted.only_covering_new && !state.covered_new {
+                    true => 0,
+                    false => self.test(machine, state, None),
+                }
+            }
+            // Not a path: what one of several values leaves out.
+            End::Cut(Cut::Concretized(what)) if words::of(end).is_none() => {
+                if self.fixed.insert(what.clone()) {
+                    self.voice.warning_once(&format!("a value was fixed to one of several: {what}"));
+                }
+                0
+            }
+            End::Silent => {
+                self.partial += 1;
+                0
+            }
+            _ => {
+                self.partial += 1;
+                match (words::of(end), end) {
+                    (Some(w), End::Error(e))
+                        if self.wanted.silent_assume && e.detail == pleach_state::Detail::Assumption =>
+                    {
+                        drop(w);
+                        0
+                    }
+                    (Some(w), _) if w.suffix == "early" => {
+                        self.voice.warning(&w.message);
+                        self.test(machine, state, Some(("early", &w.message)))
+                    }
+                    (Some(w), _) => self.error(machine, state, &w, words::place(end)),
+                    (None, End::Cut(cut)) => self.early(machine, state, cut),
+                    (None, _) => 0,
+                }
+            }
+        }
+    }
+
+    fn on_progress(&mut self, machine: &mut Guided, _: Progress) {
+        self.listen(machine);
+    }
+
+    fn stop(&mut self) -> Option<Cut> {
+        let failed = self.failed.as_ref().map(|why| Cut::Stopped(format!("results cannot be written: {why}")));
+        failed.or_else(|| self.exiting.then(|| Cut::Stopped("an error was found (--exit-on-error)".into())))
+    }
+}

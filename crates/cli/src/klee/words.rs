@@ -1,0 +1,78 @@
+//! Ends of paths in KLEE's words: the message, and the suffix of the file beside the test.
+
+use pleach_state::{Cut, Detail, End, ErrorKind, ProgramError};
+
+/// How KLEE would tell it.
+pub struct Words {
+    pub message: String,
+    pub suffix: String,
+}
+
+fn words(message: impl Into<String>, suffix: &str) -> Words {
+    Words { message: message.into(), suffix: suffix.into() }
+}
+
+/// None for an end that KLEE does not call an error.
+pub fn of(end: &End) -> Option<Words> {
+    match end {
+        End::Exit(_) | End::Silent => None,
+        End::Error(error) => Some(of_error(error)),
+        End::Cut(cut) => of_cut(cut),
+    }
+}
+
+/// KLEE reports what the sanitizer finds at a place of its own runtime; here that follows the program's place.
+pub fn place(end: &End) -> &'static str {
+    match end {
+        End::Error(ProgramError { detail: Detail::Sanitizer { .. }, .. }) => {
+            " in runtime/Sanitizer/ubsan/ubsan_handlers.cpp:1:"
+        }
+        _ => "",
+    }
+}
+
+fn of_error(error: &ProgramError) -> Words {
+    match (error.kind, &error.detail) {
+        (_, Detail::Words { message, suffix }) => words(*message, suffix),
+        (_, Detail::Misuse(text)) => words(*text, "user.err"),
+        (_, Detail::Sanitizer { check, suffix }) => words(*check, suffix),
+        (_, Detail::Reported(suffix)) => Words { message: error.message.clone(), suffix: suffix.clone() },
+        (ErrorKind::Assert, Detail::Assertion(text)) => words(format!("ASSERTION FAIL: {text}"), "assert.err"),
+        (ErrorKind::Assert, _) => words(format!("ASSERTION FAIL: {}", error.message), "assert.err"),
+        (ErrorKind::Abort, _) => words("abort failure", "abort.err"),
+        (ErrorKind::OobRead | ErrorKind::OobWrite, _) => words("memory error: out of bound pointer", "ptr.err"),
+        (ErrorKind::Null, _) => words("memory error: null page access", "ptr.err"),
+        (ErrorKind::UseAfterFree, _) => words("memory error: use after free", "ptr.err"),
+        (ErrorKind::DoubleFree, _) => words("memory error: double free", "ptr.err"),
+        (ErrorKind::BadFree, Detail::FreeOfLocal) => words("free of alloca", "free.err"),
+        (ErrorKind::BadFree, Detail::FreeOfGlobal) => words("free of global", "free.err"),
+        (ErrorKind::BadFree, _) => words("memory error: invalid pointer: free", "ptr.err"),
+        (ErrorKind::Readonly, _) => words("memory error: object read only", "read_only.err"),
+        (ErrorKind::DivZero, _) => words("divide by zero", "div.err"),
+        (ErrorKind::Overshift, _) => words("overshift error", "overshift.err"),
+        (ErrorKind::Unreachable, _) => words("reached \"unreachable\" instruction", "exec.err"),
+        (ErrorKind::BadCall, Detail::Jump) => words("indirectbr: illegal label address", "exec.err"),
+        (ErrorKind::BadCall, _) => words("invalid function pointer", "exec.err"),
+        (ErrorKind::StackOverflow, _) => words("Maximum stack size reached.", "early"),
+        (ErrorKind::User, Detail::Assumption) => words("invalid klee_assume call (provably false)", "user.err"),
+        // What KLEE does not look for keeps our words.
+        (ErrorKind::SignedOverflow, _) => words(&error.message, "overflow.err"),
+        (ErrorKind::Leak | ErrorKind::LoopLimit | ErrorKind::User, _) => words(&error.message, "user.err"),
+    }
+}
+
+/// A path that was not followed to its end. Limits are no errors; KLEE ends such paths early.
+fn of_cut(cut: &Cut) -> Option<Words> {
+    match cut {
+        Cut::Unsupported(what) if what.starts_with("inline assembly") => {
+            Some(words("external calls disallowed (in particular inline asm)", "exec.err"))
+        }
+        Cut::Concretized(what) if what == pleach_exec::ALLOCATION_SIZE || what == pleach_exec::LOCAL_SIZE => {
+            Some(words("concretized symbolic size", "model.err"))
+        }
+        Cut::External(name) => Some(words(format!("failed external call: {name}"), "external.err")),
+        Cut::Unsupported(what) => Some(words(what, "exec.err")),
+        Cut::Solver(why) => Some(words(why, "solver.err")),
+        _ => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is linked and runs like the
+//! rest; that it is not the program's is worth a word, or forbidden.
+
+use crate::flow::{Attempt, Flow};
+use crate::machine::Machine;
+use pleach_ir::{FuncId, Range};
+use pleach_memory::Value;
+use pleach_state::{Detail, ErrorKind, State};
+
+/// When a call into the library is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tell {
+    Never,
+    /// once per function
+    Once,
+    Always,
+}
+
+/// What is said of calls into the library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Externals {
+    pub tell: Tell,
+    /// they are errors, but for those that only print
+    pub forbidden: bool,
+}
+
+/// KLEE brings these itself.
+const FREESTANDING: [&str; 7] = ["bcmp", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset"];
+
+const HARMLESS: [&str; 4] = ["printf", "fprintf", "puts", "getpid"];
+
+impl Machine {
+    /// The program calls a function of the library.
+    pub(crate) fn call_of_external(
+        &mut self,
+        st: &State,
+        callee: FuncId,
+        consts: &[Value],
+        args: Range,
+        how: Externals,
+    ) -> Attempt<()> {
+        let program = self.program.clone();
+        let name = &program.function(callee).name;
+        if FREESTANDING.contains(&name.as_str()) {
+            return Ok(());
+        }
+        if how.forbidden && !HARMLESS.contains(&name.as_str()) {
+            self.warn(format!("Disallowed call to external function: {name}\n"));
+            let why = format!("`{name}` is called, and calls of external functions are not allowed");
+            return Err(Flow::error_with(ErrorKind::User, why, Detail::Misuse("external calls disallowed")));
+        }
+        if how.tell == Tell::Never || how.tell == Tell::Once && !self.told_of.insert(callee) {
+            return Ok(());
+        }
+        let caller = program.function(st.frame.func);
+        let shown = |a: &pleach_ir::Arg| Machine::shown(st, self.raw(st, consts, a.value));
+        let list: Vec<String> = caller.args[args.as_range()].iter().map(shown).collect();
+        let span = caller.spans.get(st.inst as usize).copied().unwrap_or_default();
+        let at = match span.is_known() {
+            true => format!(" at {}:{} {}", program.path(span), span.line, span.column),
+            false => String::new(),
+        };
+        let words = format!("calling external: {name}({}){at}", list.join(", "));
+        match how.tell {
+            Tell::Once => self.say(crate::said::Said::Once(words)),
+            _ => self.warn(words),
+        }
+        Ok(())
+    }
+}
