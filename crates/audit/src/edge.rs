@@ -5,7 +5,7 @@ use crate::general::generalise;
 use crate::holds::{holds, words};
 use pleach_exec::Machine;
 use pleach_ir::{Edge, Inst, Program};
-use pleach_prune::{Account, Outcome};
+use pleach_prune::{Account, Outcome, Way};
 use pleach_state::trace::Run;
 use pleach_state::{Child, End, Exit, ForkKind, State, Step};
 use pleach_wp::{Condition, Locs};
@@ -67,6 +67,12 @@ fn name(end: &End) -> String {
     }
 }
 
+/// How far a state came that forks now; `before`: blocks it left before its record began anew.
+fn at(before: usize, child: &Child) -> Way {
+    let here = child.state.origin.as_ref().map(|o| Way::of(&o.trace, o));
+    here.map_or(Way { left: before, inst: 0 }, |w| Way { left: before + w.left, ..w })
+}
+
 /// {Ψ} edge {Ψ of the children}. `Ok(false)`: no state satisfies Ψ.
 pub(crate) fn check(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]) -> Result<bool, Trouble> {
     // Which object a pointer is into was decided by the path, which a general state does not have.
@@ -97,6 +103,9 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
         (_, [only]) if !forked => Some((&only.state, &only.psi)),
         _ => None,
     };
+    // The tree's fork, and how far this state came before forks of its own that the tree does not have.
+    let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
+    let mut before = 0;
     let mut blocks = 0;
     loop {
         if blocks > MAX_BLOCKS {
@@ -113,6 +122,10 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
                 }
             }
             Step::End(end) => {
+                let here = Way::of(&st.trace, &st);
+                if fork.is_some_and(|f| Way { left: before + here.left, ..here } > f) {
+                    return Err(Trouble::Unchecked("a fork that the interpolant decides"));
+                }
                 return match &a.outcome {
                     Outcome::Ended { end: known, func, inst, .. } => {
                         same_end(&program, &st, &end, (known, *func, *inst)).map(|()| true)
@@ -120,16 +133,23 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
                     _ => same_end(&program, &st, &end, (&End::Silent, u32::MAX, 0)).map(|()| true),
                 };
             }
+            Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
+                return Err(Trouble::Unchecked("a path was cut"));
+            }
             // A switch with one way left is no fork, but looks like one where its value is unknown.
-            Step::Fork(mut next) if !forked && next.len() == 1 && next[0].end.is_none() => {
+            Step::Fork(mut next)
+                if next.len() == 1 && next[0].end.is_none() && fork.is_none_or(|f| at(before, &next[0]) < f) =>
+            {
+                before = at(before, &next[0]).left;
                 st = next.remove(0).state;
                 st.origin = None;
                 if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
                     return arrives(machine, locs, &st, psi);
                 }
             }
-            Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
-                return Err(Trouble::Unchecked("a path was cut"));
+            // Where Ψ is stronger than the node's own state it may decide the tree's fork: the way goes on beyond it.
+            Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
+                return Err(Trouble::Unchecked("a fork that the interpolant decides"));
             }
             Step::Fork(next) => {
                 if !forked {

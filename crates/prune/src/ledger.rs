@@ -2,7 +2,7 @@
 
 use crate::pruner::Open;
 use pleach_state::trace::Run;
-use pleach_state::{End, ForkKind, NodeId, State};
+use pleach_state::{End, Exit, ForkKind, NodeId, State, Trace};
 use pleach_wp::Condition;
 use std::rc::Rc;
 
@@ -33,6 +33,21 @@ pub struct Account {
     pub fork: Option<ForkKind>,
     /// the run that left the parent's block
     pub entry: Option<Run>,
+    /// where the way from the parent ends: at its fork, or here
+    pub way: Way,
+}
+
+/// How far a way goes: the blocks it leaves, and the instruction it stops at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Way {
+    pub left: usize,
+    pub inst: u32,
+}
+
+impl Way {
+    pub fn of(trace: &Trace, state: &State) -> Way {
+        Way { left: trace.runs.iter().filter(|r| r.exit != Exit::Fall).count(), inst: state.inst }
+    }
 }
 
 impl Account {
@@ -45,6 +60,7 @@ impl Account {
             outcome: open.outcome.clone(),
             fork: open.origin.is_some().then_some(open.fork),
             entry: open.entry.runs.last().copied(),
+            way: open.origin.as_ref().map_or_else(|| Way::of(&open.entry, &open.state), |o| Way::of(&o.trace, o)),
         }
     }
 

@@ -27,5 +27,5 @@ mod words;
 
 pub use explain::Explanation;
 pub use figures::Figures;
-pub use ledger::{Account, Outcome};
+pub use ledger::{Account, Outcome, Way};
 pub use pruner::{Checks, Interpolation, Method};
