@@ -19,6 +19,7 @@ void *malloc(usize); void *calloc(usize, usize); void free(void *); void *memcpy
 void *memset(void *, int, usize); void *memmove(void *, const void *, usize); void abort(void); void exit(int);
 void __assert_fail(const char *, const char *, unsigned, const char *);
 struct S { int f; u8 b; short h; int *p; }; struct N { struct N *next; int v; };
+struct L { int a[6]; int *p; }; void *realloc(void *, usize); int atexit(void (*)(void)); int *__errno_location(void);
 union U { unsigned w; u8 b[4]; short h[2]; int *p; };
 ";
 
@@ -88,10 +89,11 @@ impl Generator {
     fn globals(&mut self) {
         let k = self.rng.below(4);
         self.line(&format!("int @g0 = {k}, @g1; u8 @gb = {k}; int @ga[4] = {{1, 2, 3, {k}}}; short @gs[3];"));
-        self.line("const int @table[4] = {0, 3, 5, 1}; struct S @gS; struct N *@list; int *@gp = &@g0;");
+        self.line("const int @table[4] = {0, 3, 5, 1}; struct S @gS; struct N *@list; int *@gp = &@g0; struct L @gL;");
     }
 
-    /// Two functions of one signature (called directly and by pointer), one that writes through a pointer, one that recurs.
+    /// Two functions of one signature (called directly and by pointer), one that writes through a pointer, one that recurs, one that takes any
+    /// number of arguments, one that takes a structure by value, one for the end of the program.
     fn helpers(&mut self) {
         self.helper = true;
         for name in ["@f", "@h"] {
@@ -117,6 +119,21 @@ impl Generator {
         let e = ["@rec(n - 1, acc)", "@rec(n - 1, acc) + here", "@rec(n - 2, &here)"][self.rng.below(3) as usize];
         self.line(&format!("return {e};"));
         self.close("}");
+        self.open("static int @va(int n, ...) {");
+        let c = self.cond_on("s");
+        self.line("__builtin_va_list l, m; int s = 0; __builtin_va_start(l, n); __builtin_va_copy(m, l);");
+        self.line("for (int k = 0; k < n; k++) s += __builtin_va_arg(l, int);");
+        self.line(&format!("if ({c}) s ^= __builtin_va_arg(m, int);"));
+        self.line("return s;");
+        self.close("}");
+        self.open("static int @big(struct L v, int x) {");
+        let (c, e) = (self.cond_on("v.a[1]"), self.int(1));
+        self.line(&format!("int r = v.a[0], y = x; v.a[2] = x; if ({c}) v.a[1] = {e};"));
+        self.line("if (v.p) *v.p = r;");
+        self.line("return v.a[1] + v.a[2];");
+        self.close("}");
+        let c = self.cond_on("@g1");
+        self.line(&format!("static void @bye(void) {{ @g0++; if ({c}) __assert_fail(\"\", \"\", 1, \"\"); }}"));
         self.helper = false;
     }
 

@@ -23,14 +23,20 @@ pub enum Family {
     Fresh,
     Struct,
     Claim,
+    Grow,
+    Variable,
+    ByValue,
+    Handler,
+    Errno,
+    Far,
 }
 
 use Family::*;
 
 impl Family {
-    pub const ALL: [Family; 18] = [
+    pub const ALL: [Family; 24] = [
         Loop, Switch, Index, Heap, Alias, List, Bulk, Bytes, Union, Call, Pointer, Recursion, Assume, Exit, Division,
-        Fresh, Struct, Claim,
+        Fresh, Struct, Claim, Grow, Variable, ByValue, Handler, Errno, Far,
     ];
 }
 
@@ -199,6 +205,43 @@ impl Generator {
                 _ => self.line(&format!("{{ struct S *sp = &s; if ({c}) sp = &z; sp->f = {e}; sp->h = {k}; }}")),
             },
             Claim => self.claim(),
+            Grow => match self.rng.below(5) {
+                0 => self.line(&format!("hp = realloc(hp, {});", [4, 8, 16, 0][k as usize])),
+                1 => self.line(&format!("if ({c}) hp = realloc(hp, {});", 4 * (1 + k))),
+                2 => self.line(&format!("hp = realloc(0, 8); hp[1] = {e};")),
+                3 => self.line(&format!("{{ int *n = realloc(hp, {}); n[0] += {e}; hp = n; t = hp[1]; }}", 8 + 4 * k)),
+                _ => self.line(&format!("{{ int n = 4; if ({c}) n = {}; hp = realloc(hp, n); hp[0] = {k}; }}", 4 * k)),
+            },
+            Variable => match self.rng.below(4) {
+                0 => self.line(&format!("t = @va(2, {e}, i0);")),
+                1 => self.line(&format!("t += @va(i0 & {}, {e}, c0, x1);", [3, 1, 1, 3][k as usize])),
+                2 => self.line(&format!("i1 = @va({}, *p, {e}, *q);", 1 + (n % 4))),
+                _ => self.line(&format!("i1 = @va(({c}) + 1, {e}, s0, i2);")),
+            },
+            ByValue => match self.rng.below(4) {
+                0 => self.line(&format!("{{ struct L v = {{{{{e}, i0, 3}}, p}}; t = @big(v, i1); }}")),
+                1 => self.line(&format!("@gL.a[{k}] = {e}; @gL.p = {};", ["p", "q", "0", "&i1"][n as usize % 4])),
+                2 => self.line(&format!("i1 = @big(@gL, {e});")),
+                _ => self
+                    .line(&format!("{{ struct L v = @gL, w = {{{{1}}, &t}}; if ({c}) v = w; i2 += @big(v, {e}); }}")),
+            },
+            Handler => match self.rng.below(3) {
+                0 => self.line("atexit(@bye);"),
+                1 => self.line(&format!("if ({c}) atexit(@bye);")),
+                _ => self.line(&format!("@g1 = {e};")),
+            },
+            Errno => match self.rng.below(3) {
+                0 => self.line(&format!("*__errno_location() = {e};")),
+                1 => self.line(&format!("if ({c}) *__errno_location() = {k};")),
+                _ => self.line(&format!("if (*__errno_location() == {k}) i1++;")),
+            },
+            Far => match self.rng.below(5) {
+                0 => self.line(&format!("memset(m + (d0 & {}), {e}, {});", [3, 1, 3, 7][k as usize], 1 + (n % 3))),
+                1 => self.line(&format!("memcpy(m + (x0 & {}), in, {});", [3, 1, 2, 4][k as usize], 1 + (n % 3))),
+                2 => self.line(&format!("memcpy(b, (u8 *)a + (x1 & {}), 4);", [7, 8, 12, 4][k as usize])),
+                3 => self.line(&format!("memcpy(&i1, a + (d0 & {}), 4);", [3, 1, 3, 4][k as usize])),
+                _ => self.line(&format!("{{ u8 w[8] = {{{k}}}; memcpy(w + (in[0] & 3), m, 4); t = w[{}]; }}", (n % 8))),
+            },
         }
     }
 
