@@ -103,6 +103,24 @@ fn frame(machine: &mut Machine, known: &BTreeMap<Loc, Known>, depth: u32, frame:
             None => Value::Term(unknown(&mut machine.terms, &format!("audit!r{depth}.{slot}"), width)),
         };
     }
+    let behind = out.regs.len();
+    out.varargs = frame
+        .varargs
+        .iter()
+        .enumerate()
+        .map(|(i, (_, ty))| {
+            let slot = (behind + i) as u32;
+            let v = match known.get(&Loc::Reg { depth, slot }) {
+                Some(k) => known_value(&mut machine.terms, *k, &format!("r{depth}.{slot}")),
+                None => Value::Term(unknown(
+                    &mut machine.terms,
+                    &format!("audit!r{depth}.{slot}"),
+                    program.target.bits(*ty),
+                )),
+            };
+            (v, *ty)
+        })
+        .collect();
     out
 }
 

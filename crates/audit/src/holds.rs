@@ -14,7 +14,7 @@ pub fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
     loop {
         let (here, frame, callers) = at;
         if here == depth {
-            return frame.regs.get(slot as usize).copied();
+            return frame.register(slot);
         }
         let c = callers?;
         at = (here.checked_sub(1)?, &c.frame, c.below.as_deref());

@@ -235,6 +235,7 @@ impl Machine {
         match o.kind {
             ObjectKind::Global => match program.globals.get(o.site.inst as usize) {
                 Some(g) if o.site.func == u32::MAX && !g.name.starts_with('.') => format!("`{}` ({bytes})", g.name),
+                None if o.site.inst == u32::MAX && o.site.func == u32::MAX => format!("`errno` ({bytes})"),
                 _ if o.site.func == u32::MAX => format!("a constant of {bytes}"),
                 _ => format!("an input of {bytes}"),
             },

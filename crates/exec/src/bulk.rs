@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
 use pleach_memory::Value;
+use pleach_memory::symbolic::trailing_zeros;
 use pleach_state::{Access, State};
 
 impl Machine {
@@ -59,7 +60,7 @@ impl Machine {
                 Ok(())
             }
             _ => {
-                note(st, || Access::Opaque);
+                self.note_copy(st, to, from, n);
                 // A symbolic offset on one side: byte by byte, all reads before the writes.
                 let bytes: Vec<Value> = (0..n).map(|i| self.read_byte(st, from, i)).collect();
                 for (i, b) in bytes.into_iter().enumerate() {
@@ -103,6 +104,20 @@ impl Machine {
         self.terms.as_const(plain).is_none().then_some(plain)
     }
 
+    fn note_copy(&mut self, st: &mut State, to: Place, from: Place, len: u64) {
+        let mut whole = len.is_power_of_two() && len <= 8;
+        let mut parts = |place: Place| match place {
+            Place::At { obj, off } => (obj, Some(off)),
+            Place::Symbolic { obj, off } => {
+                whole &= u64::from(trailing_zeros(&self.terms, off)) >= u64::from(len.trailing_zeros());
+                (obj, None)
+            }
+        };
+        let ((to, to_off), (from, from_off)) = (parts(to), parts(from));
+        let from_size = st.memory.header(from).map_or(0, |o| o.size);
+        note(st, || Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole });
+    }
+
     fn read_byte(&mut self, st: &mut State, place: Place, i: u64) -> Value {
         let at = self.shifted(place, i);
         self.read_place(st, at, 1)
@@ -142,7 +157,8 @@ impl Machine {
                 }
             }
             place => {
-                note(st, || Access::Opaque);
+                let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
+                note(st, || Access::FillWithin { obj, len: n });
                 for i in 0..n {
                     let at = self.shifted(place, i);
                     self.write_place(st, at, 1, byte);

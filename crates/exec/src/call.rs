@@ -94,7 +94,9 @@ impl Machine {
                     Err(flow) => return flow,
                 };
                 let to = Value::ptr(id, 0);
+                // The copy is recorded, as a part of the call.
                 if let Err(flow) = self.copy_bytes(st, to, v, Value::Int(u64::from(size)), 64) {
+                    st.trace.accesses.truncate(mark);
                     st.memory.drop_local(id);
                     return flow;
                 }
@@ -113,8 +115,6 @@ impl Machine {
             }
             rest = extra.into();
         }
-        // Copies made for the callee are part of the call, which walkers recognise by the callee's parameters.
-        st.trace.accesses.truncate(mark);
         self.enter_function(st, callee, &values, rest, dsts);
         st.frame.locals.extend(copies);
         Flow::Frame
@@ -143,6 +143,21 @@ impl Machine {
         varargs: Rc<[(Value, Ty)]>,
         dsts: Range,
     ) {
+        if st.recording {
+            let first = self.program.function(callee).blocks[0].first.0;
+            st.trace.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
+        }
+        self.push_frame(st, callee, args, varargs, dsts);
+    }
+
+    pub(crate) fn push_frame(
+        &mut self,
+        st: &mut State,
+        callee: FuncId,
+        args: &[Value],
+        varargs: Rc<[(Value, Ty)]>,
+        dsts: Range,
+    ) {
         let program = self.program.clone();
         let target = program.function(callee);
         let mut frame = Frame::new(callee, target.slots.len());
@@ -150,10 +165,6 @@ impl Machine {
             frame.regs[p.slot.index()] = *v;
         }
         frame.varargs = varargs;
-        if st.recording {
-            let first = target.blocks[0].first.0;
-            st.trace.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
-        }
         let mut below = std::mem::replace(&mut st.frame, frame);
         below.block = st.block;
         below.inst = st.inst + 1;

@@ -56,7 +56,9 @@ impl Machine {
                     self.count_entry(st, f);
                 }
             }
-            Phase::Exiting { status, next } if st.callers.is_none() => return self.next_handler(st, status, next),
+            Phase::Exiting { status, next } if st.callers.is_none() => {
+                return self.next_handler(st, status, next, false);
+            }
             _ => {}
         }
         Flow::Frame
@@ -81,10 +83,11 @@ impl Machine {
         for o in std::mem::take(&mut st.frame.locals) {
             st.memory.drop_local(o);
         }
-        self.next_handler(st, status, 0)
+        self.next_handler(st, status, 0, true)
     }
 
-    fn next_handler(&mut self, st: &mut State, status: Option<i32>, next: u32) -> Flow {
+    /// `begins`: the instruction at hand ends the program; otherwise a handler has returned.
+    fn next_handler(&mut self, st: &mut State, status: Option<i32>, next: u32, begins: bool) -> Flow {
         let handlers = st.at_exit.clone();
         let total = handlers.len() + self.program.destructors.len();
         if (next as usize) >= total {
@@ -100,14 +103,20 @@ impl Machine {
             (self.program.destructors.get(i - handlers.len()).copied(), Value::Int(0))
         };
         let Some(func) = func.filter(|g| !self.program.function(*g).is_declaration()) else {
-            return self.next_handler(st, status, next + 1);
+            return self.next_handler(st, status, next + 1, begins);
         };
+        if st.recording {
+            // The instruction that ended the program is the last one that was executed.
+            let to = st.inst + u32::from(begins);
+            let first = self.program.function(func).blocks[0].first.0;
+            st.trace.leave(st.frame.func, to, st.call_depth(), Exit::Ending, first);
+        }
         // The frame of the handler stands on the frame that exited; nothing above it is needed any more.
         st.callers = None;
         st.phase = Phase::Exiting { status, next: next + 1 };
         let args: smallvec::SmallVec<[Value; 1]> =
             self.program.function(func).params.iter().map(|_| argument).collect();
-        self.enter_function(st, func, &args, Rc::new([]), Range::default());
+        self.push_frame(st, func, &args, Rc::new([]), Range::default());
         Flow::Frame
     }
 

@@ -47,7 +47,7 @@ pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};
 pub use library_calls::{Externals, Tell};
 pub use logic::Refuted;
-pub use machine::{Arrival, Machine, address_of};
+pub use machine::{Arrival, Machine, address_of, fixed_objects};
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::{KEPT, STAND_INS};
 pub use resolved::Resolved;

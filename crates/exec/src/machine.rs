@@ -162,6 +162,11 @@ impl Machine {
         }
     }
 
+    /// The object of `errno`: it comes after the functions.
+    pub(crate) fn errno_object(&self) -> ObjId {
+        ObjId(fixed_objects(&self.program) - 1)
+    }
+
     /// The function a code pointer names.
     pub(crate) fn function_at(&self, obj: ObjId) -> Option<FuncId> {
         let g = self.program.globals.len() as u32;
@@ -216,6 +221,10 @@ impl Machine {
                 o.readonly = g.constant;
             }
         }
+        let site = Site { func: u32::MAX, inst: u32::MAX };
+        space
+            .allocate(4, 4, ObjectKind::Global, site, Contents::new(4, Background::Zero))
+            .map_err(|_| SetupError::Memory("errno".into()))?;
         Ok(space)
     }
 
@@ -306,6 +315,11 @@ fn transitive(aliases: BTreeMap<FuncId, FuncId>) -> BTreeMap<FuncId, FuncId> {
         (from, to)
     };
     aliases.keys().map(last).collect()
+}
+
+/// So many objects are there from the beginning and the same in every state: globals, functions, `errno`.
+pub fn fixed_objects(program: &Program) -> u32 {
+    (program.globals.len() + program.functions.len() + 1) as u32
 }
 
 /// The value of an address constant.

@@ -3,12 +3,13 @@
 //! On x86-64 clang expands `va_arg` into reads of a structure: `{ i32 gp_offset, i32 fp_offset, ptr overflow_area, ptr save_area }`.
 //! `va_start` fills it so that every argument lies in the overflow area; on 32-bit targets the list is a plain pointer.
 
-use crate::access::Purpose;
+use crate::access::{Place, Purpose, note};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_ir::{Inst, Ty};
-use pleach_memory::{ObjectKind, Value};
-use pleach_state::{Cut, ErrorKind, State};
+use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_state::trace::Arguments;
+use pleach_state::{Access, Cut, ErrorKind, State};
 
 /// Library functions that pass on as many arguments as there may be, given or not.
 const GREEDY: [&str; 5] = ["ioctl", "mremap", "prctl", "ptrace", "syscall"];
@@ -21,16 +22,20 @@ impl Machine {
             Inst::VaStart { list } => {
                 let list = self.value(st, consts, list, pw);
                 let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, Purpose::Write)?;
-                crate::access::note(st, || pleach_state::Access::Opaque);
-                let area = self.argument_area(st)?;
+                let (area, args) = self.argument_area(st)?;
                 st.frame.locals.push(area);
+                let size = st.memory.get(area).map_or(0, |o| o.size);
+                note(st, || match place {
+                    Place::At { obj, off } => Access::VaStart { list: obj, off, area, size, args },
+                    Place::Symbolic { .. } => Access::Opaque,
+                });
                 let area = Value::ptr(area, 0);
                 if pw == 64 {
                     // Offsets past the register save area: everything is taken from the overflow area.
-                    let crate::access::Place::At { obj, off } = place else {
+                    let Place::At { obj, off } = place else {
                         return Err(Flow::cut(Cut::Unsupported("va_start through a symbolic pointer".into())));
                     };
-                    let at = |k: u64| crate::access::Place::At { obj, off: off + k };
+                    let at = |k: u64| Place::At { obj, off: off + k };
                     self.write_place(st, at(0), 4, Value::Int(48));
                     self.write_place(st, at(4), 4, Value::Int(304));
                     self.write_place(st, at(8), 8, area);
@@ -80,17 +85,18 @@ impl Machine {
     }
 
     /// The variable arguments of the top frame, one after the other as the calling convention lays them out in memory.
-    fn argument_area(&mut self, st: &mut State) -> Attempt<pleach_memory::ObjId> {
+    /// With the offset and the type of each.
+    fn argument_area(&mut self, st: &mut State) -> Attempt<(ObjId, Arguments)> {
         let args = st.frame.varargs.clone();
         let word = self.pointer_bytes();
         let mut offset = 0u64;
         let mut placed = Vec::new();
-        for &(v, ty) in args.iter() {
+        for &(_, ty) in args.iter() {
             let bytes = u64::from(self.program.target.store_bytes(ty));
             if is_wide(word, ty) {
                 offset = offset.next_multiple_of(16);
             }
-            placed.push((offset, bytes, v));
+            placed.push((offset, ty));
             offset += bytes.next_multiple_of(word);
         }
         if self.program.library && GREEDY.contains(&self.program.function(st.frame.func).name.as_str()) {
@@ -98,10 +104,11 @@ impl Machine {
             offset = offset.max(MOST * word);
         }
         let id = self.allocate(st, offset, 16, ObjectKind::Stack)?;
-        for (off, bytes, v) in placed {
-            self.write_place(st, crate::access::Place::At { obj: id, off }, bytes, v);
+        for (&(off, ty), &(v, _)) in placed.iter().zip(args.iter()) {
+            let bytes = u64::from(self.program.target.store_bytes(ty));
+            self.write_place(st, Place::At { obj: id, off }, bytes, v);
         }
-        Ok(id)
+        Ok((id, placed.into()))
     }
 }
 

@@ -545,7 +545,7 @@ fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, byte
 /// A register of the frame at a call depth.
 pub(crate) fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
     let frame = frames(state).find(|(d, _)| *d == depth)?.1;
-    frame.regs.get(slot as usize).copied()
+    frame.register(slot)
 }
 
 /// Frames with their call depths, from the top.

@@ -1,5 +1,6 @@
 //! Points of the program where states are compared: an instruction and the stack of call sites above it.
 
+use pleach_memory::Value;
 use pleach_state::{Phase, State};
 
 /// Equal points also agree on what else decides how the program goes on: whether it is ending, and whether forking is on.
@@ -12,9 +13,9 @@ impl Point {
         Point(vec![(0, n)])
     }
 
-    /// States with exit handlers, or outside the main phase, are not compared: what they do at the end is not in their frames.
+    /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they do then is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
-        state.at_exit.is_empty() && state.phase == Phase::Main
+        state.at_exit.iter().all(|h| h.0.is_concrete() && h.1 == Value::Int(0)) && !matches!(state.phase, Phase::Constructor(_))
     }
 
     pub fn of(state: &State) -> Point {
@@ -25,6 +26,16 @@ impl Point {
             at = c.below.as_deref();
         }
         v.push((u32::from(state.forking), u32::MAX));
+        for h in state.at_exit.iter() {
+            match h.0 {
+                Value::Ptr { obj, off } => v.extend([(obj.0, u32::MAX - 1), (off as u32, (off >> 32) as u32)]),
+                Value::Int(n) => v.extend([(n as u32, u32::MAX - 2), (0, (n >> 32) as u32)]),
+                _ => {}
+            }
+        }
+        if let Phase::Exiting { next, .. } = state.phase {
+            v.push((next, u32::MAX - 3));
+        }
         Point(v)
     }
 }

@@ -102,7 +102,7 @@ impl Interpolation {
             covering: None,
             budget: Budget::default(),
             written: Written::default(),
-            fixed: (program.globals.len() + program.functions.len()) as u32,
+            fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
             figures: Figures::default(),

@@ -38,6 +38,13 @@ pub struct JumpPoint {
 }
 
 impl Frame {
+    /// A register; behind the registers come the variable arguments, as if they were some.
+    pub fn register(&self, slot: u32) -> Option<Value> {
+        let slot = slot as usize;
+        let argument = || self.varargs.get(slot.checked_sub(self.regs.len())?).map(|a| a.0);
+        self.regs.get(slot).copied().or_else(argument)
+    }
+
     pub fn new(func: FuncId, slots: usize) -> Frame {
         Frame {
             func,

@@ -53,8 +53,6 @@ pub struct State {
     pub jump_points: Rc<Vec<Rc<JumpPoint>>>,
     /// as it was when the last exception was thrown
     pub thrown: Option<Rc<State>>,
-    /// the object behind `errno`, once the program asked for it
-    pub errno: Option<ObjId>,
     pub phase: Phase,
     /// whether `trace` is kept: from the first fork on, when a technique walks back over it
     pub recording: bool,
@@ -117,7 +115,6 @@ impl State {
             at_exit: Rc::new(Vec::new()),
             jump_points: Rc::new(Vec::new()),
             thrown: None,
-            errno: None,
             phase: Phase::Main,
             recording: false,
             trace: Trace::default(),

@@ -3,9 +3,9 @@
 //! *Idea*: the program text says what each instruction does to registers; recorded is only what it cannot say: which straight
 //! runs of instructions were executed, by which edge each was left, and which places the accesses among them resolved to.
 //! *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly one entry in `accesses`, in the
-//! order of execution.
+//! order of execution; a call into a body has one for each structure it passes by value.
 
-use pleach_ir::{FuncId, Range};
+use pleach_ir::{FuncId, Range, Ty};
 use pleach_memory::{ObjId, Value};
 use std::rc::Rc;
 
@@ -33,7 +33,12 @@ pub enum Exit {
     /// into a function with a body
     Call,
     Return,
+    /// into a function that runs because the program ends
+    Ending,
 }
+
+/// Arguments in memory: offset and type of each.
+pub type Arguments = Rc<[(u64, Ty)]>;
 
 #[derive(Clone, Debug)]
 pub enum Access {
@@ -78,6 +83,35 @@ pub enum Access {
     FreeNull,
     /// no effect but this result
     Result(Value),
+    /// no effect but this result: the low bits of an argument
+    Argument {
+        index: u32,
+        bits: u16,
+    },
+    /// the block `old` (none: null was given) gave way to `new` (none: no bytes were asked for), with its first `kept` bytes
+    Realloc {
+        old: Option<ObjId>,
+        new: Option<ObjId>,
+        kept: u64,
+        size: u64,
+    },
+    /// the address of a fresh block was written to a place
+    AllocTo {
+        obj: ObjId,
+        size: u64,
+        at: ObjId,
+        off: u64,
+    },
+    /// the first argument, this function, was registered to run at the end
+    AtExit(Value),
+    /// a list of variable arguments began at a place: a fresh local holds them, at these offsets
+    VaStart {
+        list: ObjId,
+        off: u64,
+        area: ObjId,
+        size: u64,
+        args: Arguments,
+    },
     Copy {
         to: ObjId,
         to_off: u64,
@@ -88,6 +122,20 @@ pub enum Access {
     Fill {
         obj: ObjId,
         off: u64,
+        len: u64,
+    },
+    /// one offset or both were not constant (`None`); `whole`: an offset like that is a multiple of the length, which is that of a word
+    CopyWithin {
+        to: ObjId,
+        to_off: Option<u64>,
+        from: ObjId,
+        from_off: Option<u64>,
+        from_size: u64,
+        len: u64,
+        whole: bool,
+    },
+    FillWithin {
+        obj: ObjId,
         len: u64,
     },
     /// back to a caller: where its results go, and the locals that ceased to exist
@@ -124,7 +172,9 @@ impl Trace {
     /// Ends the run in progress before instruction `to`; the next begins at `next`.
     #[inline]
     pub fn leave(&mut self, func: FuncId, to: u32, depth: u32, exit: Exit, next: u32) {
-        if self.from != to || exit != Exit::Fall {
+        // Into which function a call went shows by the run after it, be it empty.
+        let called = self.runs.last().is_some_and(|r| matches!(r.exit, Exit::Call | Exit::Ending));
+        if self.from != to || exit != Exit::Fall || called {
             self.runs.push(Run { func: func.0, from: self.from, to, depth, exit });
         }
         self.from = next;

@@ -1,30 +1,64 @@
 //! Walking back over calls, returns and modelled functions.
 
 use crate::condition::{Home, Pin};
+use crate::loc::Loc;
 use crate::transformer::{GiveUp, Walked, Walker};
-use pleach_ir::{Callee, FuncId, Function, OpndKind, Range, Symbol};
+use pleach_exec::semantics::overflow_term;
+use pleach_expr::{SymbolId, TermId};
+use pleach_ir::{BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
 use pleach_memory::{ObjId, ObjectKind};
 use pleach_state::Access;
+use pleach_state::trace::Run;
 
 impl Walker<'_> {
-    /// Out of a callee into its caller: parameters become arguments.
-    pub(crate) fn entered(&mut self, f: &Function, depth: u32, callee: Callee, args: Range, func: u32) -> Walked<()> {
+    /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last first.
+    pub(crate) fn entered(
+        &mut self,
+        f: &Function,
+        depth: u32,
+        callee: Callee,
+        args: Range,
+        func: u32,
+        copies: &[Access],
+    ) -> Walked<()> {
         let program = self.program;
         let target = &program.functions[func as usize];
-        if target.variadic || target.params.iter().any(|p| p.byval.is_some()) {
-            return Err(GiveUp("a call with copied or variable arguments"));
-        }
         if let Callee::Direct(g) = callee
             && g.0 != func
         {
             return Err(GiveUp("the record does not fit the program"));
         }
-        self.without_frame(depth + 1)?;
         let list = &f.args[args.as_range()];
-        for (p, a) in target.params.iter().zip(list) {
+        let by_value = target.params.iter().zip(list).filter(|(p, _)| p.byval.is_some());
+        for ((p, a), copy) in by_value.rev().zip(copies) {
+            let &Access::Copy { to, from, from_off, len, .. } = copy else {
+                return Err(GiveUp("a copy at a symbolic offset"));
+            };
+            let (r, base) = (self.register(target, depth + 1, p.slot), self.terms.base(to));
+            self.replace(r, base);
+            let looks = self.cells(to).next().is_some();
+            self.overwrite(to, 0, len, |w, at, k| w.contents(from, from_off + at, k));
+            self.made(depth + 1, to, len, false, true)?;
+            let source = self.pointer(f, depth, a.value)?;
+            if looks {
+                self.pin(source, from, Some(from_off), len, false)?;
+            } else {
+                self.valid_unless_evident(source, from, Some(from_off), len, false);
+            }
+        }
+        self.without_frame(depth + 1)?;
+        for (p, a) in target.params.iter().zip(list).filter(|(p, _)| p.byval.is_none()) {
             let r = self.register(target, depth + 1, p.slot);
             if self.needs_term(r) {
                 let w = self.width(a.ty);
+                let v = self.operand(f, depth, a.value, w)?;
+                self.replace(r, v);
+            }
+        }
+        for (i, a) in list.iter().skip(target.params.len()).enumerate() {
+            let w = self.width(a.ty);
+            let r = self.argument(target, depth + 1, i, w);
+            if self.needs_term(r) {
                 let v = self.operand(f, depth, a.value, w)?;
                 self.replace(r, v);
             }
@@ -38,6 +72,67 @@ impl Walker<'_> {
             self.require(same);
         }
         Ok(())
+    }
+
+    /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost its locals. The
+    /// frames below are there no longer.
+    pub(crate) fn ending(&mut self, inner: Option<Run>, depth: u32) -> Walked<()> {
+        let Some(inner) = inner else { return Err(GiveUp("call without callee")) };
+        let target = &self.program.functions[inner.func as usize];
+        for p in &target.params {
+            let r = self.register(target, inner.depth, p.slot);
+            let zero = self.terms.constant(self.terms.width(r), 0);
+            self.replace(r, zero);
+        }
+        self.without_frame(inner.depth)?;
+        let gone = self.condition.dead.iter().any(|d| !d.freed);
+        let in_frame = |s: &SymbolId| matches!(self.locs.get(*s), Some(Loc::Reg { .. }));
+        if gone || self.condition.support(self.terms).iter().any(in_frame) {
+            return Err(GiveUp("a frame that the program's end leaves"));
+        }
+        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
+            *h = h.and(Home::Outlives(depth)).ok_or(GiveUp("a local of a frame below"))?;
+        }
+        Ok(())
+    }
+
+    /// A variable argument of a frame.
+    fn argument(&mut self, f: &Function, depth: u32, i: usize, width: u16) -> TermId {
+        let slot = (f.slots.len() + i) as u32;
+        self.locs.term(self.terms, Loc::Reg { depth, slot }, width)
+    }
+
+    /// A list of variable arguments began: the words of the list, and a local with the arguments.
+    pub(crate) fn va_start(&mut self, f: &Function, depth: u32, list: Opnd, access: &Access) -> Walked<()> {
+        let Access::VaStart { list: at, off, area, size, args } = access else {
+            return Err(GiveUp("a list of arguments at a symbolic offset"));
+        };
+        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let p = self.terms.pointer_bits;
+        let mut words = self.terms.base(*area);
+        if p == 64 {
+            let (used, null) = (self.terms.constant(64, 304 << 32 | 48), self.terms.constant(64, 0));
+            words = self.terms.concat(words, used);
+            words = self.terms.concat(null, words);
+        }
+        let bytes = u64::from(self.terms.width(words)) / 8;
+        self.overwrite(*at, *off, bytes, |w, at, n| w.terms.extract(words, (at * 8) as u16, (n * 8) as u16));
+        for (i, &(k, ty)) in args.iter().enumerate() {
+            let bytes = u64::from(self.program.target.store_bytes(ty));
+            let w = self.width(ty);
+            let value = self.argument(f, depth, i, w);
+            let value = self.terms.zext(value, (bytes * 8) as u16);
+            self.overwrite(*area, k, bytes, |w, at, n| w.terms.extract(value, (at * 8) as u16, (n * 8) as u16));
+        }
+        self.made(depth, *area, *size, false, true)?;
+        let ptr = self.pointer(f, depth, list)?;
+        if looks {
+            self.pin(ptr, *at, Some(*off), bytes, true)
+        } else {
+            self.valid_unless_evident(ptr, *at, Some(*off), bytes, true);
+            Ok(())
+        }
     }
 
     /// Back into a callee: the caller's results become the returned values; locals ceased to exist.
@@ -119,6 +214,29 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
+            Access::AtExit(handler) => {
+                if let (true, Some(d)) = (needed, dst) {
+                    let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
+                    self.assign(f, depth, d, done);
+                }
+                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let ptr = self.pointer(f, depth, p.value)?;
+                let w = self.terms.pointer_bits;
+                let known = handler.to_term(self.terms, w).ok_or(GiveUp("no value"))?;
+                let same = self.terms.eq(ptr, known);
+                self.require(same);
+                Ok(())
+            }
+            Access::Argument { index, bits } => {
+                if let (true, Some(d)) = (needed, dst) {
+                    let Some(a) = list.get(index as usize) else { return Err(GiveUp("no argument")) };
+                    let w = self.width(a.ty);
+                    let t = self.operand(f, depth, a.value, w)?;
+                    let t = self.terms.extract(t, 0, bits.min(w));
+                    self.assign(f, depth, d, t);
+                }
+                Ok(())
+            }
             Access::Fresh => {
                 // What the arguments decide beside the result (an empty range is an error) is not described.
                 if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
@@ -191,20 +309,25 @@ impl Walker<'_> {
                 let sizes = if zeroed && list.len() == 2 { 2 } else { 1 };
                 let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
                 self.allocated(f, depth, dst, obj, size, zeroed, false)?;
-                if let Some(blocks) = &mut self.condition.blocks
-                    && !blocks.remove(&obj)
-                {
-                    return Err(GiveUp("a block that is lost"));
-                }
+                self.block_made(obj)?;
                 if !constant {
                     let w = self.terms.pointer_bits;
-                    let mut product = self.terms.constant(w, 1);
+                    let mut bytes = None;
                     for a in list.iter().rev().take(sizes) {
                         let v = self.operand(f, depth, a.value, w)?;
-                        product = self.terms.mul(product, v);
+                        bytes = Some(match bytes {
+                            None => v,
+                            Some(n) => {
+                                // Beyond the address space there would be no block.
+                                let over = overflow_term(self.terms, BinOp::Mul, false, n, v);
+                                let fits = self.terms.not(over);
+                                self.require(fits);
+                                self.terms.mul(n, v)
+                            }
+                        });
                     }
                     let k = self.terms.constant(w, size);
-                    let same = self.terms.eq(product, k);
+                    let same = self.terms.eq(bytes.unwrap_or(k), k);
                     self.require(same);
                 }
                 Ok(())
@@ -213,29 +336,72 @@ impl Walker<'_> {
                 self.killed()?;
                 self.died(obj, Home::Any)?;
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
-                let ptr = self.pointer(f, depth, p.value)?;
-                self.condition.require_pin(Pin { kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
-                self.live.forget();
-                if let Some(blocks) = &mut self.condition.blocks {
-                    blocks.insert(obj);
-                }
-                Ok(())
+                self.block_given(f, depth, p.value, obj, 0)
             }
             Access::FreeNull => {
                 let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
-                let ptr = self.pointer(f, depth, p.value)?;
-                let zero = self.terms.constant(self.terms.width(ptr), 0);
-                let null = self.terms.eq(ptr, zero);
-                self.require(null);
-                Ok(())
+                self.null_given(f, depth, p.value)
             }
-            Access::Copy { .. } | Access::Fill { .. } | Access::Empty if list.len() >= 3 => {
+            Access::Realloc { old, new, kept, size } => {
+                let [p, n, ..] = list else { return Err(GiveUp("no argument")) };
+                if let Some(old) = old {
+                    self.killed()?;
+                    self.died(old, Home::Any)?;
+                }
+                match new {
+                    Some(new) => {
+                        if let Some(old) = old {
+                            // SOUND: what lies behind may be anything, also the bytes of a larger block.
+                            self.overwrite(new, 0, kept, |w, at, k| w.contents(old, at, k));
+                        }
+                        self.allocated(f, depth, dst, new, size, false, false)?;
+                        self.block_made(new)?;
+                    }
+                    None => {
+                        if let (true, Some(d)) = (needed, dst) {
+                            let null = self.terms.constant(self.terms.pointer_bits, 0);
+                            self.assign(f, depth, d, null);
+                        }
+                    }
+                }
+                match old {
+                    Some(old) => self.block_given(f, depth, p.value, old, kept)?,
+                    None => self.null_given(f, depth, p.value)?,
+                }
+                self.same_as_recorded(f, depth, n.value, n.ty, size)
+            }
+            Access::AllocTo { obj, size, at, off } => {
+                let [p, _, n, ..] = list else { return Err(GiveUp("no argument")) };
+                if let (true, Some(d)) = (needed, dst) {
+                    let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
+                    self.assign(f, depth, d, done);
+                }
+                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                let (base, word) = (self.terms.base(obj), u64::from(self.terms.pointer_bits) / 8);
+                self.overwrite(at, off, word, |w, k, n| w.terms.extract(base, (k * 8) as u16, (n * 8) as u16));
+                self.made(depth, obj, size, false, false)?;
+                self.block_made(obj)?;
+                let ptr = self.pointer(f, depth, p.value)?;
+                if looks {
+                    self.pin(ptr, at, Some(off), word, true)?;
+                } else {
+                    self.valid_unless_evident(ptr, at, Some(off), word, true);
+                }
+                self.same_as_recorded(f, depth, n.value, n.ty, size)
+            }
+            Access::Copy { .. }
+            | Access::CopyWithin { .. }
+            | Access::Fill { .. }
+            | Access::FillWithin { .. }
+            | Access::Empty
+                if list.len() >= 3 =>
+            {
                 let len_width = self.width(list[2].ty);
                 if let (true, Some(d)) = (needed, dst) {
                     let v = self.pointer(f, depth, list[0].value)?;
                     self.assign(f, depth, d, v);
                 }
-                if matches!(access, Access::Fill { .. }) {
+                if matches!(access, Access::Fill { .. } | Access::FillWithin { .. }) {
                     self.bulk_fill(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
                 } else {
                     self.bulk_copy(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
@@ -243,6 +409,31 @@ impl Walker<'_> {
             }
             _ => Err(GiveUp("a function whose effects are not described")),
         }
+    }
+
+    /// A heap block came into being.
+    fn block_made(&mut self, obj: ObjId) -> Walked<()> {
+        let known = self.condition.blocks.as_mut().is_none_or(|b| b.remove(&obj));
+        if known { Ok(()) } else { Err(GiveUp("a block that is lost")) }
+    }
+
+    /// The pointer is to the start of this heap block, which has room for `bytes`.
+    fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> Walked<()> {
+        let ptr = self.pointer(f, depth, p)?;
+        self.condition.require_pin(Pin { bytes, kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
+        self.live.forget();
+        if let Some(blocks) = &mut self.condition.blocks {
+            blocks.insert(obj);
+        }
+        Ok(())
+    }
+
+    fn null_given(&mut self, f: &Function, depth: u32, p: Opnd) -> Walked<()> {
+        let ptr = self.pointer(f, depth, p)?;
+        let zero = self.terms.constant(self.terms.width(ptr), 0);
+        let null = self.terms.eq(ptr, zero);
+        self.require(null);
+        Ok(())
     }
 
     /// `c` holds from here on: each literal is needed only where it does.

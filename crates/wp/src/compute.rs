@@ -59,14 +59,7 @@ impl Walker<'_> {
         pleach_ir::defs::for_each_result(f, inst, |s| needed |= self.needs(f, depth, s));
         if needed {
             self.computed(f, depth, inst)?;
-        } else if matches!(
-            inst,
-            Inst::Unsupported { .. }
-                | Inst::StackRestore { .. }
-                | Inst::VaStart { .. }
-                | Inst::VaCopy { .. }
-                | Inst::VaArg { .. }
-        ) {
+        } else if matches!(inst, Inst::Unsupported { .. } | Inst::StackRestore { .. } | Inst::VaArg { .. }) {
             return Err(GiveUp("an instruction that is not walked back over"));
         }
         for c in checks {

@@ -14,5 +14,6 @@ pub mod transformer;
 
 pub use condition::{Choice, Condition, Dead, Home, Pin, Valid};
 pub use loc::{Loc, Locs};
+pub use pleach_exec::fixed_objects;
 pub use sum::Sum;
 pub use transformer::{GiveUp, Validity, Walked, Walker};

@@ -104,7 +104,7 @@ impl Walker<'_> {
     }
 
     /// The obligation of an access, unless the pointer is a constant place in a global with room for it.
-    fn valid_unless_evident(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
+    pub(crate) fn valid_unless_evident(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
         if let Value::Ptr { obj: o, .. } = Value::from_term(self.terms, ptr)
             && (o.0 as usize) < self.program.globals.len()
         {
@@ -223,15 +223,21 @@ impl Walker<'_> {
         zeroed: bool,
         local: bool,
     ) -> Walked<()> {
+        if let Some(dst) = dst {
+            let base = self.terms.base(obj);
+            self.assign(f, depth, dst, base);
+        }
+        self.made(depth, obj, size, zeroed, local)
+    }
+
+    /// A fresh object came into being; what the condition says of it is decided here.
+    pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: u64, zeroed: bool, local: bool) -> Walked<()> {
         let at_home = |home: Home| match home {
             Home::Any => true,
             Home::Outlives(d) => !local || depth < d,
             Home::LocalOf(d) => local && depth == d,
         };
         let base = self.terms.base(obj);
-        if let Some(dst) = dst {
-            self.assign(f, depth, dst, base);
-        }
         for (var, _, bytes) in self.cells(obj) {
             if zeroed {
                 let zero = self.terms.constant((bytes * 8) as u16, 0);
@@ -353,8 +359,14 @@ impl Walker<'_> {
         access: &Access,
     ) -> Walked<()> {
         let (d, s) = (self.pointer(f, depth, dst)?, self.pointer(f, depth, src)?);
+        let n = self.copied(d, s, access)?;
+        self.length(f, depth, len, len_width, n)
+    }
+
+    /// So many bytes were copied.
+    pub(crate) fn copied(&mut self, d: TermId, s: TermId, access: &Access) -> Walked<u64> {
         match *access {
-            Access::Empty => self.length(f, depth, len, len_width, 0),
+            Access::Empty => Ok(0),
             Access::Copy { to, to_off, from, from_off, len: n } => {
                 let looks = self.condition.looks_into_memory(self.terms, self.locs);
                 if looks {
@@ -365,8 +377,9 @@ impl Walker<'_> {
                     self.valid_unless_evident(d, to, Some(to_off), n, true);
                     self.valid_unless_evident(s, from, Some(from_off), n, false);
                 }
-                self.length(f, depth, len, len_width, n)
+                Ok(n)
             }
+            Access::CopyWithin { .. } => self.copied_within(d, s, access),
             _ => Err(GiveUp("a copy at a symbolic offset")),
         }
     }
@@ -394,6 +407,15 @@ impl Walker<'_> {
                 } else {
                     self.valid_unless_evident(d, obj, Some(off), n, true);
                 }
+                self.length(f, depth, len, len_width, n)
+            }
+            Access::FillWithin { obj, len: n } => {
+                if self.condition.looks_into_memory(self.terms, self.locs) {
+                    let b = self.operand(f, depth, byte, 8)?;
+                    self.filled_within(d, obj, n, b)?;
+                    self.pin(d, obj, None, 0, true)?;
+                }
+                self.valid_unless_evident(d, obj, None, n, true);
                 self.length(f, depth, len, len_width, n)
             }
             _ => Err(GiveUp("a fill at a symbolic offset")),

@@ -10,6 +10,7 @@ use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_expr::{TermId, Terms};
 use pleach_memory::ObjId;
 use pleach_memory::symbolic::{select, word_index};
+use pleach_state::Access;
 use rustc_hash::FxHashMap;
 
 /// Objects of more words are not looked into at an offset that is not constant.
@@ -96,5 +97,109 @@ impl Walker<'_> {
         }
         self.replace_all(&map);
         Ok(true)
+    }
+
+    /// So many bytes were copied, from or to a place that is not constant.
+    pub(crate) fn copied_within(&mut self, d: TermId, s: TermId, access: &Access) -> Walked<u64> {
+        let &Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole } = access else {
+            return Err(GiveUp("the record does not fit the program"));
+        };
+        let room = |off: Option<u64>| if off.is_some() { len } else { 0 };
+        let looked_at = self.cells_within(to, to_off.unwrap_or(0), to_off.map_or(u64::MAX, |_| len)).next().is_some();
+        if looked_at {
+            if len > MAX_WORDS {
+                return Err(GiveUp("a copy at a symbolic offset"));
+            }
+            let word = if whole { len } else { 1 };
+            let mut parts = Vec::new();
+            for i in (0..len).step_by(word as usize) {
+                parts.push(match from_off {
+                    Some(off) => self.contents(from, off + i, word),
+                    None => {
+                        let k = self.terms.constant(self.terms.width(s), i);
+                        let p = self.terms.add(s, k);
+                        self.chosen(p, from, word, from_size, true)?
+                    }
+                });
+            }
+            let value = parts.into_iter().reduce(|low, high| self.terms.concat(high, low)).unwrap_or(Terms::FALSE);
+            match to_off {
+                Some(off) => {
+                    self.overwrite(to, off, len, |w, at, n| w.terms.extract(value, (at * 8) as u16, (n * 8) as u16))
+                }
+                None if whole => {
+                    self.overwrite_somewhere(d, to, len, value, true)?;
+                    self.pin_to_word(Pin { write: true, ..Pin::new(d, to, None) }, len);
+                }
+                None => self.overwrite_bytes(d, to, len, |w, i| w.terms.extract(value, (i * 8) as u16, 8))?,
+            }
+            if from_off.is_none() {
+                self.pin_to_word(Pin { size: Some(from_size), ..Pin::new(s, from, None) }, word);
+            }
+        }
+        if looked_at || self.condition.looks_into_memory(self.terms, self.locs) {
+            self.pin(d, to, to_off, room(to_off), true)?;
+        }
+        if looked_at {
+            self.pin(s, from, from_off, room(from_off), false)?;
+        }
+        self.valid_unless_evident(d, to, to_off, len, true);
+        self.valid_unless_evident(s, from, from_off, len, false);
+        Ok(len)
+    }
+
+    /// So many bytes somewhere in the object became this one.
+    pub(crate) fn filled_within(&mut self, d: TermId, obj: ObjId, len: u64, byte: TermId) -> Walked<()> {
+        let off = self.offset(d, obj);
+        let width = self.terms.width(off);
+        self.bytes_become(obj, |w, at, old| {
+            let at = w.terms.constant(width, at);
+            let n = w.terms.constant(width, len);
+            let distance = w.terms.sub(at, off);
+            let here = w.terms.ult(distance, n);
+            w.terms.ite(here, byte, old)
+        })
+    }
+
+    /// So many bytes were written somewhere into the object, not at a multiple of their number.
+    fn overwrite_bytes(
+        &mut self,
+        ptr: TermId,
+        obj: ObjId,
+        len: u64,
+        new: impl Fn(&mut Self, u64) -> TermId,
+    ) -> Walked<()> {
+        let off = self.offset(ptr, obj);
+        let width = self.terms.width(off);
+        self.bytes_become(obj, |w, at, old| {
+            let mut value = old;
+            for i in 0..len.min(at + 1) {
+                let start = w.terms.constant(width, at - i);
+                let here = w.terms.eq(off, start);
+                let byte = new(w, i);
+                value = w.terms.ite(here, byte, value);
+            }
+            value
+        })
+    }
+
+    /// Every byte of the object that the condition looks at becomes something else, by its offset and what it was.
+    fn bytes_become(&mut self, obj: ObjId, new: impl Fn(&mut Self, u64, TermId) -> TermId) -> Walked<()> {
+        let cells: Vec<_> = self.cells(obj).collect();
+        if cells.iter().map(|c| c.2 as usize).sum::<usize>() > MAX_CELLS {
+            return Err(GiveUp("a write at a symbolic offset"));
+        }
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for (var, at, n) in cells {
+            let mut whole: Option<TermId> = None;
+            for i in at..at + n {
+                let old = self.cell(obj, i, 1);
+                let byte = new(self, i, old);
+                whole = Some(whole.map_or(byte, |low| self.terms.concat(byte, low)));
+            }
+            map.insert(var, whole.unwrap_or(var));
+        }
+        self.replace_all(&map);
+        Ok(())
     }
 }

@@ -60,7 +60,13 @@ impl Walker<'_> {
     fn run(&mut self, run: Run, later: Option<Run>, trace: &Trace, left: &mut usize) -> Walked<()> {
         let program = self.program;
         let f = &program.functions[run.func as usize];
-        for i in (run.from..run.to).rev() {
+        let mut to = run.to;
+        if run.exit == Exit::Ending {
+            self.ending(later, run.depth)?;
+            // What ended the program, a return or a call, does nothing else.
+            to = run.to.max(run.from + 1) - 1;
+        }
+        for i in (run.from..to).rev() {
             let inst = &f.insts[i as usize];
             let last = i + 1 == run.to;
             let mut pop = || -> Walked<&Access> {
@@ -79,10 +85,14 @@ impl Walker<'_> {
                     };
                     self.returned(f, run.depth, *values, *caller, *dsts, dropped)?;
                 }
-                Inst::Call { callee, args, dsts } if last && run.exit == Exit::Call => {
+                Inst::Call { callee, args, .. } if last && run.exit == Exit::Call => {
                     let Some(inner) = later else { return Err(GiveUp("call without callee")) };
-                    self.entered(f, run.depth, *callee, *args, inner.func)?;
-                    let _ = dsts;
+                    let copied = program.functions[inner.func as usize].params.iter().filter(|p| p.byval.is_some());
+                    let mut copies = Vec::new();
+                    for _ in copied {
+                        copies.push(pop()?.clone());
+                    }
+                    self.entered(f, run.depth, *callee, *args, inner.func, &copies)?;
                 }
                 Inst::Call { args, dsts, .. } => {
                     let access = pop()?.clone();
@@ -115,6 +125,15 @@ impl Walker<'_> {
                 Inst::MemSet { dst, byte, len, len_width } => {
                     let access = pop()?.clone();
                     self.bulk_fill(f, run.depth, *dst, *byte, *len, *len_width, &access)?;
+                }
+                Inst::VaStart { list } => {
+                    let access = pop()?.clone();
+                    self.va_start(f, run.depth, *list, &access)?;
+                }
+                Inst::VaCopy { dst, src } => {
+                    let access = pop()?.clone();
+                    let (d, s) = (self.pointer(f, run.depth, *dst)?, self.pointer(f, run.depth, *src)?);
+                    self.copied(d, s, &access)?;
                 }
                 _ => self.plain(f, run.depth, inst)?,
             }

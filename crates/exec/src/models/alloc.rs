@@ -94,6 +94,9 @@ fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let b = m.background();
     let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, b))?;
     m.write_place(st, at, bytes, Value::ptr(id, 0));
+    if let crate::access::Place::At { obj, off } = at {
+        note(st, || Access::AllocTo { obj: id, size: n, at: obj, off });
+    }
     call.give(st, Value::Int(0));
     Ok(())
 }
@@ -163,22 +166,26 @@ fn free(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let n = size_of(m, st, call, 1)?;
-    note(st, || Access::Opaque);
     let old = block_at(m, st, call.arg(0))?;
+    let mark = st.trace.accesses.len();
     if n == 0 && (old.is_some() || m.config.klee) {
         if let Some(o) = old {
             st.memory.free(o);
         }
         call.give(st, Value::NULL);
+        note(st, || Access::Realloc { old, new: None, kept: 0, size: 0 });
         return Ok(());
     }
     let b = m.background();
     let Some(new) = allocate(m, st, call, n, 16, b)? else { return Ok(()) };
+    let mut kept = 0;
     if let Some(old) = old {
-        let kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
+        kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
         m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), Value::Int(kept), 64)?;
         st.memory.free(old);
     }
+    st.trace.accesses.truncate(mark);
+    note(st, || Access::Realloc { old, new: Some(new), kept, size: n });
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! Ending the program, on purpose or not.
 
 use super::{Call, ModelFn};
+use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{Detail, ErrorKind, Leaks, State};
+use pleach_state::{Access, Detail, ErrorKind, Leaks, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -77,22 +78,19 @@ impl Machine {
 
 fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let argument = if call.name == "__cxa_atexit" { call.arg(1) } else { Value::Int(0) };
-    Rc::make_mut(&mut st.at_exit).push((call.arg(0), argument));
+    let handler = call.arg(0);
+    Rc::make_mut(&mut st.at_exit).push((handler, argument));
+    if handler.is_concrete() && argument == Value::Int(0) {
+        note(st, || Access::AtExit(handler));
+    }
     call.give(st, Value::Int(0));
     Ok(())
 }
 
 /// One `errno` per path.
 fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let obj = match st.errno {
-        Some(o) => o,
-        None => {
-            let contents = pleach_memory::Contents::new(4, pleach_memory::Background::Zero);
-            let o = m.allocate_with(st, 4, 4, pleach_memory::ObjectKind::Global, contents)?;
-            st.errno = Some(o);
-            o
-        }
-    };
-    call.give(st, Value::ptr(obj, 0));
+    let place = Value::ptr(m.errno_object(), 0);
+    note(st, || Access::Result(place));
+    call.give(st, place);
     Ok(())
 }

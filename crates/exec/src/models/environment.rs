@@ -30,6 +30,7 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     st.fresh += 1;
     let symbol = m.terms.symbols.intern(&name, SymbolKind::Bits(32));
     let v = Value::Term(m.terms.var(symbol));
+    note(st, || Access::Fresh);
     call.give(st, v);
     Ok(())
 }

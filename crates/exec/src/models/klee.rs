@@ -1,14 +1,15 @@
 //! KLEE's intrinsics.
 
-use super::{Call, ModelFn, nondet, symbolic};
+use super::{Call, ModelFn, nondet, nothing, symbolic};
 use crate::access::{Purpose, note, renote};
+use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use crate::said::Said;
 use pleach_expr::Terms;
 use pleach_memory::Value;
 use pleach_state::seams::Logic;
-use pleach_state::{Access, Cut, Detail, ErrorKind, InputType, Origin, State};
+use pleach_state::{Access, Cut, Detail, ErrorKind, ForkKind, InputType, Origin, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -26,20 +27,13 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "klee_print_expr" => print_expr,
         "klee_print_range" => print_range,
         "klee_is_symbolic" => is_symbolic,
-        "klee_is_replay" => |_, st, c| {
-            c.give(st, Value::Int(0));
-            Ok(())
-        },
+        "klee_is_replay" | "klee_get_errno" => nothing,
         "klee_warning" | "klee_warning_once" => warning,
         "klee_mark_global" | "klee_open_merge" | "klee_close_merge" | "klee_alias_function" => nothing,
         "klee_check_memory_access" => check_access,
         "klee_set_forking" => set_forking,
         "klee_stack_trace" => stack_trace,
         "klee_define_fixed_object" => fixed_object,
-        "klee_get_errno" => |_, st, c| {
-            c.give(st, Value::Int(0));
-            Ok(())
-        },
         n if n.starts_with("klee_get_value") => get_value,
         _ => return None,
     })
@@ -59,12 +53,6 @@ fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-/// No effect.
-fn nothing(_: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
-    note(st, || Access::Result(Value::Int(0)));
-    Ok(())
-}
-
 fn input_name(m: &mut Machine, st: &mut State, p: Value, otherwise: &str) -> String {
     m.c_string(st, p).filter(|s| !s.is_empty()).unwrap_or_else(|| otherwise.to_string())
 }
@@ -78,12 +66,26 @@ fn int(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-/// `klee_range(begin, end, name)`: begin ≤ x < end.
+/// `klee_range(begin, end, name)`: begin ≤ x < end. One possible value is no input; where that depends on the path, it splits.
 fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let lo = m.term(st, call.arg(0), 32);
     let hi = m.term(st, call.arg(1), 32);
     let nonempty = m.terms.slt(lo, hi);
     m.require(st, nonempty, ErrorKind::User, || "klee_range is given an empty range".into())?;
+    let one = m.terms.constant(32, 1);
+    let next = m.terms.add(lo, one);
+    let single = m.terms.eq(next, hi);
+    match m.decide(st, single) {
+        Decision::True => {
+            note(st, || Access::FreshRange);
+            let v = Value::from_term(&m.terms, lo);
+            call.give(st, v);
+            return Ok(());
+        }
+        Decision::False => {}
+        Decision::Both(yes, no) => return Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
+        Decision::Half { side, why, .. } => return Err(m.half(st, side, None, &why)),
+    }
     let name = input_name(m, st, call.arg(2), "range");
     let x = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
     renote(st, Access::FreshRange);
@@ -162,7 +164,7 @@ fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         None => m.terms.show(t),
     };
     m.say(Said::Note(format!("{label}:{text}")));
-    Ok(())
+    nothing(m, st, call)
 }
 
 fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
@@ -181,7 +183,7 @@ fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         }
     };
     m.say(Said::Note(format!("{label}:{text}")));
-    Ok(())
+    nothing(m, st, call)
 }
 
 fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
@@ -216,7 +218,7 @@ fn set_forking(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn stack_trace(m: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
+fn stack_trace(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let program = m.program.clone();
     let lines: Vec<String> = st
         .stack(&program)
@@ -224,7 +226,7 @@ fn stack_trace(m: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
         .map(|l| format!("{} ({}:{})", program.function(l.func).name, program.path(l.span), l.span.line))
         .collect();
     m.say(Said::Note(format!("stack: {}", lines.join(" <- "))));
-    Ok(())
+    nothing(m, st, call)
 }
 
 fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {

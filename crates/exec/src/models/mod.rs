@@ -11,11 +11,12 @@ mod sanitizer;
 mod symbolic;
 mod unwind;
 
+use crate::access::note;
 use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_ir::{Slot, Ty};
 use pleach_memory::Value;
-use pleach_state::State;
+use pleach_state::{Access, State};
 
 /// A call that a model answers.
 pub(crate) struct Call<'a> {
@@ -43,6 +44,13 @@ impl Call<'_> {
 }
 
 pub(crate) use environment::SYSTEM;
+
+/// No effect; the result, if there is one, is 0.
+fn nothing(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    note(st, || Access::Result(Value::Int(0)));
+    call.give(st, Value::Int(0));
+    Ok(())
+}
 
 /// A call that is an error.
 pub(crate) const ERROR: ModelFn = nondet::error;

@@ -2,10 +2,11 @@
 //! interpreted, so that printing a symbolic value does not end the path.
 
 use super::{Call, ModelFn};
+use crate::access::note;
 use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::State;
+use pleach_state::{Access, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -23,9 +24,8 @@ fn done(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         "fflush" => Value::Int(0),
         _ => Value::Int(1),
     };
-    if v.is_concrete() && call.name != "fwrite" {
-        crate::access::note(st, || pleach_state::Access::Result(v));
-    }
+    let bits = call.width(m, 2);
+    note(st, || if call.name == "fwrite" { Access::Argument { index: 2, bits } } else { Access::Result(v) });
     call.give(st, v);
     Ok(())
 }
@@ -37,6 +37,7 @@ fn same(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let byte = m.terms.extract(t, 0, 8);
     let r = m.terms.zext(byte, w);
     let v = Value::from_term(&m.terms, r);
+    note(st, || Access::Argument { index: 0, bits: 8 });
     call.give(st, v);
     Ok(())
 }
