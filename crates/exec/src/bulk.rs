@@ -5,8 +5,8 @@ use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
-use pleach_memory::Value;
 use pleach_memory::symbolic::trailing_zeros;
+use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, State};
 
 impl Machine {
@@ -45,7 +45,8 @@ impl Machine {
         let to = self.place(st, d, n, Purpose::Write)?;
         match (from, to) {
             (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
-                note(st, || Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n });
+                let access = Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n };
+                self.note_bulk(st, &[dobj, so], access);
                 let Some((source, sw)) = st.memory.contents(so) else { return Ok(()) };
                 let mut snapshot = source.clone();
                 if let Some((target, dw)) = st.memory.contents_mut(dobj) {
@@ -115,7 +116,13 @@ impl Machine {
         };
         let ((to, to_off), (from, from_off)) = (parts(to), parts(from));
         let from_size = st.memory.header(from).map_or(0, |o| o.size);
-        note(st, || Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole });
+        self.note_bulk(st, &[to, from], Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole });
+    }
+
+    /// What happens in a segment may happen to any member.
+    fn note_bulk(&mut self, st: &mut State, objects: &[ObjId], access: Access) {
+        let apart = objects.iter().all(|o| !self.is_segment(st, *o));
+        note(st, || if apart { access } else { Access::Opaque });
     }
 
     fn read_byte(&mut self, st: &mut State, place: Place, i: u64) -> Value {
@@ -151,14 +158,14 @@ impl Machine {
         }
         match self.place(st, d, n, Purpose::Write)? {
             Place::At { obj, off } => {
-                note(st, || Access::Fill { obj, off, len: n });
+                self.note_bulk(st, &[obj], Access::Fill { obj, off, len: n });
                 if let Some((contents, w)) = st.memory.contents_mut(obj) {
                     contents.fill(&mut self.terms, w.start + off, n, byte);
                 }
             }
             place => {
                 let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
-                note(st, || Access::FillWithin { obj, len: n });
+                self.note_bulk(st, &[obj], Access::FillWithin { obj, len: n });
                 for i in 0..n {
                     let at = self.shifted(place, i);
                     self.write_place(st, at, 1, byte);
