@@ -15,7 +15,8 @@ impl Point {
 
     /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they do then is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
-        state.at_exit.iter().all(|h| h.0.is_concrete() && h.1 == Value::Int(0)) && !matches!(state.phase, Phase::Constructor(_))
+        state.at_exit.iter().all(|h| h.0.is_concrete() && h.1 == Value::Int(0))
+            && !matches!(state.phase, Phase::Constructor(_))
     }
 
     pub fn of(state: &State) -> Point {
