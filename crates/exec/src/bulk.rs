@@ -113,6 +113,10 @@ impl Machine {
                 whole &= u64::from(trailing_zeros(&self.terms, off)) >= u64::from(len.trailing_zeros());
                 (obj, None)
             }
+            Place::Piece { obj, .. } => {
+                whole = false;
+                (obj, None)
+            }
         };
         let ((to, to_off), (from, from_off)) = (parts(to), parts(from));
         let from_size = st.memory.header(from).map_or(0, |o| o.size);
@@ -164,7 +168,7 @@ impl Machine {
                 }
             }
             place => {
-                let (Place::At { obj, .. } | Place::Symbolic { obj, .. }) = place;
+                let (Place::At { obj, .. } | Place::Symbolic { obj, .. } | Place::Piece { obj, .. }) = place;
                 self.note_bulk(st, &[obj], Access::FillWithin { obj, len: n });
                 for i in 0..n {
                     let at = self.shifted(place, i);

@@ -27,7 +27,7 @@ impl Machine {
                 let size = st.memory.get(area).map_or(0, |o| o.size);
                 note(st, || match place {
                     Place::At { obj, off } => Access::VaStart { list: obj, off, area, size, args },
-                    Place::Symbolic { .. } => Access::Opaque,
+                    Place::Symbolic { .. } | Place::Piece { .. } => Access::Opaque,
                 });
                 let area = Value::ptr(area, 0);
                 if pw == 64 {
