@@ -26,7 +26,7 @@ PROGRAMS = {
     "libxml2": {"args": ["3"], "split": ["4"]},
     "expat": {"args": ["10"]},
     "bash": {"args": ["--sym-files-like", "1", "@smt-cache-benchmarks/bash/bash.input", "A"]},
-    "json-c": {"args": ["4"]},
+    "json-c": {"file": "json", "args": ["4"]},
     "libosip": {"args": ["20"]},
     "libyaml": {"args": ["10"]},
 }

@@ -108,7 +108,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "LINK", value_delimiter = ',', value_enum, help_heading = "Solving")]
     pub solver_links: Vec<Link>,
     /// Which queries the cache takes for the same
-    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Caching::AddressAware)]
+    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Caching::Exact)]
     pub query_cache: Caching,
     /// Solve again what the cache answers for a query about other objects, and fail if it was wrong
     #[arg(long, help_heading = "Solving")]
