@@ -48,7 +48,7 @@ pub struct SolverConfig {
     pub use_independence: bool,
     /// Decide comparisons of unknowns with constants and each other as bounds on differences. Default: yes.
     pub use_difference: bool,
-    /// Remember answers by query. Default: up to names of bases.
+    /// Remember answers by query. Default: up to names of bases (the command line says `exact`).
     pub cache: QueryCache,
     /// Solve again what the cache answered for a query with other bases. Default: no.
     pub check_cache: bool,
