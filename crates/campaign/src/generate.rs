@@ -23,6 +23,9 @@ struct L { int a[6]; int *p; }; void *realloc(void *, usize); int atexit(void (*
 union U { unsigned w; u8 b[4]; short h[2]; int *p; };
 ";
 
+/// Programs of seeds from here on have pointers with several targets, too.
+pub const TARGETS: u64 = 1 << 40;
+
 /// The entry of the program of a seed.
 pub fn entry(seed: u64) -> String {
     format!("s{seed}_main")
@@ -39,6 +42,9 @@ pub fn program(seed: u64) -> String {
         loops: 0,
         helper: false,
     };
+    if seed >= TARGETS {
+        g.families.push(Family::Targets);
+    }
     g.whole();
     g.out.replace('@', &format!("s{seed}_"))
 }
@@ -80,7 +86,10 @@ impl Generator {
     }
 
     fn whole(&mut self) {
+        // Those that were asked for have the weight of half of the others.
+        let asked = std::mem::take(&mut self.families);
         self.families = Family::ALL.into_iter().filter(|_| self.rng.one_in(2)).collect();
+        asked.into_iter().for_each(|f| self.families.extend([f; 5]));
         self.globals();
         self.helpers();
         self.main();

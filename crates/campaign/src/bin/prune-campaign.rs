@@ -65,10 +65,12 @@ fn options() -> Option<Options> {
 }
 
 fn main() -> ExitCode {
-    let Some(options) = options() else {
+    let Some(mut options) = options() else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
+    // The modes of memory are about pointers with several targets.
+    options.seed += if options.memory { generate::TARGETS } else { 0 };
     let end = options.seed + options.count;
     if options.print {
         (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));

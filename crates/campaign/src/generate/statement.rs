@@ -29,6 +29,8 @@ pub enum Family {
     Handler,
     Errno,
     Far,
+    /// one of several objects by an index that is not known; not among `ALL`
+    Targets,
 }
 
 use Family::*;
@@ -242,6 +244,25 @@ impl Generator {
                 3 => self.line(&format!("memcpy(&i1, a + (d0 & {}), 4);", [3, 1, 3, 4][k as usize])),
                 _ => self.line(&format!("{{ u8 w[8] = {{{k}}}; memcpy(w + (in[0] & 3), m, 4); t = w[{}]; }}", (n % 8))),
             },
+            Targets => {
+                let i = self.one_of(&["(unsigned)x0 % 3", "d0 % 3", "in[1] % 3", "(unsigned)(x1 + i0) % 3"]);
+                match self.rng.below(6) {
+                    0 => self.line(&format!("{{ int *ps[3] = {{a + 1, b, q}}; ps[{i}][0] = {e}; t ^= *ps[{k} % 3]; }}")),
+                    1 => self.line(&format!("{{ int *ps[3] = {{a, b, &i1}}; t = ps[{i}][d0 & {}]; }}", [0, 1, 3, 7][k as usize])),
+                    2 => self.line(&format!("{{ int *ps[3] = {{a, {}, q}}; i1 += *ps[{i}]; }}", ["0", "b", "p", "hp"][k as usize])),
+                    3 => {
+                        let between = self.one_of(&["", "", "free(h[0]);", "free(h[2]); h[2] = a;"]);
+                        let after = self.one_of(&["", "free(h[1]);", "if (t) free(h[0]);"]);
+                        self.line("{ int *h[3] = {malloc(4), calloc(2, 4), malloc(8)};");
+                        self.line(&format!("h[{i}][0] = {e}; h[1][{}] = 1; {between} i1 = *h[{i}]; {after} }}", k % 2));
+                    }
+                    4 => self.line(&format!("{{ int **pp[3] = {{&p, &q, &s.p}}; *pp[{i}] = b + {k}; *p = {e}; t += *s.p; }}")),
+                    _ => self.line(&format!(
+                        "{{ struct N n0 = {{0, 1}}, n1 = {{&n0, {k}}}, n2 = {{&n1, {e}}}, *ns[3] = {{&n0, &n1, &n2}}, *n = ns[{i}]; n->v += {k}; \
+                         while (n) {{ t += n->v; n = n->next; }} }}"
+                    )),
+                }
+            }
         }
     }
 
