@@ -1,7 +1,7 @@
 //! One exploration in this process, and what it found.
 
 use pleach_audit::Findings;
-use pleach_exec::{Coverage, Entry, ExecConfig, Machine, Resolution, Splitting};
+use pleach_exec::{Aside, Entry, ExecConfig, Machine, Resolution, Splitting};
 use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
@@ -23,17 +23,18 @@ pub struct Mode {
     /// what happens where a pointer may mean several objects
     pub resolution: Resolution,
     pub splitting: Option<Splitting>,
+    pub speculate: bool,
 }
 
 /// What all others are compared with.
 pub const PLAIN: Mode = memory("plain", Resolution::Fork);
 
 const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
-    Mode { name, search, prune: Some(method), resolution: Resolution::Fork, splitting: None }
+    Mode { name, search, prune: Some(method), resolution: Resolution::Fork, splitting: None, speculate: false }
 }
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
-    Mode { name, search: "dfs", prune: None, resolution, splitting: None }
+    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false }
 }
 
 /// The campaign's objects are small: so are the pieces.
@@ -62,6 +63,8 @@ pub const MODES: &[Mode] = &[
     memory("memory: static segments", Resolution::SegmentsStatic),
     split(memory("", Resolution::Fork), "memory: split"),
     split(pruned(memory("", Resolution::SegmentsDynamic), ""), "memory: dynamic segments, split, pruned"),
+    Mode { speculate: true, ..mode("speculation", "dfs", Method::Wp) },
+    Mode { speculate: true, ..mode("speculation, random-path", "random-path", Method::Wp) },
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -106,7 +109,7 @@ impl Sink<Plain> for Collect {
 }
 
 /// The executor without distances: the campaign's programs are too small for them to matter.
-struct Plain(Machine, Option<(Coverage, u64, u64)>);
+struct Plain(Machine, Option<Aside>);
 
 impl Figures for Plain {
     fn to_uncovered(&self, _: &State) -> Option<u32> {
@@ -130,13 +133,13 @@ impl Stepper for Plain {
     }
     fn aside(&mut self, on: bool) {
         if on {
-            let run = std::mem::replace(&mut self.0.coverage, Coverage::new(&self.0.program));
-            self.1 = Some((run, self.0.instructions, self.0.queries));
-        } else if let Some((coverage, instructions, queries)) = self.1.take() {
-            self.0.coverage = coverage;
-            self.0.instructions = instructions;
-            self.0.queries = queries;
+            self.1 = Some(self.0.go_aside());
+        } else if let Some(before) = self.1.take() {
+            self.0.come_back(before);
         }
+    }
+    fn blocks_covered(&self) -> u64 {
+        self.0.coverage.new_blocks
     }
     fn logic(&mut self) -> &mut dyn Logic {
         &mut self.0
@@ -169,6 +172,7 @@ pub fn explore_and_audit(
 ) -> Result<Found, String> {
     let mut pruner = Interpolation::new(program, checks, method);
     pruner.never_rest(true);
+    pruner.speculate(mode.speculate);
     pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
     let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
     spoil(&mut pruner);

@@ -118,6 +118,7 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
     }
     let needs_pruning = [
         (args.prune_always, "prune-always"),
+        (args.speculate, "speculate"),
         (args.explain_pruning, "explain-pruning"),
         (args.check_pruning.is_some(), "check-pruning"),
         (args.check_interpolants.is_some(), "check-interpolants"),
@@ -266,7 +267,8 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
     };
     let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
     let mut made = Interpolation::new(program, checks, method);
-    made.never_rest(args.prune_always);
+    made.never_rest(args.prune_always || args.speculate);
+    made.speculate(args.speculate);
     made.explain = args.explain_pruning.then(Default::default);
     // States, terms and the tree need the rest.
     if args.max_memory != 0 {

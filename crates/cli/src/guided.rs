@@ -1,6 +1,6 @@
 //! The executor with the figures that guide a search.
 
-use pleach_exec::{Coverage, Machine};
+use pleach_exec::{Aside, Machine};
 use pleach_explore::{Step, Stepper};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::distance::{Distances, ToUncovered, UNREACHABLE};
@@ -14,8 +14,8 @@ const FRAMES: usize = 64;
 pub struct Guided {
     pub machine: Machine,
     guide: Option<Guide>,
-    /// coverage, instructions and queries of the run while something is explored aside
-    apart: Option<(Coverage, u64, u64)>,
+    /// how the run stood while something is explored aside
+    apart: Option<Aside>,
 }
 
 /// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
@@ -77,13 +77,13 @@ impl Stepper for Guided {
     }
     fn aside(&mut self, on: bool) {
         if on {
-            let run = std::mem::replace(&mut self.machine.coverage, Coverage::new(&self.machine.program));
-            self.apart = Some((run, self.machine.instructions, self.machine.queries));
-        } else if let Some((coverage, instructions, queries)) = self.apart.take() {
-            self.machine.coverage = coverage;
-            self.machine.instructions = instructions;
-            self.machine.queries = queries;
+            self.apart = Some(self.machine.go_aside());
+        } else if let Some(before) = self.apart.take() {
+            self.machine.come_back(before);
         }
+    }
+    fn blocks_covered(&self) -> u64 {
+        self.machine.coverage.new_blocks
     }
     fn refresh(&mut self) {
         let Some(guide) = &mut self.guide else { return };

@@ -165,6 +165,7 @@ impl Session<'_> {
                 .figures()
                 .into_iter()
                 .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+                .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
             memory: guided.machine.resolved.figures().into_iter().collect(),

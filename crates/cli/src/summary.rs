@@ -2,7 +2,7 @@
 
 use crate::duration;
 use crate::text::{count, percent};
-use pleach_explore::{Counters, Rechecked};
+use pleach_explore::{Counters, Rechecked, Speculated};
 use pleach_report::{Cut as Entry, Paths, Summary};
 use pleach_state::Cut;
 use std::fmt::Write;
@@ -54,6 +54,12 @@ pub fn paths(c: &Counters) -> Paths {
 }
 
 /// Figures of `--check-pruning`.
+pub fn speculated(on: bool, s: &Speculated) -> Vec<(String, u64)> {
+    let figures =
+        [("speculations", s.tried), ("speculations known", s.known), ("speculations: instructions", s.instructions)];
+    figures.into_iter().filter(|_| on).map(|(name, n)| (name.to_owned(), n)).collect()
+}
+
 pub fn rechecked(r: &Rechecked) -> Vec<(String, u64)> {
     vec![
         ("check: subtrees".into(), r.subtrees),

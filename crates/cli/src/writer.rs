@@ -238,7 +238,7 @@ impl<'a> Writer<'a> {
         let file = if span.is_known() { relative(self.program.path(span), &self.config.directory) } else { "" };
         let written = self.tree.write(&TreeNode {
             id: node.0,
-            parent: (node != NodeId::ROOT).then_some(n.parent.0),
+            parent: (!tree.is_root(node)).then_some(n.parent.0),
             status,
             tainted: n.tainted,
             file,

@@ -2,6 +2,7 @@
 
 use pleach_ir::{BlockId, FuncId, Program};
 
+#[derive(Clone)]
 pub struct Coverage {
     /// times each block was entered, by function
     pub blocks: Vec<Vec<u64>>,

@@ -4,6 +4,7 @@
 
 mod access;
 mod arith;
+mod aside;
 /// What operators mean, as terms: shared with the walk back over paths.
 pub mod semantics {
     pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
@@ -41,6 +42,7 @@ mod tests_of_paths;
 mod unwind;
 mod varargs;
 
+pub use aside::Aside;
 pub use config::{Entry, ExecConfig, External, Given, LoopBound, Resolution, SetupError, Splitting, Uninit};
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};

@@ -27,6 +27,7 @@ pub struct Counters {
     pub share_done: f64,
     /// with [`crate::RunConfig::check_pruning`]
     pub rechecked: crate::recheck::Rechecked,
+    pub speculated: crate::speculate::Speculated,
 }
 
 impl Counters {

@@ -10,6 +10,7 @@ pub mod rng;
 mod run;
 pub mod search;
 pub mod sink;
+pub mod speculate;
 pub mod step;
 mod watch;
 
@@ -23,4 +24,5 @@ pub use rng::Rng;
 pub use run::{Run, RunConfig, Seams};
 pub use search::{SearchConfig, SearchError, Strategy};
 pub use sink::{Ended, Progress, Sink};
+pub use speculate::Speculated;
 pub use step::{Child, Step, Stepper};

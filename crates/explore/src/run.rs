@@ -8,11 +8,14 @@ use crate::counters::Counters;
 use crate::limits::{Halt, Limits, resident_bytes};
 use crate::rng::Rng;
 use crate::sink::{Ended, Sink};
+use crate::speculate::Speculation;
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
+use pleach_state::reached::Place;
 use pleach_state::seams::{Look, Pruner, Searcher, States, View};
 use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -67,7 +70,10 @@ pub struct Run {
     /// why the loop ends before the states do
     pub(crate) stop: Option<Cut>,
     /// by node: its share of the whole tree
-    shares: Vec<f64>,
+    pub(crate) shares: Vec<f64>,
+    /// errors that paths of the run ended in
+    pub(crate) met: BTreeSet<Place>,
+    pub(crate) speculation: Speculation,
     next_id: u64,
     pub(crate) rng: Rng,
     pub(crate) started: Instant,
@@ -113,6 +119,8 @@ impl Run {
             parked: Vec::new(),
             stop: None,
             shares: vec![1.0],
+            met: BTreeSet::new(),
+            speculation: Speculation::default(),
             next_id: 0,
             started: now,
             looked: now,
@@ -163,8 +171,14 @@ impl Run {
     /// Covered, or one step further.
     fn advance<M: Stepper>(&mut self, id: StateId, hands: &mut Hands<M>) {
         let Some(state) = self.states.get_mut(&id) else { return };
-        match hands.pruner.look(state, &self.tree, hands.machine.logic()) {
-            Look::Go => {}
+        let mut look = hands.pruner.look(state, &self.tree, hands.machine.logic());
+        if let (Look::Speculate(limit), Some(mut state)) = (look, self.states.remove(&id)) {
+            look = self.look_again(&mut state, limit, hands);
+            self.states.insert(id, state);
+        }
+        let Some(state) = self.states.get_mut(&id) else { return };
+        match look {
+            Look::Go | Look::Speculate(_) => {}
             Look::Open => {
                 let share = self.shares[state.node.index()];
                 let above = state.node;
@@ -299,6 +313,9 @@ impl Run {
         // A query that was interrupted because the run halts says nothing about the solver.
         if let (End::Cut(Cut::Solver(_)), Some(why)) = (&end, self.halt.reason()) {
             end = End::Cut(why);
+        }
+        if let End::Error(e) = &end {
+            self.met.insert((e.kind, state.frame.func, state.inst));
         }
         let status = self.count(&end);
         let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);

@@ -17,6 +17,8 @@ pub trait Stepper: Figures {
     fn logic(&mut self) -> &mut dyn Logic;
     /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart and forgotten.
     fn aside(&mut self, _on: bool) {}
+    /// Blocks that were entered so far, aside included while that lasts.
+    fn blocks_covered(&self) -> u64;
     /// Brings the [`Figures`] up to date; called after every step, so cheap when nothing has changed.
     fn refresh(&mut self) {}
 }

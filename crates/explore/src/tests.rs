@@ -95,6 +95,9 @@ impl Stepper for Synthetic {
     fn logic(&mut self) -> &mut dyn Logic {
         self
     }
+    fn blocks_covered(&self) -> u64 {
+        0
+    }
 }
 
 impl Logic for Synthetic {

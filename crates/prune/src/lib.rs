@@ -20,6 +20,7 @@ mod pruner;
 mod ranges;
 mod rename;
 mod slacken;
+mod speculation;
 pub mod table;
 mod targets;
 mod tighten;

@@ -15,6 +15,7 @@ use crate::ledger::{Account, Outcome};
 use crate::linear::Written;
 use crate::matching::Matcher;
 use crate::point::Point;
+use crate::speculation::Speculations;
 use crate::table::{Entry, SubsumptionTable};
 use crate::targets::Targets;
 use pleach_ir::Program;
@@ -83,6 +84,7 @@ pub struct Interpolation {
     pub(crate) covering: Option<(Condition, u64)>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
+    speculations: Speculations,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -102,6 +104,7 @@ impl Interpolation {
             covering: None,
             budget: Budget::default(),
             written: Written::default(),
+            speculations: Speculations::default(),
             fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
@@ -121,6 +124,15 @@ impl Interpolation {
     /// Pruning goes on even where it costs more than it brings.
     pub fn never_rest(&mut self, always: bool) {
         self.budget.always = always;
+    }
+
+    /// Asks for explorations without path constraint where that may help.
+    pub fn speculate(&mut self, on: bool) {
+        self.speculations.on = on;
+    }
+
+    fn is_resting(&self) -> bool {
+        self.budget.is_resting() && self.speculations.nested == 0
     }
 
     /// The node that covers the state.
@@ -149,6 +161,15 @@ impl Interpolation {
         None
     }
 
+    /// What may be spent on a speculation about a state that is not covered, if one is worth it.
+    fn speculation(&mut self, state: &State, logic: &dyn Logic) -> Option<u64> {
+        let point = Point::of(state);
+        if state.path.is_empty() || !self.table.knows(&point) {
+            return None;
+        }
+        self.speculations.worth(&point, logic.effort().instructions)
+    }
+
     pub fn locs(&self) -> &Locs {
         &self.locs
     }
@@ -167,7 +188,7 @@ impl Pruner for Interpolation {
             return Look::Go;
         }
         state.at_join = false;
-        if self.budget.is_resting() || !Point::is_comparable(state) {
+        if self.is_resting() || !Point::is_comparable(state) {
             return Look::Go;
         }
         let watch = Watch::start(logic);
@@ -179,7 +200,10 @@ impl Pruner for Interpolation {
             None if state.trace.is_empty() => Look::Go,
             None => {
                 state.space_joins();
-                Look::Open
+                match self.speculations.on {
+                    true => self.speculation(state, logic).map_or(Look::Open, Look::Speculate),
+                    false => Look::Open,
+                }
             }
         }
     }
@@ -194,7 +218,7 @@ impl Pruner for Interpolation {
             self.budget.forked();
             state.joins = Default::default();
         }
-        if self.budget.is_resting() && origin.is_some() {
+        if self.is_resting() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
             if let Some(p) = self.open.get_mut(&parent) {
                 p.needs = Err(GiveUp("a path below was not recorded"));
@@ -318,6 +342,10 @@ impl Pruner for Interpolation {
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
         self.budget.look(logic.effort(), self.figures.leaves());
+    }
+
+    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
+        self.speculations.ended(&Point::of(state), known, instructions);
     }
 
     fn figures(&self) -> Vec<(String, u64)> {

@@ -168,6 +168,11 @@ impl SubsumptionTable {
         self.points.get(point).into_iter().flatten().flat_map(|s| s.by_values.values()).map(Vec::len).sum()
     }
 
+    /// Some subtree at this point is known.
+    pub fn knows(&self, point: &Point) -> bool {
+        self.points.contains_key(point)
+    }
+
     /// Entries whose pinned registers agree with the state, newest first.
     pub fn candidates(&self, point: &Point, state: &State) -> Vec<Rc<Entry>> {
         let mut out = Vec::new();

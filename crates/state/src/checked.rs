@@ -72,6 +72,10 @@ impl Pruner for CheckedPruner<'_> {
         self.inner.close(node, tree, logic);
     }
 
+    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
+        self.inner.speculated(state, known, instructions);
+    }
+
     fn known_below(&self, node: NodeId) -> Option<(&Blocks, &Reached)> {
         self.below.get(&node).map(|r| (&self.blocks, r))
     }

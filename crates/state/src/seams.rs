@@ -72,6 +72,8 @@ pub enum Look {
     Open,
     /// everything below is known from this node
     Covered(NodeId),
+    /// may be worth exploring without its path constraint, for up to so many instructions; otherwise as `Open`
+    Speculate(u64),
 }
 
 /// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then either `ended` or
@@ -85,6 +87,8 @@ pub trait Pruner {
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic);
     /// A tainted node yields nothing.
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic);
+    /// A speculation about the state, which stood as at the last `look`, has ended: whether everything was known, and what it cost in instructions.
+    fn speculated(&mut self, _: &State, _known: bool, _instructions: u64) {}
     /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
     fn known_below(&self, _: NodeId) -> Option<(&crate::reached::Blocks, &crate::reached::Reached)> {
         None

@@ -151,6 +151,20 @@ impl State {
         self.joins.pass = beyond;
     }
 
+    /// The state as if nothing were known about its inputs, at the root of a tree of its own.
+    pub fn without_path(&self) -> State {
+        State {
+            path: PathConstraint::default(),
+            decided: HashMap::default(),
+            decided_numbers: HashMap::default(),
+            trace: Trace { from: self.inst, ..Trace::default() },
+            origin: None,
+            at_join: false,
+            joins: Joins::default(),
+            ..self.clone()
+        }
+    }
+
     pub fn call_depth(&self) -> u32 {
         self.callers.as_ref().map_or(0, |c| c.depth)
     }

@@ -153,6 +153,19 @@ impl Tree {
         id
     }
 
+    /// A new open leaf that is nobody's child: the root of a tree of its own.
+    pub fn plant(&mut self, span: Span) -> NodeId {
+        let id = NodeId(u32::try_from(self.len).expect("fewer than 2^32 nodes"));
+        let span = self.span_id(span);
+        self.push(Node::new(id, pleach_expr::Terms::TRUE, span));
+        id
+    }
+
+    /// The node is the root of the tree, or of one of its own.
+    pub fn is_root(&self, id: NodeId) -> bool {
+        self.node(id).parent == id
+    }
+
     /// The children in the order in which they grew.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let known = |n: u32| Some(NodeId(n)).filter(|_| n != NONE);
@@ -171,7 +184,7 @@ impl Tree {
         }
         let mut closed = vec![leaf];
         let mut at = leaf;
-        while at != NodeId::ROOT {
+        while !self.is_root(at) {
             let Node { tainted, parent, .. } = *self.node(at);
             let p = self.node_mut(parent);
             p.tainted |= tainted;
@@ -191,7 +204,7 @@ impl Tree {
 
     fn taint_above(&mut self, from: NodeId) {
         let mut at = from;
-        while at != NodeId::ROOT {
+        while !self.is_root(at) {
             at = self.node(at).parent;
             if std::mem::replace(&mut self.node_mut(at).tainted, true) {
                 break;

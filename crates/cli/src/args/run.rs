@@ -70,6 +70,9 @@ pub struct RunArgs {
     /// Never let pruning rest, however little it brings
     #[arg(long, help_heading = "Search")]
     pub prune_always: bool,
+    /// Explore states that are not covered once without their path constraint, to learn what covers more
+    #[arg(long, help_heading = "Search")]
+    pub speculate: bool,
     /// Keep the interpolant of every node, in words, in the run directory
     #[arg(long, help_heading = "Search")]
     pub explain_pruning: bool,

@@ -1,0 +1,34 @@
+//! Steps that are no part of the run: what the machine counts and collects is put back afterwards.
+
+use crate::coverage::Coverage;
+use crate::machine::Machine;
+
+/// How things stood before.
+pub struct Aside {
+    coverage: Coverage,
+    instructions: u64,
+    queries: u64,
+    arrivals: usize,
+    output: usize,
+}
+
+impl Machine {
+    /// Coverage goes on from what it was, so that something new shows.
+    pub fn go_aside(&self) -> Aside {
+        Aside {
+            coverage: self.coverage.clone(),
+            instructions: self.instructions,
+            queries: self.queries,
+            arrivals: self.arrivals.len(),
+            output: self.output.len(),
+        }
+    }
+
+    pub fn come_back(&mut self, before: Aside) {
+        self.coverage = before.coverage;
+        self.instructions = before.instructions;
+        self.queries = before.queries;
+        self.arrivals.truncate(before.arrivals);
+        self.output.truncate(before.output);
+    }
+}

@@ -1,0 +1,189 @@
+//! States explored aside without their path constraint, to learn conditions that cover more.
+//!
+//! *Idea*: an interpolant keeps what decided the branches below it, because the other sides were not explored. Often they lead nowhere new. A state
+//! that is not covered is therefore explored aside as if nothing were known about its inputs. If that reaches only blocks and errors
+//! that the run has reached already, the interpolant found for it asks nothing of the inputs and covers the state with all others
+//! at its point that differ only in what their paths know. *Invariant*: a node of a speculation that is complete and not tainted has below it no block and
+//! no error that the run had not reached; so whatever its interpolant covers adds nothing to the run.
+//! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That costs time, never a path.
+//! *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
+
+use crate::run::{Hands, Run};
+use crate::step::{Child, Step, Stepper};
+use pleach_expr::Terms;
+use pleach_state::seams::Look;
+use pleach_state::{End, ErrorKind, NodeId, State, Status};
+
+/// Speculations within speculations, at most.
+const NESTED: u32 = 100;
+
+/// How speculations went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Speculated {
+    pub tried: u64,
+    /// those that reached nothing new
+    pub known: u64,
+    pub instructions: u64,
+}
+
+/// Where speculation stands.
+#[derive(Default)]
+pub(crate) struct Speculation {
+    nested: u32,
+    /// the instruction count at which the outermost one is given up
+    end: u64,
+}
+
+impl Run {
+    /// Whether everything below the state is known, whatever its inputs are.
+    pub(crate) fn speculate<M: Stepper>(&mut self, state: &State, limit: u64, hands: &mut Hands<M>) -> bool {
+        let outermost = self.speculation.nested == 0;
+        if outermost {
+            hands.machine.aside(true);
+        }
+        let before = hands.machine.instructions();
+        let outer = if outermost { u64::MAX } else { self.speculation.end };
+        self.speculation.end = outer.min(before.saturating_add(limit));
+        self.speculation.nested += 1;
+        let known = self.speculation.nested <= NESTED && self.explore_freely(state, hands);
+        self.speculation.nested -= 1;
+        self.speculation.end = outer;
+        let cost = hands.machine.instructions() - before;
+        let counted = &mut self.counters.speculated;
+        counted.tried += 1;
+        counted.known += u64::from(known);
+        if outermost {
+            counted.instructions += cost;
+            hands.machine.aside(false);
+        }
+        hands.pruner.speculated(state, known, cost);
+        known
+    }
+
+    /// Explores the state without its path constraint; false if that was given up.
+    fn explore_freely<M: Stepper>(&mut self, from: &State, hands: &mut Hands<M>) -> bool {
+        let covered = hands.machine.blocks_covered();
+        let mut root = from.without_path();
+        root.node = self.tree.plant(hands.machine.span(from));
+        self.shares.push(0.0);
+        hands.pruner.open(root.node, &mut root, &self.tree);
+        let mut waiting = vec![root];
+        let mut known = true;
+        while let Some(mut state) = waiting.pop() {
+            known &= hands.machine.instructions() < self.speculation.end && self.halt.reason().is_none();
+            if !known {
+                self.close(state.node, Status::Cut, 0, hands);
+                continue;
+            }
+            if self.look_aside(&mut state, hands) {
+                continue;
+            }
+            let (node, depth) = (state.node, state.depth);
+            match hands.machine.step(&mut state, self.config.step_blocks) {
+                Step::Next => waiting.push(state),
+                Step::End(end) => known &= self.end_aside(&mut state, &end, hands),
+                Step::Fork(mut children) => match &children[..] {
+                    [] => known &= self.end_aside(&mut state, &End::Silent, hands),
+                    [Child { end: None, state: only, .. }] if only.origin.is_none() => {
+                        waiting.extend(children.pop().map(|c| State { node, ..c.state }));
+                    }
+                    _ => known &= self.fork_aside(node, depth, children, &mut waiting, hands),
+                },
+            }
+            known &= hands.machine.blocks_covered() == covered;
+        }
+        known
+    }
+
+    /// Covered, or a node of its own where that is worth it. True if the state is done.
+    fn look_aside<M: Stepper>(&mut self, state: &mut State, hands: &mut Hands<M>) -> bool {
+        match self.look(state, hands) {
+            Look::Covered(by) => {
+                hands.pruner.covered(state, by, hands.machine.logic());
+                self.close(state.node, Status::Pruned, 0, hands);
+                true
+            }
+            Look::Open => {
+                self.open(state, 0.0, hands);
+                false
+            }
+            Look::Go | Look::Speculate(_) => false,
+        }
+    }
+
+    fn fork_aside<M: Stepper>(
+        &mut self,
+        node: NodeId,
+        depth: u32,
+        children: Vec<Child>,
+        waiting: &mut Vec<State>,
+        hands: &mut Hands<M>,
+    ) -> bool {
+        let span = children.first().map_or_else(Default::default, |c| hands.machine.span(&c.state));
+        let (mut ended, mut going) = (Vec::new(), Vec::new());
+        for Child { mut state, condition, end } in children {
+            state.node = self.tree.grow(node, condition, span);
+            self.shares.push(0.0);
+            state.depth = depth + 1;
+            hands.pruner.open(state.node, &mut state, &self.tree);
+            match end {
+                None => going.push(state),
+                Some(end) => ended.push((state, end)),
+            }
+        }
+        hands.sink.on_fork(node, &self.tree);
+        waiting.extend(going.into_iter().rev());
+        let mut known = true;
+        for (mut state, end) in ended {
+            known &= self.end_aside(&mut state, &end, hands);
+        }
+        known
+    }
+
+    /// A path of a speculation has ended; false if in a way that the run does not know.
+    fn end_aside<M: Stepper>(&mut self, state: &mut State, end: &End, hands: &mut Hands<M>) -> bool {
+        let status = match end {
+            End::Exit(_) => Status::Exit,
+            End::Silent => Status::Silent,
+            End::Error(e)
+                if self.met.contains(&(e.kind, state.frame.func, state.inst)) && e.kind != ErrorKind::Leak =>
+            {
+                Status::Error
+            }
+            End::Error(_) | End::Cut(_) => Status::Cut,
+        };
+        if status != Status::Cut {
+            hands.pruner.ended(state, end, hands.machine.logic());
+        }
+        self.close(state.node, status, 0, hands);
+        status != Status::Cut
+    }
+
+    /// What the pruner says to a state, after a speculation if it asks for one.
+    pub(crate) fn look<M: Stepper>(&mut self, state: &mut State, hands: &mut Hands<M>) -> Look {
+        let first = hands.pruner.look(state, &self.tree, hands.machine.logic());
+        let Look::Speculate(limit) = first else { return first };
+        self.look_again(state, limit, hands)
+    }
+
+    /// What it says after a speculation.
+    pub(crate) fn look_again<M: Stepper>(&mut self, state: &mut State, limit: u64, hands: &mut Hands<M>) -> Look {
+        if !self.speculate(state, limit, hands) {
+            return Look::Open;
+        }
+        state.at_join = true;
+        match hands.pruner.look(state, &self.tree, hands.machine.logic()) {
+            Look::Speculate(_) => Look::Open,
+            look => look,
+        }
+    }
+
+    /// A node where paths meet.
+    pub(crate) fn open<M: Stepper>(&mut self, state: &mut State, share: f64, hands: &mut Hands<M>) {
+        let above = state.node;
+        state.node = self.tree.grow(above, Terms::TRUE, hands.machine.span(state));
+        self.shares.push(share);
+        hands.pruner.open(state.node, state, &self.tree);
+        hands.sink.on_fork(above, &self.tree);
+    }
+}
