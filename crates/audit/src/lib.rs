@@ -71,7 +71,8 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
     let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
     let instructions = machine.instructions;
     let mut below: BTreeMap<NodeId, Vec<&Account>> = BTreeMap::new();
-    for a in ledger {
+    // A root is its own parent.
+    for a in ledger.iter().filter(|a| a.parent != a.node) {
         below.entry(a.parent).or_default().push(a);
     }
     for (n, a) in ledger.iter().enumerate() {

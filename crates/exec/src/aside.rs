@@ -9,7 +9,6 @@ pub struct Aside {
     instructions: u64,
     queries: u64,
     arrivals: usize,
-    output: usize,
 }
 
 impl Machine {
@@ -20,7 +19,6 @@ impl Machine {
             instructions: self.instructions,
             queries: self.queries,
             arrivals: self.arrivals.len(),
-            output: self.output.len(),
         }
     }
 
@@ -29,6 +27,5 @@ impl Machine {
         self.instructions = before.instructions;
         self.queries = before.queries;
         self.arrivals.truncate(before.arrivals);
-        self.output.truncate(before.output);
     }
 }

@@ -172,7 +172,9 @@ impl Run {
     fn advance<M: Stepper>(&mut self, id: StateId, hands: &mut Hands<M>) {
         let Some(state) = self.states.get_mut(&id) else { return };
         let mut look = hands.pruner.look(state, &self.tree, hands.machine.logic());
-        if let (Look::Speculate(limit), Some(mut state)) = (look, self.states.remove(&id)) {
+        if let Look::Speculate(limit) = look
+            && let Some(mut state) = self.states.remove(&id)
+        {
             look = self.look_again(&mut state, limit, hands);
             self.states.insert(id, state);
         }

@@ -167,7 +167,7 @@ impl Interpolation {
         if state.path.is_empty() || !self.table.knows(&point) {
             return None;
         }
-        self.speculations.worth(&point, logic.effort().instructions)
+        self.speculations.worth(state, logic.effort().instructions)
     }
 
     pub fn locs(&self) -> &Locs {
@@ -345,7 +345,7 @@ impl Pruner for Interpolation {
     }
 
     fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
-        self.speculations.ended(&Point::of(state), known, instructions);
+        self.speculations.ended(state, known, instructions);
     }
 
     fn figures(&self) -> Vec<(String, u64)> {

@@ -1,9 +1,10 @@
 //! When a state that is not covered is worth exploring once without its path constraint: what that finds may cover it and many others.
 //!
-//! *Idea*: at a point where subtrees are known and still a state is not covered, the conditions ask for something that its path does not know. A point at
-//! which speculation failed waits twice as long each time; altogether failures may cost half of what was executed.
+//! *Idea*: at a point where subtrees are known and still a state is not covered, the conditions ask for something that its path does not know. Where a
+//! speculation failed, the next one at the same instruction (under whatever callers) waits twice as long; altogether failures may cost half of what was
+//! executed.
 
-use crate::point::Point;
+use pleach_state::State;
 use rustc_hash::FxHashMap;
 
 /// Failures may cost so many instructions before anything else.
@@ -11,50 +12,53 @@ const START: u64 = 1_000_000;
 /// A speculation may take so many instructions, and a part of what was executed so far.
 const LIMIT: u64 = 100_000;
 const PART: u64 = 4;
+/// States to let pass after many failures.
+const LONGEST: u32 = 15;
 
 #[derive(Default)]
 pub(crate) struct Speculations {
     pub on: bool,
     /// under way, one within the other
     pub nested: u32,
-    points: FxHashMap<Point, Waiting>,
+    /// by function and instruction
+    places: FxHashMap<(u32, u32), Waiting>,
     /// instructions of those that failed
     failed: u64,
 }
 
+/// States to let pass before the next attempt, and how many they were the last time.
 #[derive(Default)]
 struct Waiting {
-    /// states here that were not covered
-    misses: u32,
-    /// so many must be before the next attempt
-    until: u32,
+    left: u32,
+    last: u32,
+}
+
+fn place(state: &State) -> (u32, u32) {
+    (state.frame.func.0, state.inst)
 }
 
 impl Speculations {
     /// A state at a known point is not covered: how many instructions may be spent on a speculation, if it is time for one.
-    pub fn worth(&mut self, point: &Point, executed: u64) -> Option<u64> {
+    pub fn worth(&mut self, state: &State, executed: u64) -> Option<u64> {
         if self.failed > START + executed / 2 {
             return None;
         }
-        let w = match self.points.get_mut(point) {
-            Some(w) => w,
-            None => self.points.entry(point.clone()).or_default(),
-        };
-        w.misses += 1;
-        if w.misses <= w.until {
+        let w = self.places.entry(place(state)).or_default();
+        if w.left > 0 {
+            w.left -= 1;
             return None;
         }
         self.nested += 1;
         Some(LIMIT + executed / PART)
     }
 
-    pub fn ended(&mut self, point: &Point, known: bool, instructions: u64) {
+    pub fn ended(&mut self, state: &State, known: bool, instructions: u64) {
         self.nested = self.nested.saturating_sub(1);
-        if !known {
+        let w = self.places.entry(place(state)).or_default();
+        w.last = if known { 0 } else { (w.last * 2 + 1).min(LONGEST) };
+        w.left = w.last;
+        if !known && self.nested == 0 {
             self.failed += instructions;
-            if let Some(w) = self.points.get_mut(point) {
-                w.until = w.misses * 2;
-            }
         }
     }
 }
