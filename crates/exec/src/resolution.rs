@@ -274,7 +274,8 @@ impl Machine {
                 let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}", purpose.verb());
                 match self.possible(st, here) {
                     Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
-                    Ok(None) => {}
+                    // The example says otherwise; asking again would give it again.
+                    Ok(None) => lost = Some(Why::Unsupported(format!("a pointer with the value {addr:#x}"))),
                     Err(why) => lost = Some(why),
                 }
                 let not = self.terms.not(range);

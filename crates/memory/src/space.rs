@@ -269,7 +269,12 @@ impl AddressSpace {
                 _ => lo = mid + 1,
             }
         }
-        (0..lo).rev().take(64).map(|i| ObjId(i as u32)).find(|&id| holds(id))
+        // Any number of locals that are gone may lie between.
+        let recorded = |i: &usize| match self.objects.get(*i) {
+            Some(Entry::Live(o) | Entry::Freed(o)) => o.kind != ObjectKind::Fixed && o.addr < self.limit,
+            _ => false,
+        };
+        (0..lo).rev().find(recorded).map(|i| ObjId(i as u32)).filter(|&id| holds(id))
     }
 
     /// The program's live objects; the contents may be elsewhere.
