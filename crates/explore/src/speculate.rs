@@ -79,7 +79,14 @@ impl Run {
                 continue;
             }
             let (node, depth) = (state.node, state.depth);
-            match hands.machine.step(&mut state, self.config.step_blocks) {
+            let step = hands.machine.step(&mut state, self.config.step_blocks);
+            // A path may enter a new block and end in one step: nothing is learned from it.
+            known &= hands.machine.blocks_covered() == covered;
+            if !known {
+                self.close(node, Status::Cut, 0, hands);
+                continue;
+            }
+            match step {
                 Step::Next => waiting.push(state),
                 Step::End(end) => known &= self.end_aside(&mut state, &end, hands),
                 Step::Fork(mut children) => match &children[..] {
@@ -90,7 +97,6 @@ impl Run {
                     _ => known &= self.fork_aside(node, depth, children, &mut waiting, hands),
                 },
             }
-            known &= hands.machine.blocks_covered() == covered;
         }
         known
     }
