@@ -36,7 +36,7 @@ fn lowered_programs_do_what_native_ones_do() {
             options.cc_args = vec![level.to_owned()];
             let lowered = load(&options).unwrap_or_else(|e| panic!("{e}"));
             check(&lowered);
-            let got = interp::run(&lowered).expect("an end").status & 0xff;
+            let got = interp::run(&lowered).expect("an end") & 0xff;
             assert_eq!(got, expected, "{} promote={promote} {level}", program.display());
         }
     }
