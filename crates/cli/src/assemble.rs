@@ -155,6 +155,8 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
             Resolution::SegmentsDynamic => pleach_exec::Resolution::SegmentsDynamic,
             Resolution::SegmentsStatic => pleach_exec::Resolution::SegmentsStatic,
         },
+        contexts: (!args.no_resolution_contexts).then_some(args.resolution_context),
+        reuse_segments: !args.no_segment_reuse,
         splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size }),
         check_resolution: args.check_resolution,
         program_name: program_name(&args.files),

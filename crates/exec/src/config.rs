@@ -104,6 +104,10 @@ pub struct ExecConfig {
     pub record: bool,
     /// default: one state per object
     pub resolution: Resolution,
+    /// with dynamic segments: how many calls tell allocations apart, to guess which objects a pointer means; `None`: no guesses (default: 4)
+    pub contexts: Option<u32>,
+    /// the same objects joined at the same place get the same address on every path (default: on)
+    pub reuse_segments: bool,
     /// default: none
     pub splitting: Option<Splitting>,
     /// decide every access through a pointer with several targets once more by the solver (default: off)
@@ -145,6 +149,8 @@ impl Default for ExecConfig {
             pointer_bytes: 8,
             record: false,
             resolution: Resolution::Fork,
+            contexts: Some(4),
+            reuse_segments: true,
             splitting: None,
             check_resolution: false,
             program_name: "program".into(),

@@ -9,7 +9,7 @@ use pleach_state::{InputType, Origin, State};
 
 impl Machine {
     fn object(&mut self, st: &mut State, contents: Contents) -> Result<ObjId, SetupError> {
-        let site = Site { func: st.frame.func.0, inst: u32::MAX };
+        let site = Site::new(st.frame.func.0, u32::MAX);
         st.memory
             .allocate(contents.size(), 16, ObjectKind::Global, site, contents)
             .map_err(|_| SetupError::Memory("the arguments of the program".into()))

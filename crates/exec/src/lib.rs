@@ -16,6 +16,7 @@ mod call;
 mod check;
 mod choice;
 pub mod config;
+mod contexts;
 mod control;
 pub mod coverage;
 mod ending;

@@ -43,6 +43,7 @@ pub struct Machine {
     pub queries: u64,
     pub resolved: crate::resolved::Resolved,
     pub(crate) homes: crate::segments::Homes,
+    pub(crate) contexts: crate::contexts::Contexts,
     /// which objects belong together, only for static segments
     pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
     /// decisions about pointers that the solver does not confirm
@@ -108,6 +109,7 @@ impl Machine {
             queries: 0,
             resolved: Default::default(),
             homes: Default::default(),
+            contexts: Default::default(),
             partition,
             disagreements: Vec::new(),
             instructions: 0,
@@ -196,13 +198,13 @@ impl Machine {
                     g.name
                 ));
             }
-            let site = Site { func: u32::MAX, inst: i as u32 };
+            let site = Site::new(u32::MAX, i as u32);
             space
                 .allocate(g.size, u64::from(g.align), ObjectKind::Global, site, contents)
                 .map_err(|_| SetupError::Memory(g.name.clone()))?;
         }
         for (i, f) in program.functions.iter().enumerate() {
-            let site = Site { func: i as u32, inst: 0 };
+            let site = Site::new(i as u32, 0);
             space
                 .allocate(f.blocks.len() as u64, 16, ObjectKind::Function, site, Contents::new(0, Background::Zero))
                 .map_err(|_| SetupError::Memory(f.name.clone()))?;
@@ -221,7 +223,7 @@ impl Machine {
                 o.readonly = g.constant;
             }
         }
-        let site = Site { func: u32::MAX, inst: u32::MAX };
+        let site = Site::new(u32::MAX, u32::MAX);
         space
             .allocate(4, 4, ObjectKind::Global, site, Contents::new(4, Background::Zero))
             .map_err(|_| SetupError::Memory("errno".into()))?;

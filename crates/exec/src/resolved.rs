@@ -11,6 +11,9 @@ pub struct Resolved {
     pub segments: u64,
     /// bytes of the largest
     pub largest: u64,
+    /// accesses whose unlikely targets one question excluded, and those where it did not
+    pub context_hits: u64,
+    pub context_misses: u64,
     /// objects split, and the pieces of all of them
     pub split: u64,
     pub pieces: u64,
@@ -29,6 +32,8 @@ impl Resolved {
         let all = [
             ("resolution-queries", self.queries),
             ("multiple-resolutions", self.multiple),
+            ("context-hits", self.context_hits),
+            ("context-misses", self.context_misses),
             ("segments", self.segments),
             ("largest-segment", self.largest),
             ("objects-split", self.split),

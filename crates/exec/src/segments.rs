@@ -18,7 +18,7 @@ use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
 use pleach_memory::space::{first_segment, last_address};
 use pleach_memory::{ObjId, Object, ObjectKind, Value};
-use pleach_state::{Cut, ForkKind, State};
+use pleach_state::{ForkKind, State};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -42,24 +42,6 @@ impl Machine {
         targets.iter().all(|t| st.memory.segment_of(t.1).is_some_and(|s| s.0 == first)).then_some(first)
     }
 
-    /// The targets that are possible on this path.
-    pub(crate) fn possible_targets(&mut self, st: &mut State, targets: Vec<Goal>) -> Attempt<Vec<Goal>> {
-        let before = self.queries;
-        let mut kept = Vec::with_capacity(targets.len());
-        for t in targets {
-            // Without an answer it stays among them.
-            if !matches!(self.possible(st, t.0), Ok(None)) {
-                kept.push(t);
-            }
-        }
-        self.resolved.queries += self.queries - before;
-        if kept.is_empty() {
-            Err(Flow::cut(Cut::Solver("no target of a pointer is possible".into())))
-        } else {
-            Ok(kept)
-        }
-    }
-
     /// Moves objects into one segment, if that can be done.
     pub(crate) fn join(&mut self, st: &mut State, objects: &[ObjId]) -> Option<ObjId> {
         let mut objects = objects.to_vec();
@@ -79,8 +61,8 @@ impl Machine {
         let members = objects.iter().map(|o| (*o, st.memory.header(*o).map_or(0, |h| h.size))).collect();
         let key = (st.frame.func.0, st.inst, members);
         let addr = match self.homes.known.get(&key) {
-            Some(&addr) => addr,
-            None => {
+            Some(&addr) if self.config.reuse_segments => addr,
+            _ => {
                 let first = first_segment(self.pointer_bits());
                 let addr = self.homes.next.max(first).next_multiple_of(layout.align);
                 let end = addr + layout.size + RED_ZONE;
@@ -141,6 +123,7 @@ impl Machine {
         self.resolved.queries += self.queries - before;
         let (sides, lost) = scanned?;
         let objects: Vec<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
+        self.learn_contexts(st, objects.iter().copied());
         let joined = if lost.is_none() && objects.len() > 1 { self.join(st, &objects) } else { None };
         let Some(segment) = joined else { return self.place_of(st, t, sides, lost, n, purpose).map(Located::One) };
         self.resolved.multiple += 1;
@@ -165,15 +148,15 @@ impl Machine {
         }
     }
 
-    /// The only segment that has objects which a pointer mentions.
+    /// The only segment that has objects which a pointer mentions; of several, the only one with a likely target.
     fn mentioned_segment(&self, st: &State, t: TermId) -> Option<ObjId> {
         if !st.memory.has_segments() {
             return None;
         }
-        let bases = self.terms.bases(t);
-        let mut segments = bases.iter().filter_map(|b| Some(st.memory.segment_of(*b)?.0));
-        let first = segments.next()?;
-        segments.all(|s| s == first).then_some(first)
+        let mentioned = self.terms.bases(t).into_iter().filter_map(|b| Some((b, st.memory.segment_of(b)?.0)));
+        let mentioned: Vec<(ObjId, ObjId)> = mentioned.collect();
+        only(mentioned.iter().map(|m| m.1))
+            .or_else(|| only(mentioned.iter().filter(|m| self.is_likely(st, m.0)).map(|m| m.1)))
     }
 
     /// The access stays within one of a segment's objects.
@@ -235,4 +218,10 @@ impl Machine {
             a.into_iter().chain(b).for_each(|o| st.memory.pin(o));
         }
     }
+}
+
+/// What all of them are.
+fn only(mut all: impl Iterator<Item = ObjId>) -> Option<ObjId> {
+    let first = all.next()?;
+    all.all(|s| s == first).then_some(first)
 }

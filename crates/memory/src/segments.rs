@@ -91,7 +91,7 @@ impl AddressSpace {
             layout.blocks.iter().filter_map(|(id, at)| Some((*at, &self.get(*id)?.contents))).collect();
         let contents = Contents::concat(&parts, layout.size, &mut |v, n, i| byte_of(terms, v, n, i));
         let segment = ObjId(self.len() as u32);
-        let site = Site { func: u32::MAX, inst: u32::MAX };
+        let site = Site::new(u32::MAX, u32::MAX);
         let (size, align) = (layout.size, layout.align);
         let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, contents };
         self.push(Entry::Live(Rc::new(object)));

@@ -28,6 +28,14 @@ pub enum ObjectKind {
 pub struct Site {
     pub func: u32,
     pub inst: u32,
+    /// the calls under way, as a number; 0 where nobody asks for it
+    pub calls: u32,
+}
+
+impl Site {
+    pub fn new(func: u32, inst: u32) -> Site {
+        Site { func, inst, calls: 0 }
+    }
 }
 
 #[derive(Clone, Debug)]

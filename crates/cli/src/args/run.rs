@@ -31,6 +31,15 @@ pub struct RunArgs {
     /// What happens where a pointer may mean several objects
     #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
     pub resolution: Resolution,
+    /// With segments-dynamic: how many calls tell allocations apart, to guess which objects a pointer means
+    #[arg(long, value_name = "CALLS", help_heading = "Memory", default_value_t = 4)]
+    pub resolution_context: u32,
+    /// With segments-dynamic: ask about every object that a pointer may mean
+    #[arg(long, help_heading = "Memory", conflicts_with = "resolution_context")]
+    pub no_resolution_contexts: bool,
+    /// Give every segment an address of its own
+    #[arg(long, help_heading = "Memory")]
+    pub no_segment_reuse: bool,
     /// Split objects of more bytes than this (300) where they are accessed at an unknown offset
     #[arg(long, value_name = "BYTES", help_heading = "Memory")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]

@@ -233,7 +233,7 @@ fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let a = m.concretize(st, call.arg(0), m.pointer_bits(), "an address given to klee_define_fixed_object")?;
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "a size given to klee_define_fixed_object")?;
-    let site = pleach_memory::Site { func: st.frame.func.0, inst: st.inst };
+    let site = pleach_memory::Site::new(st.frame.func.0, st.inst);
     st.memory.place(a, n, site);
     Ok(())
 }
