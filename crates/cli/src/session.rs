@@ -259,6 +259,10 @@ pub fn watch(halt: &Halt, max_time: Option<Duration>) -> Result<(), CliError> {
         signal_hook::flag::register_conditional_shutdown(signal, 130, halt.flag()).map_err(system)?;
         signal_hook::flag::register(signal, halt.flag()).map_err(system)?;
     }
+    // The processor time that the system allows (`ulimit -t`) is used up; until its hard limit there is time to write the results.
+    let (why, time) = halt.time_cell();
+    signal_hook::flag::register_usize(signal_hook::consts::SIGXCPU, why, time).map_err(system)?;
+    signal_hook::flag::register(signal_hook::consts::SIGXCPU, halt.flag()).map_err(system)?;
     if let Some(time) = max_time {
         let halt = halt.clone();
         std::thread::spawn(move || {

@@ -2,7 +2,7 @@
 
 use pleach_state::{Cut, ErrorKind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[derive(Clone, Debug, Default)]
@@ -25,14 +25,14 @@ pub struct Limits {
     pub exit_on_error_type: Vec<ErrorKind>,
 }
 
-const RUNNING: u8 = 0;
-const TIME: u8 = 1;
-const INTERRUPTED: u8 = 2;
+const RUNNING: usize = 0;
+const TIME: usize = 1;
+const INTERRUPTED: usize = 2;
 
 /// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`].
 #[derive(Clone, Default)]
 pub struct Halt {
-    why: Arc<AtomicU8>,
+    why: Arc<AtomicUsize>,
     flag: Arc<AtomicBool>,
 }
 
@@ -44,13 +44,17 @@ impl Halt {
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.flag.clone()
     }
+    /// The reason, and its value for [`Halt::time_is_up`]: for a signal handler, which may do no more than store a number.
+    pub fn time_cell(&self) -> (Arc<AtomicUsize>, usize) {
+        (self.why.clone(), TIME)
+    }
     pub fn time_is_up(&self) {
         self.set(TIME);
     }
     pub fn interrupt(&self) {
         self.set(INTERRUPTED);
     }
-    fn set(&self, why: u8) {
+    fn set(&self, why: usize) {
         // The first reason stays.
         let _ = self.why.compare_exchange(RUNNING, why, Ordering::SeqCst, Ordering::SeqCst);
         self.flag.store(true, Ordering::SeqCst);
@@ -95,6 +99,10 @@ mod tests {
         let h = Halt::new();
         h.flag().store(true, Ordering::SeqCst);
         assert_eq!(h.reason(), Some(Cut::Interrupted));
+        let h = Halt::new();
+        let (cell, time) = h.time_cell();
+        cell.store(time, Ordering::SeqCst);
+        assert_eq!(h.reason(), Some(Cut::Time));
     }
 
     #[test]
