@@ -70,7 +70,9 @@ impl Machine {
             Some(k) => Place::At { obj, off: k },
             None => match self.piece(st, obj, plain, n)? {
                 Some(place) => place,
-                None => Place::Symbolic { obj, off },
+                // Where the offset depends on an address (a hash that was seeded with one), a pointer read there would be a choice
+                // by conditions with bases, which only the solver takes apart. The objects are pinned: their addresses stay.
+                None => Place::Symbolic { obj, off: plain },
             },
         })
     }

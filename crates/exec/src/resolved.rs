@@ -17,6 +17,8 @@ pub struct Resolved {
     /// objects split, and the pieces of all of them
     pub split: u64,
     pub pieces: u64,
+    /// bytes of the largest object split
+    pub largest_split: u64,
     /// accesses decided once more
     pub checked: u64,
 }
@@ -38,6 +40,7 @@ impl Resolved {
             ("largest-segment", self.largest),
             ("objects-split", self.split),
             ("pieces", self.pieces),
+            ("largest-split", self.largest_split),
             ("check: accesses", self.checked),
         ];
         all.into_iter().filter(|f| f.1 > 0).map(|(name, n)| (name.to_owned(), n)).collect()

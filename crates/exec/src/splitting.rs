@@ -75,6 +75,7 @@ impl Machine {
             o.contents.split(piece);
             self.resolved.split += 1;
             self.resolved.pieces += o.size.div_ceil(piece);
+            self.resolved.largest_split = self.resolved.largest_split.max(o.size);
         }
     }
 }

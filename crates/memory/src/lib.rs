@@ -5,6 +5,7 @@
 mod access;
 pub mod object;
 pub mod observed;
+pub mod offsets;
 pub mod pvec;
 pub mod resolve;
 pub mod segments;

@@ -1,8 +1,9 @@
-//! Where an access at a symbolic offset can be, by the low bits of the offset.
+//! Where an access at a symbolic offset can be, by the low bits of the offset and by its range.
 //!
 //! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are known, and
-//! only every so many bytes there is a place the access can mean: the other fields are left whole.
-//! *Invariant*: under every assignment the offset has the low bits that [`low_bits`] gives.
+//! only every so many bytes there is a place the access can mean: the other fields are left whole. A table inside a large block
+//! (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count.
+//! *Invariant*: under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
 
 use crate::object::Window;
 use crate::space::ALIGN;
@@ -14,6 +15,8 @@ pub struct Places {
     pub first: u64,
     pub step: u64,
     pub count: u64,
+    /// So many places before the first are in the window, and never meant.
+    pub skipped: u64,
 }
 
 impl Places {
@@ -24,9 +27,16 @@ impl Places {
         let bits = bits.min(32).min(terms.width(off).saturating_sub(1));
         let step = 1u64 << bits;
         let first = first & (step - 1);
-        let room = w.len.checked_sub(first + n)?;
-        let few = n.is_power_of_two() && n <= 8 && step >= n;
-        few.then(|| Places { first: w.start + first, step, count: room / step + 1 })
+        let last = w.len.checked_sub(first + n)? / step;
+        if !(n.is_power_of_two() && n <= 8 && step >= n) {
+            return None;
+        }
+        // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows nothing.
+        let (low, high) = if terms.width(off) <= 64 { terms.range(off) } else { (0, u64::MAX) };
+        let skipped = low.saturating_sub(first).div_ceil(step);
+        let last = high.checked_sub(first).map_or(last, |h| last.min(h / step));
+        let skipped = if skipped <= last { skipped } else { 0 };
+        Some(Places { first: w.start + first + skipped * step, step, count: last - skipped + 1, skipped })
     }
 
     pub fn at(self, i: u64) -> u64 {
@@ -38,7 +48,9 @@ impl Places {
         let shift = self.step.trailing_zeros() as u16;
         let w = terms.width(off);
         let high = terms.extract(off, shift, w - shift);
-        terms.resize_unsigned(high, INDEX_BITS)
+        let at = terms.resize_unsigned(high, INDEX_BITS);
+        let skipped = terms.constant(INDEX_BITS, self.skipped);
+        terms.sub(at, skipped)
     }
 }
 
@@ -152,11 +164,32 @@ mod tests {
         let off = terms.add(scaled, field);
         let whole = |len: u64| Window { start: 0, len };
         // Multiples of 24 are multiples of 8.
-        assert_eq!(Places::of(&terms, off, 4, whole(240)), Some(Places { first: 4, step: 8, count: 30 }));
-        assert_eq!(Places::of(&terms, off, 8, whole(12)), Some(Places { first: 4, step: 8, count: 1 }));
+        assert_eq!(Places::of(&terms, off, 4, whole(240)), Some(Places { first: 12, step: 8, count: 29, skipped: 1 }));
+        assert_eq!(Places::of(&terms, off, 8, whole(12)), Some(Places { first: 4, step: 8, count: 1, skipped: 0 }));
         assert_eq!(Places::of(&terms, off, 4, whole(7)), None);
         assert_eq!(Places::of(&terms, i, 4, whole(240)), None);
-        assert_eq!(Places::of(&terms, i, 1, whole(240)), Some(Places { first: 0, step: 1, count: 240 }));
+        assert_eq!(Places::of(&terms, i, 1, whole(240)), Some(Places { first: 0, step: 1, count: 240, skipped: 0 }));
+    }
+
+    #[test]
+    fn a_table_in_a_block() {
+        let mut terms = Terms::new(64);
+        let hash = var(&mut terms, "hash", 4);
+        let wide = terms.zext(hash, 64);
+        let (word, at) = (terms.constant(64, 8), terms.constant(64, 204));
+        let scaled = terms.mul(wide, word);
+        let off = terms.add(scaled, at);
+        let places = |len: u64| Places::of(&terms, off, 8, Window { start: 0, len });
+        assert_eq!(places(8192), Some(Places { first: 204, step: 8, count: 16, skipped: 25 }));
+        // The window ends within the table, and before it.
+        assert_eq!(places(300), Some(Places { first: 204, step: 8, count: 12, skipped: 25 }));
+        assert_eq!(places(100).map(|p| p.skipped), Some(0));
+        let index = places(8192).unwrap().index(&mut terms, off);
+        for h in 0..16 {
+            let mut m = Model::new();
+            m.set(terms.support(hash)[0], h);
+            assert_eq!(terms.eval(index, &m), h);
+        }
     }
 
     /// Random terms have the low bits that were found, whatever their unknowns.

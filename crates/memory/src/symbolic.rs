@@ -1,6 +1,7 @@
 //! Reading and writing at symbolic offsets.
 //!
-//! *Idea*: an access that can be at few places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
+//! *Idea*: an offset that is a choice between constants ([`crate::offsets`]) makes the value one. Otherwise an access that can be at few
+//! places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
 //! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer read through a
 //! symbolic index is an `ite` over bases, which resolution takes apart without the solver. Everything else goes through a
 //! byte array term.
@@ -8,6 +9,7 @@
 
 use crate::access::byte_of;
 use crate::object::{ByteView, Contents, Window};
+use crate::offsets::Offsets;
 use crate::stride::{Places, low_bits};
 use crate::value::Value;
 use pleach_expr::{INDEX_BITS, TermId, Terms};
@@ -42,7 +44,50 @@ impl Contents {
 
     /// How many these are.
     pub fn write_words(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<u64> {
-        self.write_places(terms, w, off, n).map(|p| p.count)
+        match Offsets::of(terms, off) {
+            Some(offsets) if few(n) => {
+                Some(offsets.leaves(&|k| fits(w, k, n)).len() as u64).filter(|k| *k <= WRITE_WORDS)
+            }
+            _ => self.write_places(terms, w, off, n).map(|p| p.count),
+        }
+    }
+
+    /// The value of `n` bytes at an offset that is a choice between constants, as that choice.
+    fn read_choice(
+        &mut self,
+        terms: &mut Terms,
+        w: Window,
+        off: TermId,
+        n: u64,
+        uninit: &dyn Fn() -> String,
+    ) -> Option<TermId> {
+        let offsets = Offsets::of(terms, off).filter(|_| few(n) && !self.is_background(w))?;
+        let mut undefined = false;
+        let value = offsets.choose(terms, &mut |terms, k| {
+            let at = fits(w, k, n).then_some(w.start + k)?;
+            let word = self.read(terms, at, n as usize, uninit).to_term(terms, (n * 8) as u16);
+            undefined |= word.is_none();
+            word
+        });
+        value.filter(|_| !undefined)
+    }
+
+    /// The places that a write of `n` bytes can be at, where there are few and they do not overlap, and when it is at each.
+    fn write_guards(&self, terms: &mut Terms, w: Window, off: TermId, n: u64) -> Option<Vec<(u64, TermId)>> {
+        if let Some(offsets) = Offsets::of(terms, off).filter(|_| few(n)) {
+            let leaves = offsets.leaves(&|k| fits(w, k, n));
+            let apart = leaves.windows(2).all(|k| k[1] - k[0] >= n);
+            if apart && !leaves.is_empty() && leaves.len() as u64 <= WRITE_WORDS {
+                return Some(leaves.into_iter().map(|k| (w.start + k, offsets.is(terms, k))).collect());
+            }
+        }
+        let places = self.write_places(terms, w, off, n)?;
+        let index = places.index(terms, off);
+        let when = |i: u64, terms: &mut Terms| {
+            let k = terms.constant(INDEX_BITS, i);
+            terms.eq(index, k)
+        };
+        Some((0..places.count).map(|i| (places.at(i), when(i, terms))).collect())
     }
 
     /// The words at these places as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
@@ -134,7 +179,8 @@ impl Contents {
 
     /// The value of `n` bytes at the symbolic offset `off` of the window.
     pub fn read_at(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
-        if let Some(t) = self.read_places(terms, w, off, n, uninit) {
+        let chosen = self.read_choice(terms, w, off, n, uninit);
+        if let Some(t) = chosen.or_else(|| self.read_places(terms, w, off, n, uninit)) {
             return Value::from_term(terms, t);
         }
         self.read_array(terms, w, off, n, uninit)
@@ -182,20 +228,18 @@ impl Contents {
         value: TermId,
         uninit: &dyn Fn() -> String,
     ) {
-        if let Some(places) = self.write_places(terms, w, off, n) {
-            let index = places.index(terms, off);
-            let olds: Option<Vec<TermId>> = (0..places.count)
-                .map(|i| self.read(terms, places.at(i), n as usize, uninit).to_term(terms, (n * 8) as u16))
+        if let Some(places) = self.write_guards(terms, w, off, n) {
+            let olds: Option<Vec<TermId>> = places
+                .iter()
+                .map(|(at, _)| self.read(terms, *at, n as usize, uninit).to_term(terms, (n * 8) as u16))
                 .collect();
             if let Some(olds) = olds {
-                for (i, old) in olds.into_iter().enumerate() {
-                    let k = terms.constant(INDEX_BITS, i as u64);
-                    let at = terms.eq(index, k);
-                    let here = terms.and(guard, at);
+                for ((at, here), old) in places.into_iter().zip(olds) {
+                    let here = terms.and(guard, here);
                     let new = terms.ite(here, value, old);
                     if new != old {
                         let v = Value::from_term(terms, new);
-                        self.write(terms, places.at(i as u64), n as usize, v);
+                        self.write(terms, at, n as usize, v);
                     }
                 }
                 return;
@@ -257,6 +301,16 @@ impl Contents {
         }
         array
     }
+}
+
+/// Sizes of accesses that words are made of.
+fn few(n: u64) -> bool {
+    n.is_power_of_two() && n <= 8
+}
+
+/// The window has `n` bytes at `k`.
+fn fits(w: Window, k: u64, n: u64) -> bool {
+    w.len.checked_sub(n).is_some_and(|last| k <= last)
 }
 
 /// An offset of a window as an index of the array that begins `before` bytes earlier.
