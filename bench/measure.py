@@ -8,22 +8,29 @@ import os
 import sys
 
 
-def run(command, log, timeout):
-    """Runs `command`, its output into the file `log`; after `timeout` seconds of wall clock it is killed."""
+def run(command, log, timeout, cpu=0):
+    """Runs `command`, its output into the file `log`; after `timeout` seconds of wall clock it is killed.
+
+    `cpu` seconds of processor time, if given, are the soft limit of the command and of each of its children."""
     import json
     import subprocess
     from types import SimpleNamespace
 
-    starter = [sys.executable, "-I", "-S", __file__, str(log), str(timeout), *map(str, command)]
+    starter = [sys.executable, "-I", "-S", __file__, str(log), str(timeout), str(cpu), *map(str, command)]
     done = subprocess.run(starter, capture_output=True, text=True)
     if done.returncode != 0:
         raise OSError(done.stderr.strip().splitlines()[-1])
     return SimpleNamespace(**json.loads(done.stdout))
 
 
-def main(log, timeout, *command):
+def main(log, timeout, cpu, *command):
     import signal
 
+    if int(cpu):
+        import resource
+
+        # The hard limit leaves time to write the results.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), 2 * int(cpu) + 60))
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     to = [(os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2), (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
     child = os.posix_spawnp(command[0], command, os.environ, file_actions=to)

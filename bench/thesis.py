@@ -1,4 +1,4 @@
-"""The figures of the thesis (Memory, Tables 3.2 to 3.7 and 4.2 to 4.5) and how its programs are started."""
+"""The figures of the thesis (Memory, Tables 3.2 to 3.7 and 4.2 to 4.5)."""
 
 
 def clock(text):
@@ -12,24 +12,11 @@ def clocks(text):
     return [None if t == "-" else clock(t) for t in text.split()]
 
 
-# What each program is given, as in the benchmarks' own scripts. `@FILE` stands for the text of a file below the benchmarks' sources, in
-# which `?` is symbolic; `split` is for Tables 3.6 and 3.7, where arrays have their default sizes.
-PROGRAMS = {
-    "m4": {
-        "args": ["--sym-stdin-like", "@klee-mm-benchmarks/m4/m4.input", "-H37", "-G"],
-        "split": ["--sym-stdin-like", "@klee-mm-benchmarks/m4/m4_2.input", "-G"],
-    },
-    "make": {"args": ["--sym-files-like", "1", "@klee-mm-benchmarks/make/make.input", "-r", "-n", "-R", "-f", "A"]},
-    "sqlite": {"args": ["15"]},
-    "apr": {"args": ["15"]},
-    "gas": {"args": ["--sym-like-range", "fg", "--sym-files-like", "1", "@klee-mm-benchmarks/binutils/gas.input", "A"]},
-    "libxml2": {"args": ["3"], "split": ["4"]},
-    "expat": {"args": ["10"]},
-    "bash": {"args": ["--sym-files-like", "1", "@smt-cache-benchmarks/bash/bash.input", "A"]},
-    "json-c": {"file": "json", "args": ["4"]},
-    "libosip": {"args": ["20"]},
-    "libyaml": {"args": ["10"]},
-}
+# The driver (programs/drivers.py) of each program; other inputs in Tables 3.6 and 3.7, where arrays have their default sizes, and in
+# chapter 4.
+DRIVER = {"json-c": "json"}
+SPLIT_DRIVER = {"m4": "m4-split", "make": "make-split"}
+CACHE_DRIVER = {"m4": "m4-cache", "libxml2": "libxml2-url", "json-c": "json"}
 
 # Table 3.2: largest segment in bytes, static and dynamic.
 SEGMENT = {"m4": (2753, 1008), "make": (7574, 1776), "sqlite": (17604, 528), "apr": (8316, 240)}
@@ -81,7 +68,7 @@ SPLIT_PATHS = {
 # Table 3.7: largest object that was split.
 SPLIT_SIZE = {"m4": 4072, "make": 8192, "sqlite": 328, "apr": 8192, "gas": 524411, "libxml2": 4096}
 
-# Table 4.2: queries in all, those that reach the cache and may be renamed, those of them that depend on addresses.
+# Table 4.2: queries in all, those that reach the cache and may be renamed, those of them that mention an address.
 QUERIES = {
     "m4": (14022, 9127, 6394),
     "make": (2565399, 90027, 69535),

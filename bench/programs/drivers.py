@@ -23,6 +23,7 @@ def drivers(sources: Path) -> dict[str, tuple[str, list[str], list[str]]]:
         "m4-split": ("m4", ["--sym-files", "1", "1", "--sym-stdin-like", text(mm / "m4/m4_2.input")], ["-G"]),
         "m4-cache": ("m4", ["--sym-stdin-like", text(cache / "m4/m4.input")], ["-H37", "-G"]),
         "make": ("make", ["--sym-files-like", "1", text(mm / "make/make.input")], ["-r", "-n", "-R", "-f", "A"]),
+        "make-split": ("make_split", ["--sym-files-like", "1", text(mm / "make/make.input")], ["-r", "-n", "-R", "-f", "A"]),
         "sqlite": ("sqlite", [], ["15"]),
         "apr": ("apr", [], ["15"]),
         "gas": ("gas", ["--sym-files-like", "1", text(mm / "binutils/gas.input"), "--sym-like-range", "fg"], ["A"]),
