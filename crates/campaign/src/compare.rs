@@ -25,6 +25,8 @@ pub struct Totals {
     /// covered states explored all the same, and those of them not to the end
     pub rechecked: u64,
     pub unfinished: u64,
+    /// runs that the time ended: what they did not find says nothing
+    pub late: u64,
     /// by mode: complete runs, paths, of these covered, nodes
     pub modes: Vec<[u64; 4]>,
     pub audit: std::collections::BTreeMap<String, u64>,
@@ -42,6 +44,7 @@ impl Totals {
         self.blocks += other.blocks;
         self.rechecked += other.rechecked;
         self.unfinished += other.unfinished;
+        self.late += other.late;
         self.modes.resize(MODES.len(), [0; 4]);
         for (m, o) in self.modes.iter_mut().zip(&other.modes) {
             (0..4).for_each(|i| m[i] += o[i]);
@@ -76,6 +79,7 @@ impl std::fmt::Display for Totals {
             )?;
         }
         writeln!(f, "  {} covered states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
+        writeln!(f, "  {} runs not ended in time and not compared", self.late)?;
         self.audit.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))?;
         self.figures.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
     }
@@ -142,6 +146,8 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
             let _ = writeln!(words, "{}: {why}", mode.name);
         } else if found.complete {
             difference(program, mode, &plain, &found, &mut words);
+        } else if found.late {
+            totals.late += 1;
         } else {
             let _ = writeln!(words, "{}: not complete", mode.name);
         }

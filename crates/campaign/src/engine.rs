@@ -8,7 +8,7 @@ use pleach_explore::{
 use pleach_ir::{Program, Span};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
-use pleach_state::{CheckedPruner, End, State};
+use pleach_state::{CheckedPruner, Cut, End, State};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -86,6 +86,8 @@ pub type Place = (&'static str, u32, u32);
 #[derive(Default, Debug)]
 pub struct Found {
     pub complete: bool,
+    /// the time was over
+    pub late: bool,
     pub errors: BTreeSet<Place>,
     /// function and block
     pub blocks: BTreeSet<(u32, u32)>,
@@ -238,6 +240,7 @@ fn run(
     });
     let found = Found {
         complete: c.is_complete(),
+        late: c.cuts.keys().any(|cut| *cut == Cut::Time),
         errors: sink.0,
         blocks: blocks.collect(),
         paths: c.paths(),

@@ -86,7 +86,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 let to = self.locate(st, p, n, Purpose::Write)?;
-                let mut v = self.raw(st, consts, value);
+                let mut v = self.copied(st, consts, value, w);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);
                     let t = self.terms.zext(t, (n * 8) as u16);
@@ -127,6 +127,16 @@ impl Machine {
                         }
                     }
                 }
+                Ok(())
+            }
+            Inst::ScopeEnd { local } => {
+                let Value::Ptr { obj, off: 0 } = self.raw(st, consts, local) else {
+                    note(st, || Access::Empty);
+                    return Ok(());
+                };
+                st.frame.locals.retain(|o| *o != obj);
+                st.memory.drop_local(obj);
+                note(st, || Access::ScopeEnd { obj });
                 Ok(())
             }
             _ => unreachable!("dispatched by family"),
@@ -210,7 +220,7 @@ impl Machine {
             }
             _ => Err(Flow::error(
                 ErrorKind::UseAfterFree,
-                format!("{} of a local variable after its function returned", purpose.verb()),
+                format!("{} of a local variable after the end of its scope", purpose.verb()),
             )),
         }
     }

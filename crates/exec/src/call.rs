@@ -86,7 +86,7 @@ impl Machine {
         let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
         let mark = st.trace.accesses.len();
         for (i, a) in list[..fixed].iter().enumerate() {
-            let mut v = self.raw(st, consts, a.value);
+            let mut v = self.copied(st, consts, a.value, self.width_of(a.ty));
             let p = &target.params[i];
             if let Some((size, align)) = p.byval {
                 let id = match self.allocate(st, u64::from(size), u64::from(align), ObjectKind::Stack) {

@@ -66,9 +66,12 @@ impl Machine {
                         }
                     }
                     Inst::Mov { dst, a } => {
-                        regs[dst.index()] = get(regs, consts, a);
-                        pc += 1;
-                        continue;
+                        let v = get(regs, consts, a);
+                        if v != Value::Undef {
+                            regs[dst.index()] = v;
+                            pc += 1;
+                            continue;
+                        }
                     }
                     Inst::Undef { dst } => {
                         regs[dst.index()] = Value::Undef;
@@ -289,7 +292,15 @@ impl Machine {
         v
     }
 
-    /// An operand as it is, `Undef` included (copies do not decide).
+    /// An operand that is copied. A slot that nobody wrote is decided, or the copies would differ.
+    pub(crate) fn copied(&mut self, st: &mut State, consts: &[Value], o: Opnd, width: u16) -> Value {
+        match o.kind() {
+            OpndKind::Slot(_) => self.value(st, consts, o, width),
+            _ => self.raw(st, consts, o),
+        }
+    }
+
+    /// An operand as it is, `Undef` included.
     pub(crate) fn raw(&self, st: &State, consts: &[Value], o: Opnd) -> Value {
         get(&st.frame.regs, consts, o)
     }
@@ -309,7 +320,8 @@ impl Machine {
             | Inst::Store { .. }
             | Inst::Alloca { .. }
             | Inst::StackSave { .. }
-            | Inst::StackRestore { .. } => self.memory_inst(code, f, consts, st, inst),
+            | Inst::StackRestore { .. }
+            | Inst::ScopeEnd { .. } => self.memory_inst(code, f, consts, st, inst),
             Inst::MemCopy { .. } | Inst::MemSet { .. } => self.bulk(consts, st, inst),
             Inst::FBin { .. } | Inst::FNeg { .. } | Inst::FCmp { .. } | Inst::FCast { .. } => {
                 self.float(consts, st, inst)
@@ -335,7 +347,13 @@ impl Machine {
             Inst::Unsupported { name } => {
                 Err(Flow::cut(pleach_state::Cut::Unsupported(f.names[*name as usize].clone())))
             }
-            Inst::Mov { .. } | Inst::Undef { .. } | Inst::Jump { .. } => Ok(()),
+            Inst::Mov { dst, a } => {
+                let w = self.width_of(f.slots[dst.index()].ty);
+                let v = self.copied(st, consts, *a, w);
+                self.set(st, *dst, v);
+                Ok(())
+            }
+            Inst::Undef { .. } | Inst::Jump { .. } => Ok(()),
         };
         match done {
             Ok(()) => Flow::Next,

@@ -58,6 +58,7 @@ pub fn for_each_operand(f: &Function, inst: &Inst, mut g: impl FnMut(Opnd)) {
             g(src);
         }
         Inst::StackRestore { mark } => g(mark),
+        Inst::ScopeEnd { local } => g(local),
         Inst::Assume { cond } | Inst::Branch { cond, .. } => g(cond),
         Inst::Switch { value, .. } => g(value),
         Inst::IndirectJump { target, .. } => g(target),
@@ -97,6 +98,7 @@ pub fn for_each_result(f: &Function, inst: &Inst, mut g: impl FnMut(Slot)) {
         | Inst::VaCopy { .. }
         | Inst::VaEnd { .. }
         | Inst::StackRestore { .. }
+        | Inst::ScopeEnd { .. }
         | Inst::Assume { .. }
         | Inst::Unsupported { .. }
         | Inst::Jump { .. }

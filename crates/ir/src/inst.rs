@@ -427,6 +427,10 @@ pub enum Inst {
     StackRestore {
         mark: Opnd,
     },
+    /// The end of the scope of a local of the current frame, which `local` points to.
+    ScopeEnd {
+        local: Opnd,
+    },
     /// Known to hold (`llvm.assume`); engines may ignore it.
     Assume {
         cond: Opnd,

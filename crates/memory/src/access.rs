@@ -4,6 +4,10 @@ use crate::object::{Background, ByteView, Contents};
 use crate::value::Value;
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
 
+/// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided (less than a word, beside
+/// something written), and so do large buffers.
+const MOST_DECIDED: u64 = 64;
+
 /// Byte `index` of a stored value of `bytes` bytes.
 pub(crate) fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> Value {
     match value {
@@ -105,6 +109,10 @@ impl Contents {
         }
     }
 
+    fn is_unwritten(&self, off: u64) -> bool {
+        matches!(self.view(off), ByteView::Background) && self.is_uninit(off)
+    }
+
     /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
     pub fn copy_from(
         &mut self,
@@ -135,8 +143,17 @@ impl Contents {
                     i += 1;
                 }
                 ByteView::Background if src.is_uninit(at) && self.is_uninit(off + i) => {
-                    self.write(terms, off + i, 1, Value::Undef);
-                    i += 1;
+                    let both = |k: &u64| src.is_unwritten(src_off + k) && self.is_uninit(off + k);
+                    let run = (i..n).take_while(both).count() as u64;
+                    let decided = n <= MOST_DECIDED && (run == n || run >= 8);
+                    let mut k = i;
+                    while k < i + run {
+                        let word = if decided { 1 << (i + run - k).min(8).ilog2() } else { 1 };
+                        let v = if decided { src.read(terms, src_off + k, word, uninit_name) } else { Value::Undef };
+                        self.write(terms, off + k, word, v);
+                        k += word as u64;
+                    }
+                    i += run;
                 }
                 _ => {
                     let v = src.read(terms, at, 1, uninit_name);

@@ -100,7 +100,8 @@ impl AddressSpace {
             match self.members(block).to_vec() {
                 inner if !inner.is_empty() => {
                     members.extend(inner.into_iter().map(|(id, o)| (id, at + o)));
-                    self.set(block, Entry::Gone);
+                    let addr = self.address(block);
+                    self.set(block, Entry::Gone(addr));
                 }
                 _ => members.push((block, at)),
             }

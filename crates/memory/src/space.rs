@@ -56,8 +56,8 @@ pub enum Entry {
     Moved(Rc<Object>, ObjId, u64),
     /// freed by the program: the object without its contents
     Freed(Rc<Object>),
-    /// a local of a frame that has returned, or a block left
-    Gone,
+    /// a local whose scope has ended, or a segment that became part of another: only its address is left
+    Gone(u64),
 }
 
 /// Distance kept between objects.
@@ -214,7 +214,7 @@ impl AddressSpace {
             && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
-            *e = Entry::Gone;
+            *e = Entry::Gone(o.addr);
         }
     }
 
@@ -225,12 +225,12 @@ impl AddressSpace {
         self.objects.is_empty()
     }
 
-    /// The hidden address of an object, live or not; 0 for locals that are gone.
+    /// The hidden address of an object, live or not.
     pub fn address(&self, id: ObjId) -> u64 {
         match self.entry(id) {
             Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => o.addr,
-            // Gone locals keep no record; a value no live object has.
-            _ => 0x8000 + u64::from(id.0) % 0x8000,
+            Some(Entry::Gone(addr)) => *addr,
+            None => 0,
         }
     }
 
@@ -305,5 +305,24 @@ impl AddressSpace {
         if let Some(e) = self.objects.get_mut(id.0 as usize) {
             *e = entry;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_keeps_its_address_when_it_is_gone() {
+        let mut space = AddressSpace::new(64);
+        let site = Site { func: 0, inst: 0 };
+        let contents = Contents::new(4, Background::Uninit);
+        let mut local = || space.allocate(4, 4, ObjectKind::Stack, site, contents.clone()).expect("room");
+        let (a, b) = (local(), local());
+        let before = [space.address(a), space.address(b)];
+        space.drop_local(a);
+        space.drop_local(b);
+        assert_eq!([space.address(a), space.address(b)], before);
+        assert!(space.get(a).is_none() && before[0] != before[1]);
     }
 }

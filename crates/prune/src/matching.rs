@@ -416,7 +416,7 @@ impl<'a> Matcher<'a> {
         }
         match self.state.memory.entry(obj) {
             Some(Entry::Freed(_)) if d.freed => Ok(()),
-            Some(Entry::Gone) if !d.freed => Ok(()),
+            Some(Entry::Gone(_)) if !d.freed => Ok(()),
             _ => Err(Miss::Binding),
         }
     }

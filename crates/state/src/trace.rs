@@ -61,6 +61,10 @@ pub enum Access {
     Free {
         obj: ObjId,
     },
+    /// the scope of this local of the top frame ended
+    ScopeEnd {
+        obj: ObjId,
+    },
     /// the result is a new unknown
     Fresh,
     /// the result is a new unknown from the first argument to before the second

@@ -193,6 +193,17 @@ impl Walker<'_> {
         Ok(())
     }
 
+    /// A local that `local` points to was there before the end of its scope, and is not behind it.
+    pub(crate) fn scope_ended(&mut self, f: &Function, depth: u32, local: Opnd, obj: ObjId) -> Walked<()> {
+        self.killed()?;
+        let home = Home::LocalOf(depth);
+        self.died(obj, home)?;
+        let ptr = self.pointer(f, depth, local)?;
+        self.condition.require_pin(Pin { home, ..Pin::new(ptr, obj, Some(0)) });
+        self.live.forget();
+        Ok(())
+    }
+
     /// A call that a model answered.
     pub(crate) fn modelled(
         &mut self,

@@ -118,6 +118,10 @@ impl Walker<'_> {
                     }
                     self.allocated(f, run.depth, Some(*dst), obj, bytes, zeroed, true)?;
                 }
+                Inst::ScopeEnd { local } => match *pop()? {
+                    Access::ScopeEnd { obj } => self.scope_ended(f, run.depth, *local, obj)?,
+                    _ => return Err(GiveUp("the end of a scope that did not begin")),
+                },
                 Inst::MemCopy { dst, src, len, len_width, .. } => {
                     let access = pop()?.clone();
                     self.bulk_copy(f, run.depth, *dst, *src, *len, *len_width, &access)?;

@@ -29,6 +29,7 @@ pub enum Family {
     Handler,
     Errno,
     Far,
+    Scope,
     /// one of several objects by an index that is not known; not among `ALL`
     Targets,
 }
@@ -36,9 +37,9 @@ pub enum Family {
 use Family::*;
 
 impl Family {
-    pub const ALL: [Family; 24] = [
+    pub const ALL: [Family; 25] = [
         Loop, Switch, Index, Heap, Alias, List, Bulk, Bytes, Union, Call, Pointer, Recursion, Assume, Exit, Division,
-        Fresh, Struct, Claim, Grow, Variable, ByValue, Handler, Errno, Far,
+        Fresh, Struct, Claim, Grow, Variable, ByValue, Handler, Errno, Far, Scope,
     ];
 }
 
@@ -243,6 +244,15 @@ impl Generator {
                 2 => self.line(&format!("memcpy(b, (u8 *)a + (x1 & {}), 4);", [7, 8, 12, 4][k as usize])),
                 3 => self.line(&format!("memcpy(&i1, a + (d0 & {}), 4);", [3, 1, 3, 4][k as usize])),
                 _ => self.line(&format!("{{ u8 w[8] = {{{k}}}; memcpy(w + (in[0] & 3), m, 4); t = w[{}]; }}", (n % 8))),
+            },
+            Scope => match self.rng.below(4) {
+                0 => self.line(&format!("{{ int w = {e}, *o = p; p = &w; *p += {k}; t = w; p = o; }}")),
+                1 => self.line(&format!("{{ int w = {e}; if ({c}) p = &w; *p = {k}; t = w; }}")),
+                2 => self.line(&format!(
+                    "for (int o = 0; o < {}; o++) {{ int w[2] = {{{e}, o}}; q = w; t += q[x0 & 1]; }} q = a;",
+                    1 + k
+                )),
+                _ => self.line(&format!("{{ struct S w = s, *o = &w; if ({c}) o = &z; o->f = {e}; z = *o; }}")),
             },
             Targets => {
                 let i = self.one_of(&["(unsigned)x0 % 3", "d0 % 3", "in[1] % 3", "(unsigned)(x1 + i0) % 3"]);

@@ -7,6 +7,7 @@ mod jump;
 mod klee;
 mod nondet;
 mod output;
+mod rounding;
 mod sanitizer;
 mod symbolic;
 mod unwind;
@@ -69,12 +70,13 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
         .or_else(|| output::find(name))
         .or_else(|| environment::find(name))
         .or_else(|| jump::find(name))
+        .or_else(|| rounding::find(name))
         .or_else(|| unwind::find(name))
         .or_else(|| sanitizer::find(name))
 }
 
 /// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of
-/// the program.
+/// the program, jumps, the floating-point environment.
 pub const KEPT: &[&str] = &[
     "malloc",
     "calloc",
@@ -102,6 +104,8 @@ pub const KEPT: &[&str] = &[
     "longjmp",
     "_longjmp",
     "siglongjmp",
+    "fesetround",
+    "fetestexcept",
 ];
 
 /// Functions that are modelled as long as nothing else needs the C library; with the library its own code runs.

@@ -35,7 +35,9 @@ pub(crate) struct Lowering<'u, 'm> {
     pub ahead: FxHashSet<Value<'m>>,
     /// locals that live in slots
     pub promoted: FxHashMap<Value<'m>, Slot>,
-    /// slots written more than once: promoted locals, phi nodes
+    /// locals whose scope is marked: the slot of their address, and how they are made
+    pub scoped: FxHashMap<Value<'m>, (Slot, Option<Inst>)>,
+    /// slots written more than once: promoted and scoped locals, phi nodes
     pub mutable: Vec<bool>,
     /// whether an optimiser was at work
     pub optimised: bool,
@@ -58,6 +60,7 @@ impl<'u, 'm> Lowering<'u, 'm> {
             values: FxHashMap::default(),
             ahead: FxHashSet::default(),
             promoted: FxHashMap::default(),
+            scoped: FxHashMap::default(),
             mutable,
             optimised: false,
             consts: FxHashMap::default(),

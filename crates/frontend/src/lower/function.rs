@@ -18,6 +18,9 @@ pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, promote_locals: bo
     // What a function that calls `setjmp` changes must be found changed after the jump.
     if promote_locals && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
         promote::promote(&mut lowering, &variables);
+        if !lowering.optimised {
+            lowering.find_scopes();
+        }
     }
     lowering.bind_phis();
     for block in visiting_order(f) {

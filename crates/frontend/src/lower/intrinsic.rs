@@ -10,8 +10,6 @@ const SHIFT_OUT_OF_BOUNDS: u64 = 20;
 
 /// Without meaning for execution.
 const DROPPED: &[&str] = &[
-    "lifetime.start",
-    "lifetime.end",
     "invariant.end",
     "var.annotation",
     "donothing",
@@ -100,6 +98,9 @@ impl<'m> Lowering<'_, 'm> {
         if base == "va_end" {
             let list = self.operand(arg(0)?)?;
             return self.effect(ir::Inst::VaEnd { list });
+        }
+        if let "lifetime.start" | "lifetime.end" = base {
+            return self.scope_mark(arg(1)?, base == "lifetime.start");
         }
         if DROPPED.contains(&base) {
             return Ok(Leaves::new());

@@ -29,6 +29,9 @@ impl<'m> Lowering<'_, 'm> {
             align: inst.value().alignment().max(self.unit.module.alignment(ty)),
             ty: variable.and_then(|v| v.ty),
         });
+        if let Some(dst) = self.before_scope(inst.value(), size, (count, count_width), object) {
+            return Ok(one(Opnd::slot(dst)));
+        }
         let dst = self.slot(Ty::Ptr);
         self.push(ir::Inst::Alloca { dst, size, count, count_width, object });
         Ok(one(Opnd::slot(dst)))

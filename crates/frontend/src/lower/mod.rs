@@ -29,6 +29,7 @@ mod layout;
 mod memory;
 mod promote;
 mod retarget;
+mod scope;
 mod unit;
 mod uses;
 mod vector;

@@ -126,12 +126,15 @@ fn keeps_private(user: Value<'_>, alloca: Inst<'_>) -> bool {
             let value = user.operand(0);
             !inst.is_volatile() && value != Some(alloca.value()) && value.map(Value::ty) == ty
         }
-        Opcode::LLVMCall => is_lifetime_mark(inst),
+        Opcode::LLVMCall => lifetime_mark(inst).is_some(),
         _ => false,
     }
 }
 
-fn is_lifetime_mark(inst: Inst<'_>) -> bool {
-    let callee = inst.called().and_then(Value::as_function);
-    callee.is_some_and(|f| f.name().starts_with("llvm.lifetime."))
+/// Whether a call marks the beginning of a local's scope (`true`) or its end.
+pub(crate) fn lifetime_mark(inst: Inst<'_>) -> Option<bool> {
+    let called = if inst.opcode() == Opcode::LLVMCall { inst.called() } else { None };
+    let name = called.and_then(Value::as_function)?.name();
+    let kind = name.strip_prefix("llvm.lifetime.")?;
+    Some(kind.starts_with("start"))
 }

@@ -253,6 +253,7 @@ impl Machine<'_> {
             }
             Inst::VaEnd { .. } | Inst::Assume { .. } => {}
             Inst::StackSave { dst } => s[dst.index()] = self.top.into(),
+            Inst::ScopeEnd { .. } => {}
             Inst::StackRestore { mark } => self.top = get!(mark) as u64,
             Inst::VaArg { .. } => panic!("va_arg"),
             Inst::Unsupported { name } => panic!("unsupported: {}", f.names[*name as usize]),

@@ -121,6 +121,7 @@ impl Cursor {
                 Inst::VaCopy { dst, src }
             }
             "stack_restore" => Inst::StackRestore { mark: self.opnd(body)? },
+            "scope_end" => Inst::ScopeEnd { local: self.opnd(body)? },
             "assume" => Inst::Assume { cond: self.opnd(body)? },
             "unsupported" => Inst::Unsupported { name: body.name(self.string()?) },
             "jump" => Inst::Jump { edge: self.edge(body)? },

@@ -78,6 +78,7 @@ impl Printer<'_> {
             Inst::VaArg { ty, dst, list } => format!("%{} = va_arg {} {}", dst.0, ty_word(ty), o(list)),
             Inst::StackSave { dst } => format!("%{} = stack_save", dst.0),
             Inst::StackRestore { mark } => format!("stack_restore {}", o(mark)),
+            Inst::ScopeEnd { local } => format!("scope_end {}", o(local)),
             Inst::Assume { cond } => format!("assume {}", o(cond)),
             Inst::Unsupported { name } => match f.names.get(name as usize) {
                 Some(n) => format!("unsupported {}", quoted(n)),

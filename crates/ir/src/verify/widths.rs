@@ -141,7 +141,7 @@ impl Checker<'_> {
                 self.writes(at, dst, bits(ty));
             }
             Inst::StackSave { dst } => self.writes(at, dst, ptr),
-            Inst::StackRestore { mark } => self.reads(at, mark, ptr),
+            Inst::StackRestore { mark } | Inst::ScopeEnd { local: mark } => self.reads(at, mark, ptr),
             Inst::Assume { cond } | Inst::Branch { cond, .. } => self.reads(at, cond, 1),
             Inst::Jump { .. } => {}
             Inst::Switch { width, value, cases, .. } => {
