@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_local_keeps_its_address_when_it_is_gone() {
         let mut space = AddressSpace::new(64);
-        let site = Site { func: 0, inst: 0 };
+        let site = Site::new(0, 0);
         let contents = Contents::new(4, Background::Uninit);
         let mut local = || space.allocate(4, 4, ObjectKind::Stack, site, contents.clone()).expect("room");
         let (a, b) = (local(), local());

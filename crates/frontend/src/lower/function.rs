@@ -91,16 +91,18 @@ impl<'m> Lowering<'_, 'm> {
             if self.debug_only(inst, id) {
                 continue;
             }
+            // Marks of scopes are no code of the program.
+            let mark = promote::lifetime_mark(inst).is_some();
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
-                if spans.last() != Some(&span) {
+                if !mark && spans.last() != Some(&span) {
                     spans.push(span);
                 }
             }
             if inst.is_phi() {
                 continue;
             }
-            weight += 1;
+            weight += u32::from(!mark);
             self.instruction(inst, block, variables);
         }
         spans.sort_unstable_by_key(|s| (s.file, s.line, s.column));
