@@ -15,6 +15,7 @@ void abort(void) __attribute__((noreturn));
 void _exit(int) __attribute__((noreturn));
 void klee_make_symbolic(void *, size_t, const char *);
 void klee_assume(unsigned long);
+void klee_prefer_cex(void *, unsigned long);
 int klee_range(int, int, const char *);
 void klee_report_error(const char *, int, const char *, const char *) __attribute__((noreturn));
 /* Ends the path: system call `n` has no model. */
@@ -24,6 +25,10 @@ void __pleach_unmodelled(long n) __attribute__((noreturn));
 int __pleach_unknown(void);
 /* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */
 void __pleach_assumed(const char *what) __attribute__((noreturn));
+/* `n` bytes that are no block of the program's heap. */
+void *__pleach_own_memory(size_t n);
+/* Whether symbolic files have any attributes, as with KLEE, and not those of an ordinary file. */
+int __pleach_any_attributes(void);
 /* The library's stream for standard output, if the program uses it and what it prints is wanted; and what it prints. */
 struct stream;
 struct stream *__pleach_echoed(void);
@@ -50,12 +55,12 @@ struct timespec {
 };
 
 enum {
-  EPERM = 1, ENOENT = 2, ESRCH = 3, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10, ENOMEM = 12, EACCES = 13, EEXIST = 17, EXDEV = 18,
+  EPERM = 1, ENOENT = 2, ESRCH = 3, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10, ENOMEM = 12, EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18,
   ENOTDIR = 20, EISDIR = 21, EINVAL = 22, EMFILE = 24, ENOTTY = 25, ENOSPC = 28, ESPIPE = 29, EPIPE = 32, ERANGE = 34, ENAMETOOLONG = 36,
   ENOSYS = 38, ENOTEMPTY = 39, ELOOP = 40, EOPNOTSUPP = 95, EAFNOSUPPORT = 97
 };
-enum { O_ACCMODE = 3, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_EXCL = 0200, O_TRUNC = 01000, O_APPEND = 02000,
-       O_DIRECTORY = 0200000, O_NOFOLLOW = 0400000 };
+enum { O_ACCMODE = 3, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_EXCL = 0200, O_TRUNC = 01000, O_APPEND = 02000, O_NONBLOCK = 04000,
+       O_DIRECTORY = 0200000, O_NOFOLLOW = 0400000, O_CLOEXEC = 02000000 };
 enum { S_IFMT = 0170000, S_IFIFO = 0010000, S_IFCHR = 0020000, S_IFDIR = 0040000, S_IFREG = 0100000, S_IFLNK = 0120000 };
 enum { AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_REMOVEDIR = 0x200, AT_SYMLINK_FOLLOW = 0x400, AT_EMPTY_PATH = 0x1000 };
 

@@ -98,14 +98,15 @@ static long transfer_at(long fd, char *bytes, size_t n, long offset, int out) {
   return r;
 }
 
-static long fcntl_(long fd, long command, long argument) {
+/* Nothing is a terminal, but for a symbolic file that is a device. */
+static long ioctl_(long fd, long request, unsigned short *to) {
+  enum { GET_TERMINAL = 0x5401, WINDOW_SIZE = 0x5413 };
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
-  switch (command) {
-  case 0: case 1030: return pleach_duplicate(fd, (int)argument); /* given as an int, which is half of what is read */
-  case 1: case 2: case 4: return 0; /* close-on-exec, flags */
-  case 3: return d->flags;
-  case 5: case 6: case 7: return 0; /* locks */
+  if (!d->file->given || (d->file->mode & S_IFMT) != S_IFCHR) return -ENOTTY;
+  switch (request) {
+  case GET_TERMINAL: memset(to, 0, 60); return 0;
+  case WINDOW_SIZE: memset(to, 0, 8); to[0] = 24, to[1] = 80; return 0;
   default: return -EINVAL;
   }
 }
@@ -131,7 +132,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 5: return pleach_fstat(a, (struct stat *)b);
   case 7: case 271: return poll_((struct poll *)a, (unsigned long)b);
   case 8: return pleach_seek(a, b, c);
-  case 16: return pleach_description(a) ? -ENOTTY : -EBADF; /* ioctl: nothing is a terminal */
+  case 16: return ioctl_(a, b, (unsigned short *)c);
   case 17: return transfer_at(a, (char *)b, (size_t)c, d, 0);
   case 18: return transfer_at(a, (char *)b, (size_t)c, d, 1);
   case 19: return transfer(a, (struct iovec *)b, c, 0);
@@ -139,7 +140,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 22: case 293: return pleach_pipe((int *)a);
   case 32: return pleach_duplicate(a, 0);
   case 33: case 292: return pleach_duplicate_to(a, b);
-  case 72: return fcntl_(a, b, c);
+  case 72: return pleach_fcntl(a, b, c);
   case 73: case 74: case 75: case 221: case 306: return pleach_description(a) ? 0 : -EBADF; /* locks, advice, to disk */
   case 77: return truncate_(at_descriptor(a, &why), b, &why);
   case 162: return 0; /* sync */

@@ -5,13 +5,14 @@ static struct file files[MAX_FILES] = {
     [0] = {.kind = EMPTY, .mode = S_IFCHR | 0666},
     [1] = {.kind = SINK, .mode = S_IFCHR | 0666},
     [2] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
-    [3] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
-    [4] = {.kind = SINK, .mode = S_IFCHR | 0666, .links = 1},
+    [3] = {.kind = SINK, .mode = S_IFCHR | 0666, .links = 1},
+    [4] = {.kind = ZEROS, .mode = S_IFCHR | 0666, .links = 1},
+    [5] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
 };
-static int file_count = 5;
+static int file_count = 6;
 
-/* The directory, the root, and what is always there. */
-struct name pleach_names[MAX_NAMES] = {{".", &files[2]}, {"/", &files[3]}, {"/dev/null", &files[4]}};
+/* The directory, devices, and the root, which is the directory for who looks into it. */
+struct name pleach_names[MAX_NAMES] = {{".", &files[2]}, {"/dev/null", &files[3]}, {"/dev/zero", &files[4]}, {"/", &files[5]}};
 struct name *pleach_directory = &pleach_names[0];
 
 static struct description standard[3] = {
@@ -21,6 +22,7 @@ static struct description standard[3] = {
 };
 static struct description others[MAX_OPEN];
 static struct description *open_files[MAX_OPEN] = {&standard[0], &standard[1], &standard[2]};
+static char close_on_exec[MAX_OPEN];
 
 int pleach_failures;
 unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *pleach_ftruncate_fail, *pleach_getcwd_fail;
@@ -48,15 +50,19 @@ struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mod
 }
 
 void pleach_attributes(struct file *f, struct stat *out) {
-  memset(out, 0, sizeof *out);
-  out->dev = 1;
-  out->ino = (unsigned long)(f - files) + 1;
-  out->nlink = (unsigned long)(f->links ? f->links : 1) + (f->kind == DIRECTORY);
+  if (f->given) {
+    *out = *f->given;
+  } else {
+    memset(out, 0, sizeof *out);
+    out->dev = 1;
+    out->ino = (unsigned long)(f - files) + 1;
+    out->nlink = (unsigned long)(f->links ? f->links : 1) + (f->kind == DIRECTORY);
+    out->blksize = 4096;
+  }
   out->mode = f->mode;
   out->uid = f->uid;
   out->gid = f->gid;
   out->size = f->kind == FILE_ || f->kind == LINK ? f->size : f->kind == DIRECTORY ? 4096 : 0;
-  out->blksize = 4096;
   out->blocks = 8;
   out->atime = f->accessed.sec, out->atime_ns = f->accessed.nsec;
   out->mtime = out->ctime = f->modified.sec, out->mtime_ns = out->ctime_ns = f->modified.nsec;
@@ -90,7 +96,14 @@ static long add(struct file *f, int flags) {
   d->flags = flags;
   d->file = f;
   open_files[fd] = d;
+  close_on_exec[fd] = (flags & O_CLOEXEC) != 0;
   return fd;
+}
+
+/* With KLEE, opening for writing asks for rights that anybody has. One condition, so that a path splits once. */
+static int allowed(const struct file *f, long flags) {
+  int write = (flags & O_ACCMODE) != 0, read = (flags & O_ACCMODE) == O_RDWR;
+  return !((write & !(f->mode & 0222)) | (read & !(f->mode & 0444)));
 }
 
 long pleach_open(long at, const char *path, long flags, long mode) {
@@ -115,7 +128,9 @@ long pleach_open(long at, const char *path, long flags, long mode) {
   if (f->kind == FIFO) __pleach_unmodelled(2); /* waits for the other end */
   if (f->kind == DIRECTORY && (writes || create)) return -EISDIR;
   if (f->kind != DIRECTORY && (flags & O_DIRECTORY)) return -ENOTDIR;
-  if ((flags & O_TRUNC) && writes && f->kind == FILE_) f->size = 0;
+  if (f->given && !allowed(f, flags)) return -EACCES;
+  /* With KLEE symbolic files keep their size. */
+  if ((flags & O_TRUNC) && writes && f->kind == FILE_ && !f->given) f->size = 0;
   return add(f, (int)flags);
 }
 
@@ -142,6 +157,11 @@ long pleach_read(long fd, char *to, size_t n) {
   }
   struct file *f = d->file;
   if (f->kind == DIRECTORY) return -EISDIR;
+  if (n && !to) return -EFAULT;
+  if (f->kind == ZEROS) {
+    memset(to, 0, n);
+    return (long)n;
+  }
   static int said;
   if (f == &files[0]) pleach_take_for_given(&said, "standard input is empty");
   if (f->kind != FILE_ && f->kind != PIPE) return 0;
@@ -180,6 +200,7 @@ long pleach_write(long fd, const char *from, size_t n) {
   }
   struct file *f = d->file;
   if (f->kind == DIRECTORY) return -EISDIR;
+  if (n && !from && f->kind != SINK && f->kind != ZEROS) return -EFAULT;
   if (d == &standard[1] || d == &standard[2]) __pleach_printed(d == &standard[1] ? 1 : 2, from, n);
   if (f->kind != FILE_ && f->kind != PIPE) return (long)n;
   if (!n) return 0;
@@ -233,6 +254,7 @@ long pleach_duplicate(long fd, long lowest) {
   if (to < 0) return to;
   d->users++;
   open_files[to] = d;
+  close_on_exec[to] = 0;
   return to;
 }
 
@@ -243,7 +265,29 @@ long pleach_duplicate_to(long fd, long to) {
   if (open_files[to]) open_files[to]->users--;
   d->users++;
   open_files[to] = d;
+  close_on_exec[to] = 0;
   return to;
+}
+
+long pleach_fcntl(long fd, long command, long argument) {
+  enum { DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW, DUPFD_CLOEXEC = 1030, UNLCK = 2 };
+  struct description *d = pleach_description(fd);
+  if (!d) return -EBADF;
+  char *flag = &close_on_exec[(int)fd];
+  switch (command) {
+  case DUPFD: case DUPFD_CLOEXEC: {
+    long to = pleach_duplicate(fd, (int)argument); /* given as an int, which is half of what is read */
+    if (to >= 0) close_on_exec[to] = command == DUPFD_CLOEXEC;
+    return to;
+  }
+  case GETFD: return *flag;
+  case SETFD: *flag = argument & 1; return 0;
+  case GETFL: return d->flags;
+  case SETFL: d->flags = (d->flags & ~(O_APPEND | O_NONBLOCK)) | ((int)argument & (O_APPEND | O_NONBLOCK)); return 0;
+  case GETLK: *(short *)argument = UNLCK; return 0; /* nobody else locks anything */
+  case SETLK: case SETLKW: return 0;
+  default: return -EINVAL;
+  }
 }
 
 long pleach_pipe(int *fds) {

@@ -3,11 +3,11 @@
 #define PLEACH_POSIX_FILES_H
 #include "abi.h"
 
-enum { MAX_FILES = 32, MAX_NAMES = 64, MAX_OPEN = 64, LONGEST_NAME = 64 };
+enum { MAX_FILES = 32, MAX_NAMES = 64, MAX_OPEN = 64, LONGEST_NAME = 64, DEVICES = 3, ROOT = 3, FIXED_NAMES = 4 };
 
-/* FILE_: bytes in memory. SINK: takes everything. EMPTY: at its end. PIPE: bytes, read once. FIFO: a pipe with a name, which would wait to be
+/* FILE_: bytes in memory. SINK: takes everything. ZEROS: gives zeros and takes everything. EMPTY: at its end. PIPE: bytes, read once. FIFO: a pipe with a name, which would wait to be
  * opened. LINK: its bytes are another name. */
-enum kind { UNUSED, FILE_, SINK, EMPTY, PIPE, FIFO, LINK, DIRECTORY };
+enum kind { UNUSED, FILE_, SINK, ZEROS, EMPTY, PIPE, FIFO, LINK, DIRECTORY };
 
 struct file {
   enum kind kind;
@@ -16,6 +16,7 @@ struct file {
   unsigned mode, uid, gid;
   int links; /* names that lead to it */
   struct timespec accessed, modified;
+  const struct stat *given; /* what an input says of it, and `mode` and so on are taken from that */
 };
 
 /* `d/x`: from the one directory that the program starts in, or from the root with a slash in front. */
@@ -59,6 +60,7 @@ long pleach_fstat(long fd, struct stat *out);
 long pleach_duplicate(long fd, long lowest);
 long pleach_duplicate_to(long fd, long to);
 long pleach_pipe(int *fds);
+long pleach_fcntl(long fd, long command, long argument);
 struct description *pleach_description(long fd);
 
 #endif

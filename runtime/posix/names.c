@@ -36,7 +36,6 @@ static enum match compare(const char *name, const char *path) {
 static const char *below(const struct name *directory, const char *name) {
   const char *d = directory->text;
   if (d[0] == '.' && !d[1]) return name[0] == '/' || (name[0] == '.' && !name[1]) ? 0 : name;
-  if (d[0] == '/' && !d[1]) return name[0] == '/' && name[1] ? name + 1 : 0;
   while (*d && *d == *name) d++, name++;
   return *d || *name != '/' ? 0 : name + 1;
 }
@@ -47,9 +46,17 @@ static struct name *name_of(struct file *f) {
   return 0;
 }
 
+/* The program starts in the root: what is below the one is below the other. Who finds something by that learned it. */
+static struct name *inside(struct name *directory) {
+  static int said;
+  if (directory != &pleach_names[ROOT]) return directory;
+  pleach_take_for_given(&said, "the directory is /");
+  return pleach_names;
+}
+
 /* The directory that a path is relative to. */
 static struct name *base(long at, const char *path, long *why) {
-  if (*path == '/') return &pleach_names[1];
+  if (*path == '/') return &pleach_names[ROOT];
   if (at == AT_FDCWD) return pleach_directory;
   struct description *d = pleach_description(at);
   *why = d ? -ENOTDIR : -EBADF;
@@ -58,9 +65,9 @@ static struct name *base(long at, const char *path, long *why) {
 
 /* The directory that a name is in. */
 static struct name *parent(const struct name *n) {
-  struct name *best = n->text[0] == '/' ? &pleach_names[1] : &pleach_names[0];
+  struct name *best = pleach_names;
   int longest = 0;
-  for (int i = 2; i < MAX_NAMES; i++) {
+  for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
     struct name *d = &pleach_names[i];
     if (!d->file || d == n || d->file->kind != DIRECTORY || !below(d, n->text)) continue;
     int length = 0;
@@ -70,24 +77,40 @@ static struct name *parent(const struct name *n) {
   return best;
 }
 
+static struct name *device(const char *path, long *why) {
+  for (int i = 1; i < DEVICES; i++) {
+    enum match m = compare(pleach_names[i].text, path);
+    if (m == SAME) return &pleach_names[i];
+    if (m != DIFFERENT) *why = -ENOTDIR;
+  }
+  return 0;
+}
+
 static struct name *find_below(struct name *from, const char *path, int follow, int depth, long *why) {
   static int said;
   *why = -ENOENT;
   if (!from) return 0;
   int absolute = *path == '/';
+  if (absolute) {
+    struct name *n = device(path, why);
+    if (n || *why != -ENOENT) return n;
+    from = &pleach_names[ROOT];
+  }
   path = skip(path);
   if (!path[0] || (path[0] == '.' && !path[1])) return from;
+  int from_root = from == &pleach_names[ROOT];
   if (path[0] == '.' && path[1] == '.') {
-    if (!path[2] || (path[2] == '/' && only_directory(path + 2)))
-      return from == pleach_names ? &pleach_names[1] : parent(from);
-    if (path[2] == '/') return find_below(from == pleach_names ? &pleach_names[1] : parent(from), path + 3, follow, depth, why);
+    struct name *above = from_root || from == pleach_names ? &pleach_names[ROOT] : parent(from);
+    if (!path[2] || (path[2] == '/' && only_directory(path + 2))) return above;
+    if (path[2] == '/') return find_below(above, skip(path + 2), follow, depth, why);
   }
-  for (int i = 2; i < MAX_NAMES; i++) {
+  for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
     struct name *n = &pleach_names[i];
-    const char *rest = n->file ? below(from, n->text) : 0;
+    const char *rest = n->file ? below(from_root ? pleach_names : from, n->text) : 0;
     if (!rest) continue;
     enum match m = compare(rest, path);
     if (m == DIFFERENT) continue;
+    inside(from);
     struct file *f = n->file;
     if (f->kind == LINK && ((follow & FOLLOW) || m != SAME)) {
       if (depth == 8) {
@@ -98,7 +121,7 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
       memcpy(target, f->data, (size_t)f->size);
       target[f->size] = 0;
       if (m == BELOW) __pleach_unmodelled(89); /* through a link to a directory */
-      n = find_below(*target == '/' ? &pleach_names[1] : parent(n), target, follow, depth + 1, why);
+      n = find_below(parent(n), target, follow, depth + 1, why);
       if (!n || m == SAME || n->file->kind == DIRECTORY) return n;
       *why = -ENOTDIR;
       return 0;
@@ -109,7 +132,7 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
       return 0;
     }
   }
-  if (absolute || from == &pleach_names[1]) pleach_take_for_given(&said, "files outside the directory do not exist");
+  if (from_root) pleach_take_for_given(&said, "files outside the directory do not exist");
   return 0;
 }
 
@@ -142,8 +165,8 @@ long pleach_new_name(long at, const char *path, struct file *f) {
     if (!directory) return why;
     if (directory->file->kind != DIRECTORY) return -ENOTDIR;
   }
-  if (directory == &pleach_names[1]) return -EACCES;
-  for (int i = 2; i < MAX_NAMES && !to; i++)
+  directory = inside(directory);
+  for (int i = FIXED_NAMES; i < MAX_NAMES && !to; i++)
     if (!pleach_names[i].file) to = &pleach_names[i];
   if (!to) return -ENOSPC;
   int n = 0;
@@ -168,7 +191,7 @@ static void forget(struct name *n) {
 }
 
 static int empty(const struct name *directory) {
-  for (int i = 2; i < MAX_NAMES; i++)
+  for (int i = FIXED_NAMES; i < MAX_NAMES; i++)
     if (pleach_names[i].file && below(directory, pleach_names[i].text)) return 0;
   return 1;
 }
@@ -177,7 +200,7 @@ static long remove_(long at, const char *path, int directory) {
   long why;
   struct name *n = pleach_find(at, path, 0, &why);
   if (!n) return why;
-  if (n < pleach_names + 3) return n->file->kind == DIRECTORY && !directory ? -EISDIR : directory ? -EINVAL : -EACCES;
+  if (n < pleach_names + FIXED_NAMES) return n->file->kind == DIRECTORY && !directory ? -EISDIR : directory ? -EINVAL : -EACCES;
   if (directory && n->file->kind != DIRECTORY) return -ENOTDIR;
   if (!directory && n->file->kind == DIRECTORY) return -EISDIR;
   if (directory && !empty(n)) return -ENOTEMPTY;
@@ -216,7 +239,7 @@ static long link_(long at, const char *path, long to_at, const char *to, int fol
   if (!n) return why;
   struct file *f = n->file;
   if (f->kind == DIRECTORY) return -EPERM;
-  if (n < pleach_names + 3) return -EXDEV;
+  if (n < pleach_names + FIXED_NAMES) return -EXDEV;
   if (pleach_find(to_at, to, 0, &why)) return -EEXIST;
   if (why != -ENOENT || !*to) return why;
   return pleach_new_name(to_at, to, f);
@@ -226,14 +249,14 @@ static long rename_(long at, const char *path, long to_at, const char *to, int r
   long why;
   struct name *n = pleach_find(at, path, 0, &why);
   if (!n) return why;
-  if (n < pleach_names + 3) return -EXDEV;
+  if (n < pleach_names + FIXED_NAMES) return -EXDEV;
   struct file *f = n->file;
   struct name *old = pleach_find(to_at, to, 0, &why);
   if (!old && (why != -ENOENT || !*to)) return why;
   if (old) {
     if (!replace) return -EEXIST;
     if (old->file == f) return 0;
-    if (old < pleach_names + 3) return -EXDEV;
+    if (old < pleach_names + FIXED_NAMES) return -EXDEV;
     if (old->file->kind == DIRECTORY && f->kind != DIRECTORY) return -EISDIR;
     if (old->file->kind != DIRECTORY && f->kind == DIRECTORY) return -ENOTDIR;
     if (!empty(old)) return -ENOTEMPTY;
@@ -276,9 +299,8 @@ static long list(long fd, char *to, long room) {
   if (!d) return -EBADF;
   if (d->file->kind != DIRECTORY) return -ENOTDIR;
   struct name *directory = name_of(d->file);
-  static int said;
   if (!directory) return 0;
-  if (directory == &pleach_names[1]) pleach_take_for_given(&said, "there is nothing in the root directory");
+  directory = inside(directory);
   long used = 0;
   for (; d->offset < MAX_NAMES + 2; d->offset++) {
     const char *text = d->offset == 0 ? "." : "..";
@@ -286,7 +308,7 @@ static long list(long fd, char *to, long room) {
     if (d->offset > 1) {
       struct name *n = &pleach_names[d->offset - 2];
       f = n->file;
-      text = f && n >= pleach_names + 2 && directory != &pleach_names[1] ? below(directory, n->text) : 0;
+      text = f && n >= pleach_names + FIXED_NAMES ? below(directory, n->text) : 0;
     }
     if (!text) continue;
     long length = 0, inner = 0;

@@ -31,7 +31,7 @@ static int number(const char *text) {
 }
 
 static char *symbolic_argument(int length) {
-  char name[] = "argNN", *bytes = malloc((size_t)length + 1);
+  char name[] = "argNN", *bytes = __pleach_own_memory((size_t)length + 1);
   if (args_made == MAX_SYMBOLIC) wrong("more than 100 symbolic arguments");
   name[3] = (char)('0' + args_made / 10);
   name[4] = (char)('0' + args_made % 10);
@@ -63,18 +63,45 @@ static int length(const char *text) {
   return n;
 }
 
+/* Any attributes but those that nothing could have. What a test would rather have is an ordinary file. */
+static void any_attributes(struct file *f, struct stat *have, const struct stat *ordinary) {
+  klee_assume((have->ino & 0x7fffffff) != 0);
+  klee_assume((have->blksize & ~0xffffl) == 0);
+  klee_prefer_cex(have, (have->mode & ~(S_IFMT | 0777u)) == 0);
+  klee_prefer_cex(have, have->dev == ordinary->dev);
+  klee_prefer_cex(have, have->rdev == 0);
+  klee_prefer_cex(have, (have->mode & 0777) == 0644);
+  klee_prefer_cex(have, (have->mode & S_IFMT) == S_IFREG);
+  klee_prefer_cex(have, have->nlink == 1);
+  klee_prefer_cex(have, have->uid == ordinary->uid);
+  klee_prefer_cex(have, have->gid == ordinary->gid);
+  klee_prefer_cex(have, have->blksize == ordinary->blksize);
+  klee_prefer_cex(have, have->atime == ordinary->atime);
+  klee_prefer_cex(have, have->mtime == ordinary->mtime);
+  klee_prefer_cex(have, have->ctime == ordinary->ctime);
+  f->given = have;
+  f->mode = have->mode;
+  f->uid = have->uid, f->gid = have->gid;
+  f->accessed.sec = have->atime, f->accessed.nsec = have->atime_ns;
+  f->modified.sec = have->mtime, f->modified.nsec = have->mtime_ns;
+}
+
 /* A regular file of symbolic bytes. Its attributes are an input too, so that tests have the same parts as KLEE's, but with
- * one possible value. */
+ * one possible value, unless it is to be as with KLEE. */
 static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like) {
   char *data = malloc((size_t)size);
-  struct stat attributes, is;
+  struct stat *attributes = __pleach_own_memory(sizeof *attributes), is;
   klee_make_symbolic(data, (size_t)size, name);
   if (like) make_like(data, like);
   struct file *f = pleach_new_file(FILE_, data, size, S_IFREG | 0644);
   if (!f || (*file_name && pleach_new_name(AT_FDCWD, file_name, f))) wrong("too many symbolic files");
-  klee_make_symbolic(&attributes, sizeof attributes, stat_name);
+  klee_make_symbolic(attributes, sizeof *attributes, stat_name);
   pleach_attributes(f, &is);
-  const unsigned long *have = (const unsigned long *)&attributes, *want = (const unsigned long *)&is;
+  if (__pleach_any_attributes()) {
+    any_attributes(f, attributes, &is);
+    return f;
+  }
+  const unsigned long *have = (const unsigned long *)attributes, *want = (const unsigned long *)&is;
   for (unsigned i = 0; i < sizeof is / sizeof *want; i++) klee_assume(have[i] == want[i]);
   return f;
 }
@@ -131,7 +158,8 @@ int __pleach_start(int argc, char **argv, char **envp) {
       if (files) wrong("--sym-files is given twice");
       files = number(argv[i + 1]), file_size = number(argv[i + 2]);
       i += 2;
-      if (!files || !file_size) wrong("--sym-files is given 0");
+      if (!files) wrong("--sym-files is given no files");
+      if (!file_size) wrong("--sym-files is given files of no bytes");
       if (files > 26) wrong("more than 26 symbolic files");
     } else if (i && is(a, "sym-files-like")) {
       if (left < 2) wrong("--sym-files-like takes a number of files and their text");

@@ -283,9 +283,14 @@ static int is_option(const char *text, const char *name) {
   return *text == '-' && !strcmp(text + (text[1] == '-' ? 2 : 1), name);
 }
 
+WEAK void __asan_poison_memory_region(const volatile void *, size_t);
+
+/* An argument is no block of the heap: freeing it is an error. Bytes that lie before it, which nobody may touch, make it so. */
 static char *argument_of_test(int number, size_t length) {
-  char name[16], *bytes = malloc(length + 1);
-  if (!bytes) bad_test("there is no memory for the test");
+  enum { BEFORE = 16 };
+  char name[16], *block = malloc(BEFORE + length + 1), *bytes = block + BEFORE;
+  if (!block) bad_test("there is no memory for the test");
+  if (__asan_poison_memory_region) __asan_poison_memory_region(block, BEFORE);
   snprintf(name, sizeof name, "arg%02d", number);
   fetch(bytes, length + 1, name);
   bytes[length] = 0;

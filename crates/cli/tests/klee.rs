@@ -148,3 +148,111 @@ fn functions_at_symbolic_addresses() {
     let said = stderr(&scratch.klee(&["prog.bc"]));
     assert!(said.contains("prog.c:9: invalid function pointer") && said.contains("completed paths = 2"), "{said}");
 }
+
+const TWO_BRANCHES: &str = "#include <klee/klee.h>\n#include <stdio.h>\nint main(void) {\n  int x;\n\
+    klee_make_symbolic(&x, sizeof x, \"x\");\n  int sum = 0;\n  if (x & 1)\n    sum += 1;\n  else\n    sum += 2;\n\
+    if (x & 2)\n    sum += 10;\n  if (sum > 10)\n    sum += 100;\n  printf(\"sum %d\\n\", sum);\n  return 0;\n}\n";
+
+#[test]
+fn the_way_of_a_path_is_written_and_can_be_followed() {
+    let scratch = Scratch::new("paths");
+    scratch.program(TWO_BRANCHES);
+    scratch.klee(&["--write-paths", "--write-sym-paths", "--write-cov", "--output-dir=all", "prog.bc"]);
+    let all: Vec<String> = (1..=4).map(|n| scratch.file(&format!("all/test00000{n}.path"))).collect();
+    let third = all.iter().position(|p| p == "1\n1\n1\n").expect("a path with three branches, the last one forced");
+    assert_eq!(scratch.file(&format!("all/test00000{}.sym.path", third + 1)), "1\n1\n");
+    // Each line is in the file of the path that came there first.
+    let lines: Vec<String> = (1..=4).map(|n| scratch.file(&format!("all/test00000{n}.cov"))).collect();
+    for line in [8, 10, 12, 14] {
+        let with = lines.iter().filter(|l| l.contains(&format!("prog.c:{line}\n"))).count();
+        assert_eq!(with, 1, "line {line}: {lines:?}");
+    }
+    let path = format!("--replay-path=all/test00000{}.path", third + 1);
+    let output = scratch.klee(&[&path, "--output-dir=one", "prog.bc"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "sum 111\n");
+    assert!(stderr(&output).contains("completed paths = 1\n"), "{}", stderr(&output));
+    std::fs::write(scratch.0.join("wrong.path"), "1\n1\n0\n").unwrap();
+    let said = stderr(&scratch.klee(&["--replay-path=wrong.path", "--output-dir=none", "prog.bc"]));
+    assert!(said.contains("hit invalid branch in replay path mode") && said.contains("completed paths = 0"), "{said}");
+}
+
+#[test]
+fn a_test_for_each_side_that_covers_something_new() {
+    let scratch = Scratch::new("new");
+    scratch.program(TWO_BRANCHES);
+    let said = stderr(&scratch.klee(&["--only-output-states-covering-new", "--search=bfs", "prog.bc"]));
+    let count = |text: &str| said.split(text).nth(1).and_then(|t| t.lines().next()?.parse::<u32>().ok());
+    assert!(count("generated tests = ").is_some_and(|n| n >= 2), "{said}");
+}
+
+#[test]
+fn switches_by_cases_and_shares_of_forks() {
+    let scratch = Scratch::new("switch");
+    scratch.program(
+        "#include <klee/klee.h>\nint main(void) {\n  int x;\n  klee_make_symbolic(&x, sizeof x, \"x\");\n\
+         switch (x) {\n  case 1: case 3: case 5: return 1;\n  case 7: return 2;\n  }\n  return 0;\n}\n",
+    );
+    assert!(stderr(&scratch.klee(&["prog.bc"])).contains("completed paths = 3\n"));
+    assert!(stderr(&scratch.klee(&["--switch-type=simple", "prog.bc"])).contains("completed paths = 5\n"));
+    scratch.program(
+        "#include <klee/klee.h>\nint main(void) {\n  int x, n = 0;\n  klee_make_symbolic(&x, sizeof x, \"x\");\n\
+         for (int i = 0; i < 5; i++)\n    if (x & (1 << i))\n      n++;\n  return n;\n}\n",
+    );
+    // All forks are at one place: after the first one it has more than its share.
+    let said = stderr(&scratch.klee(&["--max-static-fork-pct=0.5", "--max-static-pct-check-delay=1", "prog.bc"]));
+    assert!(said.contains("skipping fork and concretizing condition (MaxStatic*Pct limit reached) at "), "{said}");
+    assert!(said.contains("completed paths = 2\n"), "{said}");
+}
+
+#[test]
+fn symbolic_files_have_any_attributes() {
+    let scratch = Scratch::new("attributes");
+    scratch.program(
+        "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/stat.h>\n#include <unistd.h>\nint main(void) {\n  struct stat s;\n\
+         puts(open(\"A\", O_RDWR | O_TRUNC) < 0 ? \"refused\" : \"opened\");\n\
+         if (fstat(0, &s)) return 1;\n  puts(isatty(0) ? \"terminal\" : S_ISDIR(s.st_mode) ? \"directory\" : \"other\");\n\
+         return s.st_size != 4;\n}\n",
+    );
+    let output = scratch.klee(&["--posix-runtime", "prog.bc", "--sym-files", "1", "8", "--sym-stdin", "4"]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    for (word, times) in [("refused", 1), ("opened", 1), ("terminal", 2), ("directory", 2), ("other", 2)] {
+        assert_eq!(printed.lines().filter(|l| *l == word).count(), times, "{printed}");
+    }
+    let said = stderr(&scratch.klee(&["--posix-runtime", "prog.bc", "--sym-args", "3", "2", "1"]));
+    assert!(said.contains("Invalid range to --sym-args"), "{said}");
+}
+
+#[test]
+fn what_is_printed_is_shown_also_with_an_unknown_length() {
+    let scratch = Scratch::new("printed");
+    scratch.program(
+        "#include <klee/klee.h>\n#include <stdio.h>\nint main(void) {\n  int x;\n  klee_make_symbolic(&x, sizeof x, \"x\");\n\
+         klee_assume(x == 0);\n  printf(\"x is %d\\n\", x);\n  return 0;\n}\n",
+    );
+    let output = scratch.klee(&["--libc=uclibc", "prog.bc"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "x is 0\n");
+}
+
+#[test]
+fn tests_are_made_and_replayed_natively() {
+    let scratch = Scratch::new("tools");
+    std::fs::write(scratch.0.join("in.txt"), "abcd").unwrap();
+    std::fs::write(
+        scratch.0.join("prog.c"),
+        "#include <stdio.h>\n#include <string.h>\n#include <sys/stat.h>\nint main(int argc, char **argv) {\n  char text[8] = \"\";\n\
+         struct stat s;\n  FILE *f = fopen(\"A\", \"r\");\n  if (argc != 3 || strcmp(argv[1], \"-o\") || strcmp(argv[2], \"x\")) return 1;\n\
+         if (!f || fread(text, 1, 8, f) != 4 || strcmp(text, \"abcd\")) return 2;\n\
+         if (fread(text, 1, 8, stdin) != 4 || fstat(1, &s) || s.st_size != 1024) return 3;\n  return 0;\n}\n",
+    )
+    .unwrap();
+    let mut clang = Command::new("clang-19");
+    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(&scratch.0).status().expect("clang-19").success());
+    let streams = ["--sym-stdin", "in.txt", "--sym-file", "in.txt", "--sym-stdout", "in.txt", "--bout-file", "a.ktest"];
+    assert!(scratch.klee(&[&["ktest-gen", "-o", "x"][..], &streams].concat()).status.success());
+    let said = stderr(&scratch.klee(&["klee-replay", "prog", "a.ktest"]));
+    assert!(said.contains("KLEE-REPLAY: NOTE: Arguments: \"prog\" \"-o\" \"x\"\n"), "{said}");
+    assert!(said.contains("KLEE-REPLAY: NOTE: EXIT STATUS: NORMAL (0 seconds)"), "{said}");
+    assert!(scratch.klee(&["ktest-gen", "-o", "--bout-file", "b.ktest"]).status.success());
+    let said = stderr(&scratch.klee(&["klee-replay", "prog", "b.ktest"]));
+    assert!(said.contains("EXIT STATUS: ABNORMAL 1"), "{said}");
+}

@@ -131,6 +131,10 @@ pub struct ExecConfig {
     pub inputs: Option<Given>,
     /// report what the program writes to standard output and standard error, see [`crate::Said`] (default: off)
     pub echo: bool,
+    /// default: they are only taken
+    pub branches: crate::Branches,
+    /// a switch has one way for each case, not one for each target (default: off)
+    pub split_cases: bool,
 }
 
 impl Default for ExecConfig {
@@ -156,6 +160,8 @@ impl Default for ExecConfig {
             program_name: "program".into(),
             main: "main".into(),
             echo: false,
+            branches: crate::Branches::default(),
+            split_cases: false,
             aliases: Vec::new(),
             klee: false,
             check_overshift: true,

@@ -97,38 +97,36 @@ impl Machine {
     }
 
     fn branch(&mut self, f: &Function, consts: &[Value], st: &mut State, c: TermId, edges: u32) -> Flow {
-        let go = |m: &mut Machine, st: &mut State, taken: bool| {
+        let go = |m: &mut Machine, st: &mut State, taken: bool, free: bool| {
+            let wrong = m.note_branch(st, taken, free);
             let e = edges as usize + usize::from(!taken);
             m.coverage.edges[st.frame.func.index()][e] += 1;
             m.leave_by(f, consts, st, f.edges[e], Exit::Side(u8::from(!taken)));
+            wrong
         };
-        match self.decide(st, c) {
-            Decision::True => go(self, st, true),
-            Decision::False => go(self, st, false),
+        let before = self.solver_time;
+        let (flow, first) = match self.decide(st, c) {
+            Decision::True => return jump(go(self, st, true, false)),
+            Decision::False => return jump(go(self, st, false, false)),
             Decision::Both(yes, no) if !st.forking => {
                 // INCOMPLETE: the program switched forking off; one side is followed and the loss is reported.
                 let cut = End::Cut(Cut::Concretized("a branch while forking was switched off".into()));
-                let flow = self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other);
-                return self.advance(flow, &mut |m, st, i| {
-                    if i == 0 {
-                        go(m, st, true)
-                    }
-                });
+                (self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other), true)
             }
             Decision::Both(yes, no) => {
-                let flow = self.split(st, vec![(yes, None), (no, None)], ForkKind::Branch);
-                return self.advance(flow, &mut |m, st, i| go(m, st, i == 0));
+                if let Some(taken) = self.side_to_follow(st) {
+                    self.add(st, if taken { yes } else { no });
+                    return jump(go(self, st, taken, false));
+                }
+                if !self.share_is_used_up(st, self.solver_time - before) {
+                    let flow = self.split(st, vec![(yes, None), (no, None)], ForkKind::Branch);
+                    return self.advance(flow, &mut |m, st, i| go(m, st, i == 0, true));
+                }
+                (self.one_side(st, yes, no), true)
             }
-            Decision::Half { holds, side, why } => {
-                let flow = self.half(st, side, None, &why);
-                return self.advance(flow, &mut |m, st, i| {
-                    if i == 0 {
-                        go(m, st, holds)
-                    }
-                });
-            }
-        }
-        Flow::Jump
+            Decision::Half { holds, side, why } => (self.half(st, side, None, &why), holds),
+        };
+        self.advance(flow, &mut |m, st, i| if i == 0 { go(m, st, first, false) } else { None })
     }
 
     /// Follows an edge and records by which way the block was left.
@@ -142,14 +140,14 @@ impl Machine {
     }
 
     /// Lets each child of a fork that goes on take its own way.
-    fn advance(&mut self, flow: Flow, go: &mut dyn FnMut(&mut Machine, &mut State, usize)) -> Flow {
+    fn advance(&mut self, flow: Flow, go: &mut dyn FnMut(&mut Machine, &mut State, usize) -> Option<End>) -> Flow {
         let Flow::Stop(Step::Fork(mut children)) = flow else { return flow };
         let code = self.code.clone();
         for (i, c) in children.iter_mut().enumerate() {
             if c.end.is_none() {
                 let from = c.state.block;
-                go(self, &mut c.state, i);
-                if !code.loops.is_empty() {
+                c.end = go(self, &mut c.state, i);
+                if !code.loops.is_empty() && c.end.is_none() {
                     c.end = self.beyond_bound(&code, &mut c.state, from);
                 }
                 // What a fork leads to is worth comparing.
@@ -196,7 +194,7 @@ impl Machine {
             let is = self.terms.eq(t, k);
             let not = self.terms.not(is);
             none = self.terms.and(none, not);
-            match ways.iter_mut().find(|w| w.1 == c.edge) {
+            match ways.iter_mut().find(|w| w.1 == c.edge && !self.config.split_cases) {
                 Some(w) => {
                     w.0 = self.terms.or(w.0, is);
                     w.2.push(first_case + i);
@@ -219,7 +217,7 @@ impl Machine {
         let (sides, taken, lost) = self.possible_ways(st, &ways.iter().map(|w| w.0).collect::<Vec<_>>());
         let flow = self.split_with_loss(st, sides, lost, ForkKind::Branch);
         self.advance(flow, &mut |m, st, i| {
-            let Some(&way) = taken.get(i) else { return };
+            let &way = taken.get(i)?;
             for &c in &ways[way].2 {
                 m.coverage.edges[func][c] += 1;
             }
@@ -228,6 +226,7 @@ impl Machine {
                 None => Exit::Default,
             };
             m.leave_by(f, consts, st, ways[way].1, exit);
+            None
         })
     }
 
@@ -275,6 +274,11 @@ impl Machine {
             (flow, ..) => flow,
         }
     }
+}
+
+/// On to the next block, if that is the way to go.
+fn jump(wrong: Option<End>) -> Flow {
+    wrong.map_or(Flow::Jump, |end| Flow::Stop(Step::End(end)))
 }
 
 fn no_label_error() -> ProgramError {

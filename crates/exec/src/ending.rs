@@ -4,7 +4,7 @@ use crate::flow::{Flow, Step};
 use crate::machine::Machine;
 use pleach_ir::{FuncId, Function, Range};
 use pleach_memory::Value;
-use pleach_state::{Access, End, Exit, Frame, Leaks, Phase, State};
+use pleach_state::{Access, AtExit, End, Exit, Frame, Leaks, Phase, State};
 use std::rc::Rc;
 
 impl Machine {
@@ -96,7 +96,7 @@ impl Machine {
         let i = next as usize;
         let (func, argument) = if i < handlers.len() {
             match handlers[handlers.len() - 1 - i] {
-                (Value::Ptr { obj, off: 0 }, argument) => (self.function_at(obj), argument),
+                AtExit { handler: Value::Ptr { obj, off: 0 }, argument, .. } => (self.function_at(obj), argument),
                 _ => (None, Value::Int(0)),
             }
         } else {

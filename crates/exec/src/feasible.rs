@@ -232,10 +232,14 @@ impl Machine {
         let n = sides.len();
         self.mark_origin(st, kind);
         let mut children = Vec::with_capacity(n);
+        let heir = sides.iter().position(|s| s.1.is_none()).unwrap_or(0);
         st.depth += 1;
         for (i, (side, end)) in sides.into_iter().enumerate() {
             let mut child = if i + 1 == n { std::mem::replace(st, State::hollow()) } else { st.clone() };
             let condition = side.condition;
+            if i != heir {
+                child.forget_covered();
+            }
             self.add(&mut child, side);
             children.push(Child { state: child, condition, end });
         }
@@ -262,7 +266,8 @@ impl Machine {
 
     /// One side goes on (or ends with `end`), the other is lost because the solver gave no answer.
     pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, why: &Why) -> Flow {
-        let lost = st.clone();
+        let mut lost = st.clone();
+        lost.forget_covered();
         let lost_condition = self.terms.not(side.condition);
         let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else {
             return Flow::Next;

@@ -11,6 +11,7 @@ pub mod semantics {
     pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};
     pub use crate::scalar::scalar_terms;
 }
+mod branches;
 mod bulk;
 mod call;
 mod check;
@@ -44,6 +45,7 @@ mod unwind;
 mod varargs;
 
 pub use aside::Aside;
+pub use branches::{Branches, Shares};
 pub use config::{Entry, ExecConfig, External, Given, LoopBound, Resolution, SetupError, Splitting, Uninit};
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};

@@ -29,6 +29,8 @@ pub(crate) struct Code {
     pub aliases: BTreeMap<FuncId, FuncId>,
     /// functions that come with the C library; only where calls of them are told
     pub library: BTreeSet<FuncId>,
+    /// something is to be done after a branch: it is recorded or followed, or loops are bounded
+    pub watched: bool,
 }
 
 pub struct Machine {
@@ -54,6 +56,7 @@ pub struct Machine {
     warned: BTreeSet<String>,
     /// functions of the library whose call was told
     pub(crate) told_of: BTreeSet<FuncId>,
+    pub(crate) spent: crate::branches::Spent,
     /// blocks whose first entries are kept in `arrivals`
     pub watched: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<Arrival>,
@@ -97,7 +100,8 @@ impl Machine {
             Some(_) => program.from_library.iter().copied().collect(),
             None => BTreeSet::new(),
         };
-        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops, aliases, library });
+        let watched = config.branches.are_kept() || !loops.is_empty();
+        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops, aliases, library, watched });
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -117,6 +121,7 @@ impl Machine {
             warned: BTreeSet::new(),
             natively: None,
             told_of: BTreeSet::new(),
+            spent: Default::default(),
             watched: BTreeSet::new(),
             arrivals: Vec::new(),
         })
@@ -280,6 +285,7 @@ impl Machine {
                 .collect::<Result<_, SetupError>>()?,
         };
         for st in &mut states {
+            st.record = self.config.branches.are_kept().then(Rc::default);
             let f = st.frame.func;
             if self.program.constructors.is_empty() {
                 self.count_entry(st, f);

@@ -180,8 +180,8 @@ impl Machine {
                             let (left, from) = (pc as u32 + 1, st.block);
                             pc = self.take_edge(f, consts, st, f.edges[e]);
                             let join = RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0)));
-                            if !code.loops.is_empty()
-                                && let Some(end) = self.beyond_bound(code, st, from)
+                            if code.watched
+                                && let Some(end) = self.after_branch(code, st, from, c & 1 != 0)
                             {
                                 return Step::End(end);
                             }
@@ -266,6 +266,8 @@ impl Machine {
         if entries == 1 {
             self.coverage.new_blocks += 1;
             st.covered_new = true;
+            let func = st.frame.func;
+            st.record(|r| r.covered.push((func, block)));
             st.since_new = 0;
         }
         if self.watched.contains(&(st.frame.func, block)) {

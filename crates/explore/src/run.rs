@@ -278,14 +278,11 @@ impl Run {
         self.limit_forks(&mut children, depth + 1);
         let share = self.shares[node.index()] / children.len() as f64;
         self.counters.forks += u64::from(children.len() > 1);
-        let heir = children.iter().position(|c| c.end.is_none()).unwrap_or(0);
         let mut ended = Vec::new();
-        for (i, Child { mut state, condition, end }) in children.into_iter().enumerate() {
+        for Child { mut state, condition, end } in children {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(share);
             state.depth = depth + 1;
-            // What was covered above the fork is shown by one test, not by one for each side.
-            state.covered_new &= i == heir;
             hands.pruner.open(state.node, &mut state, &self.tree);
             match end {
                 None => hands.change.added.push(self.admit(state)),

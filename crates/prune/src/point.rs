@@ -15,7 +15,7 @@ impl Point {
 
     /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they do then is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
-        state.at_exit.iter().all(|h| h.0.is_concrete() && h.1 == Value::Int(0))
+        state.at_exit.iter().all(|h| h.handler.is_concrete() && h.argument == Value::Int(0) && !h.thread)
             && !matches!(state.phase, Phase::Constructor(_))
     }
 
@@ -28,7 +28,7 @@ impl Point {
         }
         v.push((u32::from(state.forking), u32::MAX));
         for h in state.at_exit.iter() {
-            match h.0 {
+            match h.handler {
                 Value::Ptr { obj, off } => v.extend([(obj.0, u32::MAX - 1), (off as u32, (off >> 32) as u32)]),
                 Value::Int(n) => v.extend([(n as u32, u32::MAX - 2), (0, (n >> 32) as u32)]),
                 _ => {}

@@ -15,6 +15,15 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StateId(pub u64);
 
+/// A function to run when the program exits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AtExit {
+    pub handler: Value,
+    pub argument: Value,
+    /// the end of a thread's own object, which comes before what `atexit` was told
+    pub thread: bool,
+}
+
 #[derive(Clone)]
 pub struct State {
     pub id: StateId,
@@ -47,8 +56,8 @@ pub struct State {
     pub forking: bool,
     /// what the values of a test should satisfy if they can (`klee_prefer_cex`)
     pub preferences: Rc<Vec<TermId>>,
-    /// functions to run at exit, in the order of registration, with their argument
-    pub at_exit: Rc<Vec<(Value, Value)>>,
+    /// functions to run at exit, the last one first
+    pub at_exit: Rc<Vec<AtExit>>,
     /// where `setjmp` was called, in the order of the calls
     pub jump_points: Rc<Vec<Rc<JumpPoint>>>,
     /// as it was when the last exception was thrown
@@ -64,6 +73,8 @@ pub struct State {
     /// stands at the start of a block where paths meet, and is to be compared there
     pub at_join: bool,
     pub joins: Joins,
+    /// only where it is asked for
+    pub record: Option<Rc<crate::record::Record>>,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
 }
@@ -112,7 +123,7 @@ impl State {
             depth: 0,
             forking: true,
             preferences: Rc::new(Vec::new()),
-            at_exit: Rc::new(Vec::new()),
+            at_exit: Rc::default(),
             jump_points: Rc::new(Vec::new()),
             thrown: None,
             phase: Phase::Main,
@@ -122,6 +133,7 @@ impl State {
             fork: ForkKind::Other,
             at_join: false,
             joins: Joins::default(),
+            record: None,
             query_cost: 0,
         }
     }

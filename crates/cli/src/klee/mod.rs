@@ -3,10 +3,10 @@
 mod alias;
 mod command_line;
 mod directory;
-mod ktest_tool;
 mod options;
 mod run;
 mod sink;
+mod tools;
 mod voice;
 mod words;
 
@@ -14,11 +14,11 @@ use crate::error::{CliError, Code};
 use command_line::CommandLine;
 use options::{Fate, Takes};
 
-/// `args`: what follows the command's name: KLEE's command line, or `ktest-tool` and that tool's.
+/// `args`: what follows the command's name: KLEE's command line, or the name of a tool and that tool's.
 pub fn main(args: impl Iterator<Item = String>) -> Result<Code, CliError> {
     let mut args = args.peekable();
-    if args.next_if(|a| a == "ktest-tool").is_some() {
-        return ktest_tool::main(args);
+    if let Some(tool) = args.peek().and_then(|a| tools::find(a)) {
+        return tool(args.skip(1).collect());
     }
     let line = match CommandLine::parse(args) {
         Ok(line) => line,

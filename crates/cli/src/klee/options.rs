@@ -26,7 +26,8 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
         "check-overshift", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
         "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
         "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "version",
-        "warnings-only-to-file", "write-ktests", "write-no-tests", "write-smt2s", "write-xml-tests",
+        "warnings-only-to-file", "write-cov", "write-ktests", "write-no-tests", "write-paths", "write-smt2s",
+        "write-sym-paths", "write-xml-tests",
     ]),
     (Takes::Switch, Fate::Harmless, &[
         "allow-seed-extension", "allow-seed-truncation", "always-output-seeds", "cex-cache-superset",
@@ -46,15 +47,16 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
     ]),
     (Takes::Switch, Fate::Ignored, &[
         "check-div-zero", "libcxx", "output-module", "return-null-on-zero-malloc", "use-incomplete-merge",
-        "use-iterative-deepening-time-search", "use-merge", "write-cov", "write-cvcs", "write-exec-tree",
-        "write-kqueries", "write-paths", "write-sym-paths", "write-test-info",
+        "use-iterative-deepening-time-search", "use-merge", "write-cvcs", "write-exec-tree", "write-kqueries",
+        "write-test-info",
     ]),
     (Takes::Value, Fate::Works, &[
         "batch-instructions", "entry-point", "env-file", "exit-on-error-type", "external-call-warnings",
         "external-calls", "function-alias", "libc", "link-llvm-lib", "max-depth", "max-forks", "max-instructions",
-        "max-memory", "max-solver-time", "max-stack-frames", "max-tests", "max-time", "output-dir",
-        "replay-ktest-dir", "replay-ktest-file", "rng-initial-seed", "run-in-dir", "search", "seed-dir", "seed-file",
-        "solver-backend", "use-query-log", "xml-metadata-programfile", "xml-metadata-programhash",
+        "max-memory", "max-solver-time", "max-stack-frames", "max-static-cpfork-pct", "max-static-cpsolve-pct",
+        "max-static-fork-pct", "max-static-pct-check-delay", "max-static-solve-pct", "max-tests", "max-time", "output-dir",
+        "replay-ktest-dir", "replay-ktest-file", "replay-path", "rng-initial-seed", "run-in-dir", "search", "seed-dir", "seed-file",
+        "solver-backend", "switch-type", "use-query-log", "xml-metadata-programfile", "xml-metadata-programhash",
     ]),
     (Takes::Value, Fate::Harmless, &[
         "array-value-ratio", "array-value-symb-ratio", "batch-time", "debug-crosscheck-core-solver",
@@ -65,12 +67,10 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
         "kdalloc-stack-size", "kdalloc-stack-start-address", "metasmt-backend", "min-query-time-to-log",
         "optimize-array", "runtime-build", "seed-time", "smtlib-abbreviation-mode", "smtlib-display-constants",
         "stats-commit-after", "stats-write-after-instructions", "stats-write-interval", "stp-sat-solver",
-        "switch-type", "timer-interval", "uncovered-update-interval",
+        "timer-interval", "uncovered-update-interval",
     ]),
     (Takes::Value, Fate::Ignored, &[
-        "debug-print-instructions", "make-concrete-symbolic", "max-static-cpfork-pct", "max-static-cpsolve-pct",
-        "max-static-fork-pct", "max-static-pct-check-delay", "max-static-solve-pct", "max-sym-array-size",
-        "replay-path",
+        "debug-print-instructions", "make-concrete-symbolic", "max-sym-array-size",
     ]),
 ];
 

@@ -8,7 +8,7 @@ use crate::error::{CliError, Code};
 use crate::guided::Guided;
 use crate::libc::{self, Need};
 use crate::scratch::Scratch;
-use pleach_exec::{Entry, ExecConfig, Externals, Given, Machine, Tell, Uninit};
+use pleach_exec::{Branches, Entry, ExecConfig, Externals, Given, Machine, Shares, Tell, Uninit};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_report::{KTest, SuiteMetadata, testcomp};
@@ -84,6 +84,9 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
         smt2s: line.is_on("write-smt2s", false),
         xmls: line.is_on("write-xml-tests", false),
         silent_assume: line.is_on("silent-klee-assume", false),
+        lines: line.is_on("write-cov", false),
+        paths: line.is_on("write-paths", false),
+        sym_paths: line.is_on("write-sym-paths", false),
     };
     if wanted.xmls {
         write_suite(line, &program, &main, &out)?;
@@ -113,6 +116,8 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
             check_overshift: line.is_on("check-overshift", true),
             klee: true,
             echo: true,
+            branches: branches(line)?,
+            split_cases: splits_cases(line)?,
             inputs: follow
                 .as_ref()
                 .map(|t| Given { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
@@ -205,6 +210,43 @@ fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<Follow>>, CliError>
         Ok(Some(Follow { file, objects: test.objects.into_iter().map(|o| (o.name, o.bytes)).collect() }))
     };
     files.into_iter().map(follow).collect()
+}
+
+/// The record of branches that files need, the branches to follow, and limits on forks.
+fn branches(line: &CommandLine) -> Result<Branches, CliError> {
+    let follow = line.value("replay-path").map(|file| {
+        let text = std::fs::read_to_string(file)
+            .map_err(|why| CliError::Usage(format!("unable to open path file: {file} ({why})")))?;
+        Ok::<_, CliError>(text.split_whitespace().map(|w| w != "0").collect())
+    });
+    let share = |name: &str| {
+        let number = line.value(name).map(|v| {
+            v.parse::<f64>().map_err(|_| CliError::Usage(format!("--{name}: `{v}` is not a share between 0 and 1")))
+        });
+        Ok::<f64, CliError>(number.transpose()?.unwrap_or(1.0))
+    };
+    let shares = Shares {
+        forks: share("max-static-fork-pct")?,
+        call_path_forks: share("max-static-cpfork-pct")?,
+        solving: share("max-static-solve-pct")?,
+        call_path_solving: share("max-static-cpsolve-pct")?,
+        delay: line.number("max-static-pct-check-delay")?.unwrap_or(1000),
+    };
+    let limited = [shares.forks, shares.call_path_forks, shares.solving, shares.call_path_solving];
+    Ok(Branches {
+        record: ["write-cov", "write-paths", "write-sym-paths"].iter().any(|o| line.is_on(o, false)),
+        follow: follow.transpose()?,
+        shares: limited.iter().any(|s| *s < 1.0).then_some(shares),
+    })
+}
+
+/// How a switch splits a path: by targets, or by cases as its lowering to branches would.
+fn splits_cases(line: &CommandLine) -> Result<bool, CliError> {
+    match line.value("switch-type") {
+        None | Some("internal" | "llvm") => Ok(false),
+        Some("simple") => Ok(true),
+        Some(other) => Err(CliError::Usage(format!("--switch-type: unknown value `{other}`"))),
+    }
 }
 
 /// The environment of this process, as KLEE passes it on, or that of a file.

@@ -31,6 +31,11 @@ pub struct Wanted {
     /// of Test-Comp
     pub xmls: bool,
     pub silent_assume: bool,
+    /// `.cov`: lines that this path was the first to cover
+    pub lines: bool,
+    /// `.path`: branches, and `.sym.path`: those with two possible sides
+    pub paths: bool,
+    pub sym_paths: bool,
 }
 
 pub struct KleeSink {
@@ -128,10 +133,35 @@ impl KleeSink {
             let text = machine.machine.terms.smtlib(&assertions);
             self.write("smt2", text.as_bytes());
         }
+        self.write_record(state);
         if let Some((suffix, contents)) = told {
             self.write(suffix, contents.as_bytes());
         }
         self.tests
+    }
+
+    /// Files about the way the path took.
+    fn write_record(&mut self, state: &State) {
+        let Some(record) = state.record.clone() else { return };
+        let list = |free: bool| -> String {
+            let kept = record.decisions.iter().filter(|d| d.free || !free);
+            kept.map(|d| if d.taken { "1\n" } else { "0\n" }).collect()
+        };
+        if self.wanted.paths {
+            self.write("path", list(false).as_bytes());
+        }
+        if self.wanted.sym_paths {
+            self.write("sym.path", list(true).as_bytes());
+        }
+        if self.wanted.lines {
+            let mut lines = BTreeSet::new();
+            for &(func, block) in &record.covered {
+                let spans = self.program.function(func).block_spans.get(block.index());
+                let known = spans.into_iter().flatten().filter(|s| s.line != 0);
+                lines.extend(known.map(|s| format!("{}:{}\n", self.program.path(*s), s.line)));
+            }
+            self.write("cov", lines.into_iter().collect::<String>().as_bytes());
+        }
     }
 
     fn error(&mut self, machine: &mut Guided, state: &State, words: &words::Words, beside: &str) -> u32 {

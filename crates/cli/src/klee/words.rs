@@ -36,7 +36,9 @@ fn of_error(error: &ProgramError) -> Words {
         (_, Detail::Words { message, suffix }) => words(*message, suffix),
         (_, Detail::Misuse(text)) => words(*text, "user.err"),
         (_, Detail::Sanitizer { check, suffix }) => words(*check, suffix),
-        (_, Detail::Reported(suffix)) => Words { message: error.message.clone(), suffix: suffix.clone() },
+        (_, Detail::Reported(suffix)) => {
+            Words { message: of_option(&error.message).to_owned(), suffix: suffix.clone() }
+        }
         (ErrorKind::Assert, Detail::Assertion(text)) => words(format!("ASSERTION FAIL: {text}"), "assert.err"),
         (ErrorKind::Assert, _) => words(format!("ASSERTION FAIL: {}", error.message), "assert.err"),
         (ErrorKind::Abort, _) => words("abort failure", "abort.err"),
@@ -58,6 +60,18 @@ fn of_error(error: &ProgramError) -> Words {
         // What KLEE does not look for keeps our words.
         (ErrorKind::SignedOverflow, _) => words(&error.message, "overflow.err"),
         (ErrorKind::Leak | ErrorKind::LoopLimit | ErrorKind::User, _) => words(&error.message, "user.err"),
+    }
+}
+
+/// What is wrong with the options of the symbolic environment.
+fn of_option(message: &str) -> &str {
+    match message {
+        "--sym-files is given twice" => "Multiple --sym-files are not allowed.",
+        "--sym-files is given no files" => "The first argument to --sym-files (number of files) cannot be 0",
+        "--sym-files is given files of no bytes" => "The second argument to --sym-files (file size) cannot be 0",
+        "--sym-args is given an empty range" => "Invalid range to --sym-args",
+        "more than 100 symbolic arguments" => "No more than 100 symbolic arguments allowed.",
+        other => other,
     }
 }
 

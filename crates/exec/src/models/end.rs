@@ -5,7 +5,7 @@ use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{Access, Detail, ErrorKind, Leaks, State};
+use pleach_state::{Access, AtExit, Detail, ErrorKind, Leaks, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -16,7 +16,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "exit" => exit,
         "_exit" | "_Exit" | "quick_exit" => immediate_exit,
         "atexit" => atexit,
-        "__cxa_atexit" => atexit,
+        "__cxa_atexit" | "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => atexit,
         "__errno_location" => errno,
         // Functions of Rust's `core::panicking`, by their mangled names.
         name if name.contains("4core9panicking") => rust_panic,
@@ -77,10 +77,13 @@ impl Machine {
 }
 
 fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let argument = if call.name == "__cxa_atexit" { call.arg(1) } else { Value::Int(0) };
+    let argument = if call.name == "atexit" { Value::Int(0) } else { call.arg(1) };
     let handler = call.arg(0);
-    Rc::make_mut(&mut st.at_exit).push((handler, argument));
-    if handler.is_concrete() && argument == Value::Int(0) {
+    let thread = call.name.starts_with("__cxa_thread");
+    let all = Rc::make_mut(&mut st.at_exit);
+    let below = if thread { all.len() } else { all.iter().position(|h| h.thread).unwrap_or(all.len()) };
+    all.insert(below, AtExit { handler, argument, thread });
+    if handler.is_concrete() && argument == Value::Int(0) && !thread {
         note(st, || Access::AtExit(handler));
     }
     call.give(st, Value::Int(0));

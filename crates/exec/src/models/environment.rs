@@ -7,7 +7,7 @@ use crate::machine::{Machine, address_of};
 use crate::said::Said;
 use pleach_expr::SymbolKind;
 use pleach_ir::{GlobalId, Init, Symbol};
-use pleach_memory::Value;
+use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
 use pleach_state::{Access, Cut, State};
 
 /// How the names begin of unknowns that stand for what the system could be besides the model.
@@ -20,6 +20,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "__pleach_assumed" => assumed,
         "__pleach_echoed" => echoed,
         "__pleach_printed" => printed,
+        "__pleach_own_memory" => own_memory,
+        "__pleach_any_attributes" => any_attributes,
         _ => return None,
     })
 }
@@ -39,6 +41,27 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 fn assumed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
     Err(Flow::cut(Cut::Concretized(what)))
+}
+
+/// `__pleach_own_memory(n)`: memory that is there from the beginning as the program sees it, so that it is no block to free or to leak.
+fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let w = call.width(m, 0);
+    let n = m.concretize(st, call.arg(0), w, "the size of an argument")?;
+    let contents = Contents::new(n, Background::Zero);
+    let site = Site { func: st.frame.func.0, inst: u32::MAX };
+    let made = st.memory.allocate(n, 16, ObjectKind::Global, site, contents);
+    let id = made.map_err(|_| Flow::cut(Cut::Memory))?;
+    note(st, || Access::Alloc { obj: id, size: n, zeroed: true });
+    call.give(st, Value::ptr(id, 0));
+    Ok(())
+}
+
+/// `__pleach_any_attributes()`: whether symbolic files have any attributes.
+fn any_attributes(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let v = Value::Int(u64::from(m.config.klee));
+    note(st, || Access::Result(v));
+    call.give(st, v);
+    Ok(())
 }
 
 /// `__pleach_unmodelled(number)`: the model of the operating system does not know a system call.
@@ -62,23 +85,38 @@ fn echoed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
+impl Machine {
+    /// The number that a value is in the path's test.
+    fn example(&mut self, st: &mut State, v: Value) -> Option<u64> {
+        let Value::Term(t) = v else { return self.concrete_number(st, v) };
+        let plain = self.plain(st, t);
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        self.terms.try_eval(plain, &relevant.model)
+    }
+}
+
 /// `__pleach_printed(fd, bytes, n)`: the program writes to standard output or standard error. Symbolic bytes are shown as the
 /// path's test has them; nothing is fixed by that.
 fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     note(st, || Access::Result(Value::Int(0)));
-    let (Some(fd), Value::Ptr { obj, off }) = (m.concrete_number(st, call.arg(0)), call.arg(1)) else { return Ok(()) };
-    let Some(n) = m.concrete_number(st, call.arg(2)).filter(|_| m.config.echo) else { return Ok(()) };
+    if !m.config.echo {
+        return Ok(());
+    }
+    let (Some(fd), Some(n)) = (m.concrete_number(st, call.arg(0)), m.example(st, call.arg(2))) else { return Ok(()) };
+    let (obj, off) = match call.arg(1) {
+        Value::Ptr { obj, off } => (obj, off),
+        p => {
+            let Some(address) = m.example(st, p) else { return Ok(()) };
+            let Some(obj) = st.memory.find(address) else { return Ok(()) };
+            (obj, address.wrapping_sub(st.memory.address(obj)) as i64)
+        }
+    };
     let mut bytes = Vec::new();
     for at in (off as u64..).take(n as usize) {
         let Some(o) = st.memory.get_mut(obj).filter(|o| at < o.size) else { break };
         bytes.push(match o.contents.read(&mut m.terms, at, 1, &|| "uninit!printed".into()) {
             Value::Int(b) => b as u8,
-            Value::Term(t) => {
-                let plain = m.plain(st, t);
-                let relevant = st.path.relevant(&mut m.terms, plain);
-                m.terms.try_eval(plain, &relevant.model).map_or(b'?', |b| b as u8)
-            }
-            Value::Ptr { .. } | Value::Undef => b'?',
+            v => m.example(st, v).map_or(b'?', |b| b as u8),
         });
     }
     m.say(Said::Printed { to: fd as u8, bytes });

@@ -97,6 +97,8 @@ pub const KEPT: &[&str] = &[
     "quick_exit",
     "atexit",
     "__cxa_atexit",
+    "__cxa_thread_atexit",
+    "__cxa_thread_atexit_impl",
     "setjmp",
     "_setjmp",
     "sigsetjmp",

@@ -5,11 +5,11 @@ use pleach_report::KTest;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-pub fn main(args: impl Iterator<Item = String>) -> Result<Code, CliError> {
+pub fn main(args: Vec<String>) -> Result<Code, CliError> {
     let mut trim = false;
     let mut extract = None;
     let mut files = Vec::new();
-    let mut args = args;
+    let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--trim-zeros" => trim = true,

@@ -1,0 +1,25 @@
+//! The tools beside KLEE, as commands of `pleach klee`.
+
+mod arrangement;
+mod attributes;
+mod klee_replay;
+mod ktest_gen;
+mod ktest_tool;
+
+use crate::error::{CliError, Code};
+
+type Tool = fn(Vec<String>) -> Result<Code, CliError>;
+
+/// The tool of this name.
+pub fn find(name: &str) -> Option<Tool> {
+    Some(match name {
+        "ktest-tool" => ktest_tool::main,
+        "ktest-gen" => ktest_gen::main,
+        "klee-replay" => klee_replay::main,
+        _ => return None,
+    })
+}
+
+fn usage(tool: &str, why: impl std::fmt::Display) -> CliError {
+    CliError::Usage(format!("{tool}: {why}"))
+}
