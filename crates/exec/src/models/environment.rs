@@ -48,7 +48,7 @@ fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let w = call.width(m, 0);
     let n = m.concretize(st, call.arg(0), w, "the size of an argument")?;
     let contents = Contents::new(n, Background::Zero);
-    let site = Site { func: st.frame.func.0, inst: u32::MAX };
+    let site = Site::new(st.frame.func.0, u32::MAX);
     let made = st.memory.allocate(n, 16, ObjectKind::Global, site, contents);
     let id = made.map_err(|_| Flow::cut(Cut::Memory))?;
     note(st, || Access::Alloc { obj: id, size: n, zeroed: true });
