@@ -12,7 +12,7 @@ use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
 use crate::resolution::Sorted;
 use pleach_expr::{TermId, Terms};
-use pleach_memory::resolve::{Candidate, candidates, mirror};
+use pleach_memory::resolve::{Candidate, mirror};
 use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, ForkKind, State};
 use std::rc::Rc;
@@ -78,7 +78,7 @@ impl Machine {
     }
 
     fn locate_by_policy(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
-        let Some(found) = candidates(&mut self.terms, t) else { return self.locate_by_solver(st, t, n, purpose) };
+        let Some((ptr, found)) = self.take_apart(st, t) else { return self.locate_by_solver(st, t, n, purpose) };
         if found.len() == 1 {
             return self.symbolic_place(st, t, n, purpose).map(Located::One);
         }
@@ -95,7 +95,7 @@ impl Machine {
             return self.place_in(st, obj, off, n, purpose).map(Located::One);
         }
         self.resolved.multiple += 1;
-        Ok(Located::Among { ptr: t, targets: targets.into() })
+        Ok(Located::Among { ptr, targets: targets.into() })
     }
 
     /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of

@@ -6,11 +6,12 @@ use crate::access::{NULL_PAGE, Place, Purpose, null};
 use crate::feasible::Side;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
-use pleach_expr::{TermId, Terms};
+use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_smt::Why;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// One way a pointer can go: under a side of the path, an error, or a place in an object.
@@ -30,7 +31,7 @@ impl Machine {
         if let Some(&(obj, off)) = st.decided.get(&t) {
             return self.place_in(st, obj, off, n, purpose);
         }
-        let Some(found) = candidates(&mut self.terms, t) else {
+        let Some((_, found)) = self.take_apart(st, t) else {
             return self.place_by_solver(st, t, n, purpose);
         };
         if let [Candidate { obj: Some(obj), offset, .. }] = found[..] {
@@ -43,6 +44,43 @@ impl Machine {
             };
         }
         self.fork_resolution(st, t, &found, n, purpose)
+    }
+
+    /// The objects that a pointer may mean, where they can be read off it, and the pointer they were read off. Where the choice depends on
+    /// an address (a hash that was seeded with one), that is put into the conditions; the object stays where it is from then on.
+    pub(crate) fn take_apart(&mut self, st: &mut State, t: TermId) -> Option<(TermId, Vec<Candidate>)> {
+        if let Some(found) = candidates(&mut self.terms, t) {
+            return Some((t, found));
+        }
+        let decided = self.with_addresses(st, t, &mut FxHashMap::default());
+        if decided == t {
+            return None;
+        }
+        candidates(&mut self.terms, decided).map(|found| (decided, found))
+    }
+
+    /// A choice between pointers with this path's addresses in its conditions.
+    fn with_addresses(&mut self, st: &mut State, t: TermId, memo: &mut FxHashMap<TermId, TermId>) -> TermId {
+        if let Some(&known) = memo.get(&t) {
+            return known;
+        }
+        let node = self.terms.node(t);
+        let (a, b) = (node.arg_a(), node.arg_b());
+        let made = match node.op {
+            Op::Ite => {
+                self.pin_bases(st, a);
+                let condition = self.plain(st, a);
+                let (x, y) = (self.with_addresses(st, b, memo), self.with_addresses(st, node.arg_c(), memo));
+                self.terms.ite(condition, x, y)
+            }
+            Op::Add => {
+                let (x, y) = (self.with_addresses(st, a, memo), self.with_addresses(st, b, memo));
+                self.terms.add(x, y)
+            }
+            _ => t,
+        };
+        memo.insert(t, made);
+        made
     }
 
     /// An offset into one object: within bounds, or the path splits.
@@ -70,9 +108,7 @@ impl Machine {
             Some(k) => Place::At { obj, off: k },
             None => match self.piece(st, obj, plain, n)? {
                 Some(place) => place,
-                // Where the offset depends on an address (a hash that was seeded with one), a pointer read there would be a choice
-                // by conditions with bases, which only the solver takes apart. The objects are pinned: their addresses stay.
-                None => Place::Symbolic { obj, off: plain },
+                None => Place::Symbolic { obj, off },
             },
         })
     }
