@@ -137,19 +137,16 @@ impl<'a> Writer<'a> {
 
     /// What is predicted for a normal end.
     fn exit(&self, machine: &Guided, state: &State, code: Option<i32>) -> Prediction {
-        if machine.machine.depends_on_uninitialised(state) {
-            Prediction::Cut { reason: "the path depends on memory that was never written".into() }
-        } else {
-            Prediction::Exit { code }
-        }
+        if machine.machine.depends_on_uninitialised(state) { unwritten() } else { Prediction::Exit { code } }
     }
 
     /// What is predicted for an error.
     fn of_error(&self, machine: &Guided, state: &State, predicted: Prediction) -> Prediction {
-        match machine.machine.depends_on_external(state) {
-            true => Prediction::Cut { reason: "the path depends on what a function without a body does".into() },
-            false => predicted,
+        let machine = &machine.machine;
+        if machine.depends_on_external(state) {
+            return Prediction::Cut { reason: "the path depends on what a function without a body does".into() };
         }
+        if machine.depends_on_uninitialised(state) { unwritten() } else { predicted }
     }
 
     pub fn say(&mut self, message: &str) {
@@ -423,6 +420,11 @@ fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
 /// `3 errors`, for the summary.
 pub fn errors(n: usize) -> String {
     text::count(n as u64, "error")
+}
+
+/// The inputs alone do not decide what happens.
+fn unwritten() -> Prediction {
+    Prediction::Cut { reason: "the path depends on memory that was never written".into() }
 }
 
 #[cfg(test)]

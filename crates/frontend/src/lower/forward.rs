@@ -199,18 +199,20 @@ pub(crate) fn remove_gone(l: &mut Lowering<'_, '_>) {
 
 /// A local that its block writes before reading it need not be made uninitialised.
 fn drop_overwritten_undefs(l: &mut Lowering<'_, '_>) {
-    let Some(code) = l.code.first_mut() else { return };
     let mut overwritten = vec![false; l.out.slots.len()];
-    for inst in code.insts.iter_mut().rev() {
-        match *inst {
-            Inst::Undef { dst } if overwritten[dst.index()] => *inst = Inst::Mov { dst, a: Opnd::slot(dst) },
-            _ => {
-                each_def(inst, &mut l.out, &mut |s| overwritten[s.index()] = true);
-                each_use(inst, &mut l.out, &mut |o| {
-                    if let Some(s) = o.as_slot() {
-                        overwritten[s.index()] = false;
-                    }
-                });
+    for code in l.code.iter_mut().filter(|c| c.insts.iter().any(|i| matches!(i, Inst::Undef { .. }))) {
+        overwritten.fill(false);
+        for inst in code.insts.iter_mut().rev() {
+            match *inst {
+                Inst::Undef { dst } if overwritten[dst.index()] => *inst = Inst::Mov { dst, a: Opnd::slot(dst) },
+                _ => {
+                    each_def(inst, &mut l.out, &mut |s| overwritten[s.index()] = true);
+                    each_use(inst, &mut l.out, &mut |o| {
+                        if let Some(s) = o.as_slot() {
+                            overwritten[s.index()] = false;
+                        }
+                    });
+                }
             }
         }
     }

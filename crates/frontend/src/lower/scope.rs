@@ -34,6 +34,10 @@ impl<'m> Lowering<'_, 'm> {
 
     /// `llvm.lifetime.start` and `llvm.lifetime.end`.
     pub fn scope_mark(&mut self, local: Value<'m>, begins: bool) -> Lowered<Leaves> {
+        if let Some(&dst) = self.promoted.get(&local).filter(|_| begins && !self.optimised) {
+            // In each round a new variable, which may hold anything.
+            self.push(ir::Inst::Undef { dst });
+        }
         if let Some((slot, Some(made))) = self.scoped.get(&local) {
             let inst = if begins { made.clone() } else { ir::Inst::ScopeEnd { local: Opnd::slot(*slot) } };
             self.push(inst);
