@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,8 +21,8 @@ LIMITS = ("max-time", "max-memory", "max-instructions", "max-forks", "interrupte
 class Runs:
     """`get` runs a driver with flags once, up to a number of instructions if one is given, and remembers what it did."""
 
-    def __init__(self, pleach, sources, programs, cpu, keep, any_build):
-        self.pleach, self.programs, self.cpu, self.keep = pleach, programs, cpu, keep
+    def __init__(self, pleach, sources, programs, cpu, keep, any_build=False, only_kept=False):
+        self.pleach, self.programs, self.cpu, self.keep, self.only_kept = pleach, programs, cpu, keep, only_kept
         self.known = drivers(sources)
         self.build = hashlib.sha256(Path(pleach).read_bytes()).hexdigest()[:12]
         self.help = subprocess.run([pleach, "test", "--help"], capture_output=True, text=True).stdout
@@ -47,7 +48,7 @@ class Runs:
     def get(self, driver, *flags, up_to=0):
         k = key(driver, flags, up_to, self.cpu)
         if k not in self.done:
-            r = self.run(driver, flags, up_to)
+            r = {"driver": driver, "flags": list(flags), "trouble": "not run"} if self.only_kept else self.run(driver, flags, up_to)
             self.done[k] = r
             if not r["trouble"]:
                 with self.keep.open("a") as f:
@@ -70,6 +71,8 @@ class Runs:
         try:
             r.update(figures(out))
         except OSError:
+            if cost.exit == -signal.SIGXCPU:
+                return {**r, "trouble": "limit before exploration"}
             lines = log.read_text(errors="replace").strip().splitlines()
             return {**r, "trouble": f"exit {cost.exit}: {lines[-1][:120] if lines else 'no output'}"}
         r["exit"], r["rss_mb"] = cost.exit, cost.rss_mb
