@@ -81,10 +81,10 @@ class Klee:
     def __init__(self, name, binary, clang, include, args):
         self.name, self.binary, self.clang, self.include, self.args = name, binary, clang, include, args
 
-    def run(self, bitcode, work, timeout):
+    def run(self, bitcode, work, timeout, cpu=0):
         run = work / "run"
         command = [self.binary, "--search=dfs", f"--output-dir={run}", *self.args, bitcode]
-        cost = measure.run(command, work / "log", timeout)
+        cost = measure.run(command, work / "log", timeout, cpu)
         result = Result(cpu=cost.cpu, rss_mb=cost.rss_mb)
         if cost.timed_out:
             result.trouble = f"no end after {timeout} s"
