@@ -3,7 +3,7 @@
 //! *Canonical*: with a constant only the strict order is used; extensions are compared without the extending bits; the
 //! signed order of terms with sign 0 is the unsigned one.
 
-use super::div::fits_signed;
+use super::div::{constant_quotient, fits_signed, product};
 use super::ite;
 use crate::term::{Node, Op, TermId, Terms, mask};
 
@@ -128,6 +128,13 @@ fn below_constant(terms: &mut Terms, signed: bool, x: TermId, c: TermId) -> Opti
             let c = terms.extract(c, 0, inner);
             Some(terms.ult(n.arg_a(), c))
         }
+        // rule ult-udiv: x / d < c → x < c * d, or true where the product does not fit
+        Op::UDiv if !signed => {
+            let ((y, d), k) = (constant_quotient(terms, x)?, terms.as_const(c)?);
+            let Some(bound) = product(d, k, width) else { return Some(Terms::TRUE) };
+            let bound = terms.constant(width, bound);
+            Some(terms.ult(y, bound))
+        }
         Op::Concat => concat_below(terms, signed, n, c),
         _ => None,
     }
@@ -167,6 +174,13 @@ fn above_constant(terms: &mut Terms, signed: bool, c: TermId, x: TermId) -> Opti
             }
             let c = terms.extract(c, 0, inner);
             Some(terms.ult(c, n.arg_a()))
+        }
+        // rule ult-udiv-right: c < x / d → (c + 1) * d <= x, or false where the product does not fit
+        Op::UDiv if !signed => {
+            let ((y, d), k) = (constant_quotient(terms, x)?, terms.as_const(c)?);
+            let Some(bound) = k.checked_add(1).and_then(|k| product(d, k, width)) else { return Some(Terms::FALSE) };
+            let bound = terms.constant(width, bound);
+            Some(terms.ule(bound, y))
         }
         Op::Concat => concat_above(terms, signed, c, n),
         _ => None,

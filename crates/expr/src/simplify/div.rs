@@ -35,7 +35,31 @@ pub(crate) fn udiv(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
         let q = terms.udiv(n.arg_a(), c);
         return Some(terms.zext(q, width));
     }
+    // rule udiv-udiv: (x / c) / d → x / (c * d), or 0 where the product does not fit
+    if let (Some((x, c)), Some(d)) = (constant_quotient(terms, a), terms.as_const(b)) {
+        return Some(match product(c, d, width) {
+            Some(k) => {
+                let k = terms.constant(width, k);
+                terms.udiv(x, k)
+            }
+            None => terms.zero(width),
+        });
+    }
     None
+}
+
+/// `x` and `c` of `x / c`, where `c` is not 0 and has at most 64 bits. Numbers are written digit by digit with such quotients.
+pub(super) fn constant_quotient(terms: &Terms, t: TermId) -> Option<(TermId, u64)> {
+    let n = terms.node(t);
+    if n.op != Op::UDiv || n.width > 64 {
+        return None;
+    }
+    terms.as_const(n.arg_b()).filter(|c| *c != 0).map(|c| (n.arg_a(), c))
+}
+
+/// If it fits.
+pub(super) fn product(a: u64, b: u64, width: u16) -> Option<u64> {
+    a.checked_mul(b).filter(|p| *p <= mask(width))
 }
 
 pub(crate) fn urem(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
@@ -58,6 +82,13 @@ pub(crate) fn urem(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
         return Some(a);
     }
     let (n, m) = (terms.node(a), terms.node(b));
+    // rule urem-urem: (x % c) % d → x % d, d divides c
+    if n.op == Op::URem
+        && let (Some(c), Some(d)) = (terms.as_const(n.arg_b()), terms.as_const(b))
+        && c.is_multiple_of(d)
+    {
+        return Some(terms.urem(n.arg_a(), b));
+    }
     if n.op == Op::ZExt {
         let inner = terms.width(n.arg_a());
         // rule urem-zext: zext(x) % c → zext(x % c), or the left side where c does not fit

@@ -3,7 +3,8 @@
 //! *Canonical*: what is the same on both sides is gone; against a constant the operators that can be undone are undone;
 //! words made of parts are compared part by part, so that independent parts stay independent.
 
-use super::{div::fits_signed, ite};
+use super::div::{constant_quotient, fits_signed};
+use super::ite;
 use crate::term::{Node, Op, TermId, Terms, mask};
 
 pub(crate) fn eq(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
@@ -78,6 +79,12 @@ fn with_constant(terms: &mut Terms, a: TermId, c: TermId) -> Option<TermId> {
                 Some(k) => Some(terms.eq(x, k)),
                 None => Some(Terms::FALSE),
             }
+        }
+        // rule eq-udiv: x / d == 0 → x < d
+        Op::UDiv if terms.is_zero(c) => {
+            let (z, d) = constant_quotient(terms, a)?;
+            let d = terms.constant(n.width, d);
+            Some(terms.ult(z, d))
         }
         // rule eq-concat-constant: (x . y) == (c . d) → x == c & y == d
         Op::Concat => {

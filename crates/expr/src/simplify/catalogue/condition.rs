@@ -16,6 +16,8 @@ pub(super) const RULES: &[Rule] = &[
         gives: "(and (not c:1) (and d:1 (eq y:W 4:W)))",
     },
     Rule { name: "eq-not", matches: "(eq (not x:W) 3:W)", gives: "(eq x:W -4:W)" },
+    Rule { name: "eq-udiv", matches: "(eq (udiv x:64 10:64) 0:64)", gives: "(ult x:64 10:64)" },
+    Rule { name: "eq-udiv", matches: "(eq (udiv x:8 255:8) 0:8)", gives: "(ult x:8 255:8)" },
     Rule { name: "eq-zext", matches: "(eq (zext D x:W) 3:D)", gives: "(eq x:W 3:W)" },
     Rule { name: "eq-zext", matches: "(eq (zext D x:W) -1:D)", gives: "0:1" },
     Rule { name: "eq-sext", matches: "(eq (sext D x:W) -3:D)", gives: "(eq x:W -3:W)" },
