@@ -1,7 +1,7 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → address → domain → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
-//! guess → back end`
+//! guess → sample → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
 //! only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
@@ -21,6 +21,7 @@ use crate::link::independence::Independence;
 use crate::link::log::Log;
 use crate::link::models::Models;
 use crate::link::rewrite::Rewrite;
+use crate::link::sample::Sample;
 use crate::link::time::Timed;
 use crate::link::trivial::Trivial;
 use crate::link::validate::Validate;
@@ -33,7 +34,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let seen = Rc::default();
     let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config)));
     if config.use_guess {
-        chain = Box::new(Guess::new(chain));
+        chain = Box::new(Guess::new(Sample::new(chain)));
     }
     if config.use_rewrite {
         if config.cache != QueryCache::Off {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// Who answers a query or a part of one, in the order of the chain, and the counters that say how often.
-const ANSWERED: [(&str, &[&str]); 12] = [
+const ANSWERED: [(&str, &[&str]); 13] = [
     ("constants", &["trivial.answered"]),
     ("cache, with the same addresses", &["address.exact"]),
     ("cache, under other names", &["address.renamed"]),
@@ -20,6 +20,7 @@ const ANSWERED: [(&str, &[&str]); 12] = [
     ("recent models", &["models.sat"]),
     ("rewriting", &["rewrite.answered"]),
     ("guessed values", &["guess.sat"]),
+    ("random values", &["sample.sat"]),
     ("Bitwuzla", &["bitwuzla.sat", "bitwuzla.unsat", "bitwuzla.unknown"]),
     ("Z3", &["z3.sat", "z3.unsat", "z3.unknown"]),
 ];

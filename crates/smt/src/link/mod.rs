@@ -14,6 +14,7 @@ pub mod independence;
 pub mod log;
 pub mod models;
 pub mod rewrite;
+pub mod sample;
 pub mod time;
 pub mod trivial;
 pub mod validate;
