@@ -1,6 +1,8 @@
 //! Flags to the typed configuration of each crate.
 
-use crate::args::{Caching, CompileArgs, External, Interpolants, Link, Resolution, RunArgs, Solver, Uninit};
+use crate::args::{
+    BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Link, Resolution, RunArgs, Solver, Uninit,
+};
 use crate::error::CliError;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -196,9 +198,10 @@ pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
 
 pub fn search(args: &RunArgs, plan: &Plan) -> Result<SearchConfig, CliError> {
     let strategies = Strategy::parse_list(&plan.search)?;
+    let batch = (plan.search == FOR_COVERAGE).then_some(BATCH);
     Ok(SearchConfig {
         strategies,
-        batch_instructions: args.batch_instructions,
+        batch_instructions: args.batch_instructions.or(batch).filter(|n| *n != 0),
         seed: args.seed,
         ..SearchConfig::default()
     })

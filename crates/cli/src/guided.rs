@@ -33,7 +33,7 @@ impl Guided {
         let guide = needs_distances.then(|| {
             let calls = CallGraph::new(&machine.program);
             let distances = Distances::new(&machine.program, &calls);
-            let to_uncovered = distances.to_uncovered(|_, _| false);
+            let to_uncovered = distances.to_uncovered(|f, _| !machine.coverage.sought[f.index()]);
             let blocks: usize = machine.program.functions.iter().map(|f| f.blocks.len()).sum();
             Guide { distances, to_uncovered, covered: 0, steps: 0, every: 16 + blocks as u64 / 64 }
         });
@@ -90,7 +90,8 @@ impl Stepper for Guided {
         guide.steps += 1;
         let coverage = &self.machine.coverage;
         if coverage.new_blocks != guide.covered && guide.steps >= guide.every {
-            guide.to_uncovered = guide.distances.to_uncovered(|f, b| coverage.is_covered(f, b));
+            guide.to_uncovered =
+                guide.distances.to_uncovered(|f, b| !coverage.sought[f.index()] || coverage.is_covered(f, b));
             guide.covered = coverage.new_blocks;
             guide.steps = 0;
         }

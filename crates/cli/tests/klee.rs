@@ -125,6 +125,19 @@ fn other_functions_in_place_of_main_and_of_each_other() {
     assert!(stderr(&output).contains("KLEE: ERROR: Entry function 'main' not found in module."));
 }
 
+/// Each side of a fork can show something new, and a branch that skips code too; the fourth path shows nothing.
+#[test]
+fn tests_that_cover_something_new() {
+    let scratch = Scratch::new("new");
+    scratch.program(
+        "#include <klee/klee.h>\nint main(void) {\n  int a, b, n = 0;\n  klee_make_symbolic(&a, sizeof a, \"a\");\n\
+         klee_make_symbolic(&b, sizeof b, \"b\");\n  if (a)\n    n++;\n  if (b)\n    n++;\n  return n;\n}\n",
+    );
+    let output = scratch.klee(&["-search=dfs", "--only-output-states-covering-new", "prog.bc"]);
+    let said = stderr(&output);
+    assert!(said.contains("completed paths = 4") && said.contains("generated tests = 3"), "{said}");
+}
+
 #[test]
 fn wishes_for_tests() {
     let scratch = Scratch::new("prefer");

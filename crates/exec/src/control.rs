@@ -100,7 +100,7 @@ impl Machine {
         let go = |m: &mut Machine, st: &mut State, taken: bool, free: bool| {
             let wrong = m.note_branch(st, taken, free);
             let e = edges as usize + usize::from(!taken);
-            m.coverage.edges[st.frame.func.index()][e] += 1;
+            m.count_edge(st, e);
             m.leave_by(f, consts, st, f.edges[e], Exit::Side(u8::from(!taken)));
             wrong
         };
@@ -169,7 +169,6 @@ impl Machine {
         cases: Range,
     ) -> Flow {
         let v = self.value(st, consts, value, width);
-        let func = st.frame.func.index();
         let first_case = f.edges.len();
         if let Value::Int(x) = v {
             let hit = f.cases[cases.as_range()].iter().position(|c| c.value == x);
@@ -180,7 +179,7 @@ impl Machine {
                 }
                 None => (default as usize, f.edges[default as usize], Exit::Default),
             };
-            self.coverage.edges[func][counter] += 1;
+            self.count_edge(st, counter);
             self.leave_by(f, consts, st, edge, exit);
             return Flow::Jump;
         }
@@ -219,7 +218,7 @@ impl Machine {
         self.advance(flow, &mut |m, st, i| {
             let &way = taken.get(i)?;
             for &c in &ways[way].2 {
-                m.coverage.edges[func][c] += 1;
+                m.count_edge(st, c);
             }
             let exit = match ways[way].2[0].checked_sub(first_case) {
                 Some(i) => Exit::Case(i as u32),
@@ -263,7 +262,11 @@ impl Machine {
             let why = lost.map_or("no way out of a branch is possible".to_string(), |w| w.to_string());
             return Flow::cut(Cut::Solver(why));
         }
-        let copy = lost.as_ref().map(|_| st.clone());
+        let copy = lost.as_ref().map(|_| {
+            let mut copy = st.clone();
+            copy.forget_covered();
+            copy
+        });
         let flow = self.split(st, sides.into_iter().map(|s| (s, None)).collect(), kind);
         match (flow, copy, lost) {
             (Flow::Stop(Step::Fork(mut children)), Some(state), Some(why)) => {

@@ -224,7 +224,11 @@ impl Machine {
         }
         let targets: Vec<_> = sides.iter().map(|s| s.2).collect();
         self.resolved.multiple += u64::from(targets.iter().flatten().count() > 1);
-        let before = lost.as_ref().map(|_| st.clone());
+        let before = lost.as_ref().map(|_| {
+            let mut copy = st.clone();
+            copy.forget_covered();
+            copy
+        });
         let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
         let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
         for (child, target) in children.iter_mut().zip(targets) {

@@ -176,7 +176,7 @@ impl Machine {
                     Inst::Branch { cond, edges } => {
                         if let Value::Int(c) = get(regs, consts, cond) {
                             let e = edges as usize + usize::from(c & 1 == 0);
-                            self.coverage.edges[st.frame.func.index()][e] += 1;
+                            self.count_edge(st, e);
                             let (left, from) = (pc as u32 + 1, st.block);
                             pc = self.take_edge(f, consts, st, f.edges[e]);
                             let join = RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0)));
@@ -265,13 +265,24 @@ impl Machine {
     fn early_entry(&mut self, st: &mut State, block: BlockId, entries: u64) {
         if entries == 1 {
             self.coverage.new_blocks += 1;
-            st.covered_new = true;
+            if self.config.klee || self.coverage.sought[st.frame.func.index()] {
+                st.covered_new = true;
+                st.since_new = 0;
+            }
             let func = st.frame.func;
             st.record(|r| r.covered.push((func, block)));
-            st.since_new = 0;
         }
         if self.watched.contains(&(st.frame.func, block)) {
             self.arrivals.push(Arrival { func: st.frame.func, block, state: st.clone() });
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_edge(&mut self, st: &mut State, edge: usize) {
+        // KLEE counts instructions alone.
+        if self.coverage.take(st.frame.func, edge) && !self.config.klee {
+            st.covered_new = true;
+            st.since_new = 0;
         }
     }
 

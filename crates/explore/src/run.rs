@@ -360,7 +360,9 @@ impl Run {
     /// Ends all waiting states, oldest first.
     fn abandon<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
         self.looked = Instant::now();
-        while let Some((_, mut state)) = self.states.pop_first() {
+        // Time may be short: those that have shown something new first.
+        let (new, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.states).into_values().partition(|s| s.covered_new);
+        for mut state in new.into_iter().chain(rest) {
             self.finish(&mut state, End::Cut(why.clone()), hands);
         }
     }

@@ -70,7 +70,7 @@ pub struct RunArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", help_heading = "Search", default_value_t = 0)]
     pub seed: u64,
-    /// Stay with a chosen state for so many instructions
+    /// Stay with a chosen state for so many instructions; 0: choose after every step. Default: 10000 with the default search of tests, else 0
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub batch_instructions: Option<u64>,
     /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
