@@ -20,7 +20,7 @@ impl Solver for Silent {
 fn digest(terms: &mut Terms, x: TermId, rounds: u64) -> TermId {
     let mut h = x;
     for i in 0..rounds {
-        let k = terms.constant(32, 0x9E37_79B9 ^ i * 0x0101_0101);
+        let k = terms.constant(32, 0x9E37_79B9 ^ (i * 0x0101_0101));
         let sum = terms.add(h, k);
         let (high, low) = (terms.extract(sum, 7, 25), terms.extract(sum, 0, 7));
         let turned = terms.concat(low, high);

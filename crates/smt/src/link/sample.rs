@@ -75,7 +75,7 @@ impl<S: Solver> Sample<S> {
     fn varied(&mut self, terms: &Terms, keys: &[Key], start: &Model) -> Model {
         let mut model = Model::new();
         start.entries().into_iter().for_each(|(k, v)| model.set(k, v));
-        let (only, which) = (self.draw() % 2 == 0, self.draw() as usize % keys.len());
+        let (only, which) = (self.draw().is_multiple_of(2), self.draw() as usize % keys.len());
         for (i, &key) in keys.iter().enumerate() {
             if i == which || !only && self.draw() & (1 << 40) != 0 {
                 let value = self.draw() & mask(width(terms, key).unwrap_or(64));
