@@ -11,6 +11,8 @@ use std::rc::Rc;
 
 /// Products and quotients in a question, by width.
 const PRODUCT_BITS: u32 = 64;
+/// How far a back end may search for an answer to one: about 30 ms. The same in every run, as a time limit would not be.
+const STEPS: u64 = 1000;
 /// Beyond so many constraints a core is not made smaller one by one.
 const MINIMISED: usize = 16;
 
@@ -31,7 +33,9 @@ impl Machine {
             return None;
         }
         let start = std::time::Instant::now();
+        self.solver.limit_steps(Some(STEPS));
         let answer = self.solver.check(&mut self.terms, &Query::new(&all));
+        self.solver.limit_steps(None);
         self.solver_time += start.elapsed();
         self.queries += 1;
         match answer {
@@ -115,6 +119,7 @@ impl Logic for Machine {
             instructions: self.instructions,
             queries: self.queries,
             hard: self.solver.hard_queries(),
+            steps: self.solver.search_steps(),
             solving: self.solver_time,
         }
     }

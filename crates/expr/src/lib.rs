@@ -24,6 +24,7 @@ mod wide_float;
 
 pub use bits::Limbs;
 pub use model::Model;
+pub use subst::Growing;
 pub use support::Key;
 pub use symbol::{SymbolId, SymbolKind};
 pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, facts, mask, sign_extend};

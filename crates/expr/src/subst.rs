@@ -8,31 +8,64 @@ use crate::symbol::SymbolId;
 use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A map from terms to terms, with its variables apart.
+/// A map from terms to terms for many terms, with its variables apart. What was rebuilt in one term is not rebuilt in the next.
 pub struct Replacing<'a> {
     map: &'a FxHashMap<TermId, TermId>,
     keys: Vec<Key>,
     bases: bool,
     others: bool,
+    done: FxHashMap<TermId, TermId>,
+}
+
+/// A map from terms to terms that grows from one use to the next.
+///
+/// *Invariant* kept by who uses it: all keys that a term contains are in the map before it is substituted in that term, and never change.
+#[derive(Default)]
+pub struct Growing {
+    map: FxHashMap<TermId, TermId>,
+    first: Option<TermId>,
+    done: FxHashMap<TermId, TermId>,
+}
+
+impl Growing {
+    pub fn get(&self, key: TermId) -> Option<TermId> {
+        self.map.get(&key).copied()
+    }
+
+    pub fn insert(&mut self, key: TermId, value: TermId) {
+        self.first = Some(self.first.map_or(key, |f| f.min(key)));
+        self.map.insert(key, value);
+    }
 }
 
 impl Terms {
     /// `t` with every key replaced by its value. A bound variable of a quantifier must not be a key.
     pub fn substitute(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
-        let Some(&first) = map.keys().min() else { return t };
-        // Arguments have smaller ids than their operators, so nothing below the first key contains one.
-        self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied())
+        self.substitute_again(t, map, &mut FxHashMap::default())
     }
 
-    /// As `substitute`, for variables and bases: a term that mentions none of them is not walked over.
-    pub fn substitute_used(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
-        let r = self.replacing(map);
-        self.substitute_by(t, &r)
+    /// As `substitute`, with what is known from other terms.
+    fn substitute_again(
+        &mut self,
+        t: TermId,
+        map: &FxHashMap<TermId, TermId>,
+        done: &mut FxHashMap<TermId, TermId>,
+    ) -> TermId {
+        let Some(&first) = map.keys().min() else { return t };
+        // Arguments have smaller ids than their operators, so nothing below the first key contains one.
+        self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), done)
+    }
+
+    /// As `substitute`, by a map that grows.
+    pub fn substitute_growing(&mut self, t: TermId, g: &mut Growing) -> TermId {
+        let Some(first) = g.first else { return t };
+        let map = &g.map;
+        self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), &mut g.done)
     }
 
     /// What a map replaces, looked up once for many terms.
     pub fn replacing<'a>(&self, map: &'a FxHashMap<TermId, TermId>) -> Replacing<'a> {
-        let mut r = Replacing { map, keys: Vec::new(), bases: false, others: false };
+        let mut r = Replacing { map, keys: Vec::new(), bases: false, others: false, done: FxHashMap::default() };
         for &k in map.keys() {
             let n = self.node(k);
             match n.op {
@@ -44,17 +77,19 @@ impl Terms {
         r
     }
 
-    pub fn substitute_by(&mut self, t: TermId, r: &Replacing) -> TermId {
+    /// As `substitute`; a term that mentions none of the variables is not walked over.
+    pub fn substitute_by(&mut self, t: TermId, r: &mut Replacing) -> TermId {
         let used = r.others || (r.bases && self.has(t, facts::HAS_BASE)) || self.depends_on(t, &r.keys);
-        if used { self.substitute(t, r.map) } else { t }
+        if used { self.substitute_again(t, r.map, &mut r.done) } else { t }
     }
 
     /// `t` with every base replaced by what `value` gives for it.
     pub fn substitute_bases(&mut self, t: TermId, value: &mut dyn FnMut(BaseId) -> TermId) -> TermId {
-        self.replace(t, &|terms, x| !terms.has(x, facts::HAS_BASE), &mut |terms, x| {
+        let mut base = |terms: &Terms, x: TermId| {
             let n = terms.node(x);
             if n.op == Op::Base { Some(value(BaseId(n.a))) } else { None }
-        })
+        };
+        self.replace(t, &|terms, x| !terms.has(x, facts::HAS_BASE), &mut base, &mut FxHashMap::default())
     }
 
     /// The bases of `t`, sorted.
@@ -82,11 +117,11 @@ impl Terms {
         root: TermId,
         untouched: &dyn Fn(&Terms, TermId) -> bool,
         replacement: &mut dyn FnMut(&Terms, TermId) -> Option<TermId>,
+        done: &mut FxHashMap<TermId, TermId>,
     ) -> TermId {
         if untouched(self, root) {
             return root;
         }
-        let mut done: FxHashMap<TermId, TermId> = FxHashMap::default();
         let mut stack = vec![root];
         while let Some(&x) = stack.last() {
             if done.contains_key(&x) {

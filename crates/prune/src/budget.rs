@@ -7,9 +7,14 @@
 use pleach_state::seams::Effort;
 
 /// What may be spent before anything must have been gained.
-const START: u64 = 300_000;
+const START: u64 = 200_000;
 /// Of the work done, pruning may cost one part in so many; of the work saved, all.
-const SHARE: u64 = 4;
+const SHARE: u64 = 5;
+/// What the first path may cost beside, for each instruction executed on it.
+const FIRST: u64 = 6;
+/// A covered state counts as saved at most so many times what was executed below its coverer. The other paths below the coverer were covered
+/// themselves, and on the covered state's own path, which knows more, they may not be possible.
+const BELIEVED: u64 = 2;
 
 /// What pruning does, by kind: how often, and what it costs each time, in units.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -41,8 +46,10 @@ const WORKS: [(Work, &str, u64); 8] = [
 ];
 
 /// A question to the solver chain, and to the back end if no link had the answer; by pruning or by execution.
-const QUERY: u64 = 15;
-const HARD_QUERY: u64 = 5000;
+const QUERY: u64 = 25;
+const HARD_QUERY: u64 = 4000;
+/// The back end asked once more whether it should stop: so it counts its search.
+const STEP: u64 = 300;
 /// What is executed beside instructions.
 const FORK: u64 = 50;
 
@@ -54,6 +61,7 @@ pub struct Budget {
     /// questions that pruning asked, and those of them that were hard
     asked: u64,
     hard: u64,
+    steps: u64,
     /// what covered states would have cost
     saved: u64,
     /// what was spent on the first path: it costs most before there is anything to compare with
@@ -76,28 +84,37 @@ impl Budget {
         self.done[work as usize] += times;
     }
 
-    pub fn asked(&mut self, questions: u64, hard: u64) {
-        self.asked += questions;
-        self.hard += hard;
+    /// Questions were asked between the two.
+    pub fn asked(&mut self, before: Effort, after: Effort) {
+        self.asked += after.queries - before.queries;
+        self.hard += after.hard - before.hard;
+        self.steps += after.steps - before.steps;
     }
 
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * QUERY + self.hard * HARD_QUERY
+        work + self.asked * QUERY + self.hard * HARD_QUERY + self.steps * STEP
     }
 
     /// What execution has cost so far.
     fn executed(&self, effort: Effort) -> u64 {
         let (easy, hard) = (effort.queries.saturating_sub(self.asked), effort.hard.saturating_sub(self.hard));
-        effort.instructions + easy * QUERY + hard * HARD_QUERY + self.forks * FORK
+        let steps = effort.steps.saturating_sub(self.steps);
+        effort.instructions + easy * QUERY + hard * HARD_QUERY + steps * STEP + self.forks * FORK
     }
 
     /// Figures by name.
     pub fn list(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         let work = self.done.iter().zip(WORKS).map(|(n, (_, name, _))| (name, *n));
-        let asked = [("work: questions", self.asked), ("work: hard questions", self.hard), ("work: forks", self.forks)];
-        let sums = [("units spent", self.spent()), ("units saved", self.saved)];
+        let asked = [
+            ("work: questions", self.asked),
+            ("work: hard questions", self.hard),
+            ("work: steps of the solver", self.steps),
+            ("work: forks", self.forks),
+        ];
+        let sums =
+            [("units spent", self.spent()), ("units of the first path", self.first), ("units saved", self.saved)];
         work.chain(asked).chain(sums).map(|(name, n)| (name.to_owned(), n))
     }
 
@@ -110,7 +127,7 @@ impl Budget {
     pub fn look(&mut self, effort: Effort, leaves: u64) {
         let spent = self.spent();
         if leaves <= 1 {
-            self.first = spent;
+            self.first = spent.min(effort.instructions * FIRST);
         }
         let earned = (self.executed(effort) / SHARE).saturating_add(self.saved);
         let allowed = (START + self.first).saturating_add(earned);
@@ -118,14 +135,53 @@ impl Budget {
     }
 }
 
-/// What a subtree costs to explore: instructions and forks.
-pub fn work(instructions: u64, forks: u64) -> u64 {
-    instructions.saturating_add(forks * FORK)
+/// What a subtree costs to explore, in units.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Cost {
+    /// what was executed
+    pub executed: u64,
+    /// what it would have cost without pruning, as far as that is believed
+    pub whole: u64,
+}
+
+impl Cost {
+    pub fn executed(instructions: u64, forks: u64) -> Cost {
+        let executed = instructions + forks * FORK;
+        Cost { executed, whole: executed }
+    }
+
+    /// What a state would have cost that is covered by the root of such a subtree.
+    pub fn saved(self) -> Cost {
+        Cost { executed: 0, whole: self.whole.min(self.executed.saturating_mul(BELIEVED)) }
+    }
+
+    pub fn and(self, other: Cost) -> Cost {
+        Cost { executed: self.executed + other.executed, whole: self.whole.saturating_add(other.whole) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_covered_below_is_believed_in_part() {
+        let path = Cost::executed(100, 0);
+        let twice = path.and(path.saved());
+        assert_eq!((twice.executed, twice.whole), (100, 200));
+        let doubled = (0..60).fold(path, |c, _| c.and(c.saved()));
+        assert_eq!((doubled.executed, doubled.saved().whole), (100, 100 * BELIEVED));
+    }
+
+    #[test]
+    fn a_first_path_is_paid_for_by_its_length() {
+        let mut b = Budget::default();
+        b.spend(Work::Look, START);
+        b.look(Effort { instructions: 10, ..Effort::default() }, 1);
+        assert!(b.is_resting());
+        b.look(Effort { instructions: START, ..Effort::default() }, 1);
+        assert!(!b.is_resting());
+    }
 
     #[test]
     fn work_that_saves_nothing_ends() {

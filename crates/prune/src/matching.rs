@@ -5,7 +5,7 @@
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
 use pleach_expr::arc::Arc;
-use pleach_expr::{Model, Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
+use pleach_expr::{Growing, Model, Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{Entry, ObjId, Object, ObjectKind, Value};
 use pleach_state::seams::Logic;
@@ -30,7 +30,8 @@ pub struct Matcher<'a> {
     /// object variables are the state's own objects
     pub identity: bool,
     pub tally: Tally,
-    values: FxHashMap<TermId, TermId>,
+    /// locations and bases → what they are in the state
+    values: Growing,
     numbers: Numbers,
 }
 
@@ -82,7 +83,7 @@ impl<'a> Matcher<'a> {
             binding: Binding::default(),
             identity: false,
             tally: Tally::default(),
-            values: FxHashMap::default(),
+            values: Growing::default(),
             numbers: Numbers::default(),
         }
     }
@@ -463,24 +464,20 @@ impl<'a> Matcher<'a> {
             }
             _ => {}
         }
-        let support = logic.terms().support(t);
-        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
-        for k in support.iter() {
+        for k in logic.terms().support(t).iter() {
             let s = k.symbol();
             let Some(loc) = self.locs.get(s) else { continue };
             let var = logic.terms().var(s);
-            let value = self.located(logic, s, loc, var)?;
-            map.insert(var, value);
+            self.located(logic, s, loc, var)?;
         }
-        for b in logic.terms().bases(t) {
-            if b.0 < self.fixed {
-                continue;
+        if logic.terms().has(t, facts::HAS_BASE) {
+            for b in logic.terms().bases(t) {
+                let to = if b.0 < self.fixed { b } else { self.bound(b)? };
+                let (from, to) = (logic.terms().base(b), logic.terms().base(to));
+                self.values.insert(from, to);
             }
-            let to = self.bound(b)?;
-            let (from, to) = (logic.terms().base(b), logic.terms().base(to));
-            map.insert(from, to);
         }
-        Some(if map.is_empty() { t } else { logic.terms().substitute(t, &map) })
+        Some(logic.terms().substitute_growing(t, &mut self.values))
     }
 
     fn variable(&mut self, logic: &mut dyn Logic, s: SymbolId, var: TermId) -> Option<TermId> {
@@ -491,7 +488,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn located(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
-        if let Some(&v) = self.values.get(&var) {
+        if let Some(v) = self.values.get(var) {
             return Some(v);
         }
         let v = self.value(logic, s, loc)?;

@@ -4,7 +4,7 @@
 //! explored subtree did. *Direction*: may give up, never too weak.
 
 use crate::abduction::Abduction;
-use crate::budget::{self, Work};
+use crate::budget::{Cost, Work};
 use crate::matching::Matcher;
 use crate::pruner::{Interpolation, Method, Open};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
@@ -77,8 +77,8 @@ impl Interpolation {
         self.budget.spend(Work::Tighten, 1);
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
-        let mut holds =
-            |logic: &mut dyn Logic, state: &State, l: TermId| Matcher::own(state, locs, fixed).holds(logic, l);
+        let mut matcher = Matcher::own(state, locs, fixed);
+        let mut holds = |logic: &mut dyn Logic, l: TermId| matcher.holds(logic, l);
         let written = &mut self.written;
         tighten(&mut Context { logic, state, locs, fixed, written, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
@@ -104,8 +104,9 @@ impl Interpolation {
                 let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
                 // A check that may fail here has its failing side explored as well; one that cannot stays an obligation.
                 let mut open = Vec::new();
+                let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
                 for l in checks.literals {
-                    if !Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
+                    if !matcher.holds(logic, l) {
                         open.push(l);
                     }
                 }
@@ -143,11 +144,12 @@ impl Interpolation {
             condition.and(abducted);
             return condition;
         }
+        let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
         for s in std::mem::take(&mut condition.sums) {
             // What has no location in common with the branch hardly needs it.
             let apart =
                 !logic.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
-            if apart || Matcher::own(origin, &self.locs, self.fixed).holds_sum(logic, &s) {
+            if apart || matcher.holds_sum(logic, &s) {
                 condition.require_sum(s);
             } else {
                 s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
@@ -155,7 +157,7 @@ impl Interpolation {
         }
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
-            if Matcher::own(origin, &self.locs, self.fixed).holds(logic, l) {
+            if matcher.holds(logic, l) {
                 condition.require(l);
                 continue;
             }
@@ -186,7 +188,7 @@ impl Interpolation {
             Some(fork) => (child.state.instructions - fork.instructions, 1),
             None => (child.state.instructions - parent.state.instructions, 0),
         };
-        parent.work = parent.work.saturating_add(child.work).saturating_add(budget::work(below, forks));
+        parent.work = parent.work.and(child.work).and(Cost::executed(below, forks));
         parent.forked = child.origin.clone();
         if child.fork == ForkKind::Branch {
             parent.exits.extend(child.entry.runs.first().map(|r| r.exit));

@@ -8,7 +8,7 @@
 //! *Checked by*: the tests that compare runs with and without `--prune`.
 
 use crate::accounts::Accounts;
-use crate::budget::{Budget, Work};
+use crate::budget::{Budget, Cost, Work};
 use crate::explain::{Explained, Explanation};
 use crate::figures::Figures;
 use crate::ledger::{Account, Outcome};
@@ -51,7 +51,7 @@ pub(crate) struct Open {
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
-    pub(crate) work: u64,
+    pub(crate) work: Cost,
     /// for the ledger
     pub(crate) outcome: Outcome,
 }
@@ -76,12 +76,15 @@ pub struct Checks {
     pub leaks: Leaks,
 }
 
+/// No ancestor learns of what happens while pruning rests.
+const RESTS: GiveUp = GiveUp("pruning rests");
+
 pub struct Interpolation {
     pub(crate) locs: Locs,
     pub(crate) open: Accounts,
     pub(crate) table: SubsumptionTable,
     /// the condition of a covered state, from its look until `covered`
-    pub(crate) covering: Option<(Condition, u64)>,
+    pub(crate) covering: Option<(Condition, Cost)>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
     speculations: Speculations,
@@ -152,7 +155,7 @@ impl Interpolation {
                     self.figures.covered += 1;
                     entry.hits.set(entry.hits.get() + 1);
                     let condition = self.rename(logic, &binding, state, &entry.condition);
-                    self.covering = Some((condition, entry.work));
+                    self.covering = Some((condition, entry.work.saved()));
                     return Some(entry.node);
                 }
                 Err(miss) => self.figures.missed(miss),
@@ -221,7 +224,7 @@ impl Pruner for Interpolation {
         if self.is_resting() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
             if let Some(p) = self.open.get_mut(&parent) {
-                p.needs = Err(GiveUp("a path below was not recorded"));
+                p.needs = Err(RESTS);
             }
             self.figures.declined += 1;
             state.recording = false;
@@ -247,7 +250,7 @@ impl Pruner for Interpolation {
             by: None,
             at_end: false,
             state: Rc::new(state.clone()),
-            work: 0,
+            work: Cost::default(),
             outcome: Outcome::default(),
         };
         self.open.insert(node, info);
@@ -264,7 +267,10 @@ impl Pruner for Interpolation {
         state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
         let trace = std::mem::take(&mut state.trace);
         let at_end = trace.is_empty();
-        let last = self.at_end(logic, state, end, at_end);
+        let last = match self.is_resting() {
+            true => Err(RESTS),
+            false => self.at_end(logic, state, end, at_end),
+        };
         if let (true, End::Error(e), Some(o)) = (at_end, end, self.open.get_mut(&state.node)) {
             o.failed = Some(e.kind);
         }
@@ -277,7 +283,7 @@ impl Pruner for Interpolation {
         }
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
-            o.work = state.instructions - o.state.instructions;
+            o.work = Cost::executed(state.instructions - o.state.instructions, 0);
             o.at_end = at_end;
             if self.ledger.is_some() {
                 let (func, inst) = (state.frame.func.0, state.inst);
@@ -291,7 +297,7 @@ impl Pruner for Interpolation {
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
         let Some((condition, work)) = self.covering.take() else { return };
         if !self.open.contains_key(&state.node) {
-            return self.budget.saved(work);
+            return self.budget.saved(work.whole);
         }
         let watch = Watch::start(logic);
         let trace = std::mem::take(&mut state.trace);
@@ -303,9 +309,9 @@ impl Pruner for Interpolation {
             if let Some(psi) = kept {
                 o.outcome = Outcome::Covered { at: Rc::new(state.clone()), by, psi };
             }
-            o.work = work.saturating_add(state.instructions - o.state.instructions);
+            o.work = work.and(Cost::executed(state.instructions - o.state.instructions, 0));
         }
-        self.budget.saved(work);
+        self.budget.saved(work.whole);
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
     }
@@ -316,6 +322,7 @@ impl Pruner for Interpolation {
         let covered = tree.node(node).status == Status::Pruned;
         let psi = match tree.node(node).tainted {
             true => Err(GiveUp("a path below was lost")),
+            false if self.is_resting() => Err(RESTS),
             // A covered leaf has its coverer's condition, which was made small when it was found.
             false if covered && self.explain.is_none() => std::mem::replace(&mut info.needs, Err(GiveUp(""))),
             false => self.interpolant(logic, &mut info),
@@ -373,7 +380,7 @@ impl Watch {
 
     fn stop(self, logic: &dyn Logic, pruner: &mut Interpolation) -> Duration {
         let after = logic.effort();
-        pruner.budget.asked(after.queries - self.before.queries, after.hard - self.before.hard);
+        pruner.budget.asked(self.before, after);
         pruner.figures.times.solver += after.solving - self.before.solving;
         self.start.elapsed()
     }

@@ -2,6 +2,7 @@
 //!
 //! *Direction*: an entry may be dropped at any time; that costs pruning, never soundness.
 
+use crate::budget::Cost;
 use crate::matching::register;
 use crate::point::Point;
 use pleach_expr::{Op, SymbolId, TermId, Terms};
@@ -15,8 +16,8 @@ use std::rc::Rc;
 pub struct Entry {
     pub node: NodeId,
     pub condition: Condition,
-    /// what the subtree cost, or would have cost without pruning
-    pub work: u64,
+    /// what the subtree cost
+    pub work: Cost,
     pub hits: Cell<u32>,
     /// the literal that failed when a state was last compared with it
     pub weak: Cell<u32>,
@@ -24,7 +25,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn new(node: NodeId, condition: Condition, work: u64) -> Entry {
+    pub fn new(node: NodeId, condition: Condition, work: Cost) -> Entry {
         let bytes = ENTRY_BYTES
             + condition.literals.len() * size_of::<TermId>()
             + condition.pins.len() * size_of::<Pin>()
@@ -224,7 +225,7 @@ mod tests {
         let terms = Terms::new(64);
         let mut table = SubsumptionTable { max_bytes: 200 * ENTRY_BYTES, ..SubsumptionTable::default() };
         for i in 0..1000u32 {
-            let entry = Entry::new(NodeId(i), Condition::default(), 0);
+            let entry = Entry::new(NodeId(i), Condition::default(), Cost::default());
             entry.hits.set(u32::from(i == 7));
             let point = Point::test(i);
             table.insert(&terms, &Locs::default(), point, entry);

@@ -25,7 +25,7 @@ pub struct Context<'a> {
     pub fixed: u32,
     pub written: &'a mut Written,
     /// a literal over locations holds in `state`
-    pub holds: &'a mut dyn FnMut(&mut dyn Logic, &State, TermId) -> bool,
+    pub holds: &'a mut dyn FnMut(&mut dyn Logic, TermId) -> bool,
 }
 
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
@@ -68,10 +68,11 @@ fn propagate(terms: &mut Terms, locs: &Locs, condition: &mut Condition) -> bool 
             }
         }
     }
+    let mut replacing = terms.replacing(&known);
     for l in std::mem::take(&mut condition.literals) {
         let new = match equation(terms, l) {
             Some((x, c)) if known.get(&x) == Some(&c) => l,
-            _ => terms.substitute_used(l, &known),
+            _ => terms.substitute_by(l, &mut replacing),
         };
         changed |= new != l;
         condition.require(new);
@@ -104,7 +105,7 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
         let tight: Option<Vec<Vec<TermId>>> =
             integers.bounds.iter().map(|(form, b)| cx.written.write(cx.logic.terms(), form, *b)).collect();
         // What was there before holds as it did.
-        let mut fits = |l: TermId| comparisons.contains(&l) || (cx.holds)(cx.logic, cx.state, l);
+        let mut fits = |l: TermId| comparisons.contains(&l) || (cx.holds)(cx.logic, l);
         match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| fits(l))) {
             // SOUND: bounds with their provisos imply the comparisons they were read from.
             Some(tight) => {

@@ -21,6 +21,8 @@ pub struct Core(pub Rc<[TermId]>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     Timeout,
+    /// whoever asked allowed no longer search; asked otherwise there may be an answer
+    Steps,
     Memory,
     Interrupted,
     /// The query holds something no back end takes.
@@ -74,6 +76,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::Timeout => write!(f, "solver time-out"),
+            Why::Steps => write!(f, "solver search too long"),
             Why::Memory => write!(f, "solver memory limit"),
             Why::Interrupted => write!(f, "interrupted"),
             Why::Unsupported(what) => write!(f, "unsupported by the solver: {what}"),

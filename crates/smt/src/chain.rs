@@ -31,8 +31,8 @@ use std::rc::Rc;
 
 pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let truths = Rc::default();
-    let seen = Rc::default();
-    let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config)));
+    let (seen, steps) = (Rc::default(), Rc::default());
+    let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config, &steps)));
     if config.use_guess {
         chain = Box::new(Guess::new(Sample::new(chain)));
     }
@@ -59,15 +59,15 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(Domain::sharing(&truths, chain));
     }
     if config.cache == QueryCache::AddressAware {
-        let oracle = config.check_cache.then(|| backend::backend(config.backend, &config));
+        let oracle = config.check_cache.then(|| backend::backend(config.backend, &config, &Rc::default()));
         chain = Box::new(AddressAware::new(chain, oracle));
     }
     chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
     if config.check_evidence {
-        let oracle = backend::backend(other(config.backend), &config);
+        let oracle = backend::backend(other(config.backend), &config, &Rc::default());
         chain = Box::new(Checking::new(chain, oracle));
     }
-    Box::new(Tell::new(seen, chain))
+    Box::new(Tell::new(seen, steps, chain))
 }
 
 /// Independent groups, each of which may be byte-wise.
@@ -82,9 +82,9 @@ fn split(mut chain: Box<dyn Solver>, truths: &Rc<RefCell<Truths>>, config: &Solv
 }
 
 /// The back ends, with what watches over them.
-fn core(config: &SolverConfig) -> Box<dyn Solver> {
-    let first = backend::backend(config.backend, config);
-    let second = || backend::backend(other(config.backend), config);
+fn core(config: &SolverConfig, steps: &Rc<backend::Steps>) -> Box<dyn Solver> {
+    let first = backend::backend(config.backend, config, steps);
+    let second = || backend::backend(other(config.backend), config, steps);
     let mut chain: Box<dyn Solver> = if config.validate {
         Box::new(Validate::new(first, second()))
     } else if config.use_fallback {

@@ -56,6 +56,12 @@ pub trait Solver {
     fn hard_queries(&self) -> u64 {
         0
     }
+    /// How far back ends have searched for them, as they count it.
+    fn search_steps(&self) -> u64 {
+        0
+    }
+    /// From now on a query that takes more of them has no answer.
+    fn limit_steps(&mut self, _: Option<u64>) {}
 }
 
 impl Solver for Box<dyn Solver> {
@@ -67,5 +73,11 @@ impl Solver for Box<dyn Solver> {
     }
     fn hard_queries(&self) -> u64 {
         (**self).hard_queries()
+    }
+    fn search_steps(&self) -> u64 {
+        (**self).search_steps()
+    }
+    fn limit_steps(&mut self, steps: Option<u64>) {
+        (**self).limit_steps(steps);
     }
 }

@@ -245,6 +245,24 @@ fn hard_queries_stop_in_time() {
     }
 }
 
+/// Who asks with little patience does not spoil the answer for others.
+#[test]
+fn a_search_cut_short_is_not_remembered() {
+    let mut terms = Terms::new(64);
+    let (x, y) = (var(&mut terms, "x", 24), var(&mut terms, "y", 24));
+    let (product, n) = (terms.mul(x, y), terms.constant(24, 4_093 * 4_091));
+    let (e, limit, one) = (terms.eq(product, n), terms.constant(24, 4_095), terms.constant(24, 1));
+    let bounds = [terms.ult(x, limit), terms.ult(y, limit), terms.ult(one, x), terms.ult(one, y)];
+    let query = sorted(vec![e, bounds[0], bounds[1], bounds[2], bounds[3]]);
+    let mut s = assemble(SolverConfig::default());
+    s.limit_steps(Some(1));
+    let answer = check(&mut *s, &mut terms, &query);
+    assert!(matches!(answer, Answer::Unknown(Why::Steps)), "{answer:?}");
+    assert!(s.search_steps() > 0);
+    s.limit_steps(None);
+    assert!(check(&mut *s, &mut terms, &query).is_sat());
+}
+
 #[test]
 fn an_interrupt_ends_a_check() {
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));

@@ -40,6 +40,8 @@ pub struct Effort {
     pub queries: u64,
     /// those of them that went to a back end
     pub hard: u64,
+    /// how far those searched for answers, as they count it
+    pub steps: u64,
     pub solving: std::time::Duration,
 }
 

@@ -260,8 +260,8 @@ impl Condition {
 
     /// Those that stay as they are differ already; only new ones are compared with the others.
     fn substitute_literals(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
-        let r = terms.replacing(map);
-        let changed = |terms: &mut Terms, l: TermId| Some(terms.substitute_by(l, &r)).filter(|new| *new != l);
+        let mut r = terms.replacing(map);
+        let mut changed = |terms: &mut Terms, l: TermId| Some(terms.substitute_by(l, &mut r)).filter(|new| *new != l);
         let first = self.literals.iter().enumerate().find_map(|(i, &l)| changed(terms, l).map(|new| (i, new)));
         let Some((at, new)) = first else { return };
         let rest = self.literals.split_off(at);
@@ -281,9 +281,9 @@ impl Condition {
     }
 
     pub fn substitute_pointers(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
-        let r = terms.replacing(map);
+        let mut r = terms.replacing(map);
         for p in self.pointers_mut() {
-            *p = terms.substitute_by(*p, &r);
+            *p = terms.substitute_by(*p, &mut r);
         }
     }
 }

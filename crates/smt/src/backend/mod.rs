@@ -13,8 +13,10 @@ use crate::config::{BackendKind, SolverConfig};
 use crate::error::SmtError;
 use crate::query::Solver;
 use incremental::Incremental;
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -25,6 +27,15 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     pub memory_mib: Option<u64>,
     pub interrupt: Option<Arc<AtomicBool>>,
+    pub steps: Rc<Steps>,
+}
+
+/// How far searches go, as far as a library tells: the same in every run, as time is not.
+#[derive(Debug, Default)]
+pub struct Steps {
+    pub taken: Cell<u64>,
+    /// one check may take so many
+    pub limit: Cell<Option<u64>>,
 }
 
 /// The sorts that terms are translated to.
@@ -166,9 +177,14 @@ pub trait Engine: Sized {
     fn value(&mut self, term: Self::Term) -> Result<Vec<u64>, SmtError>;
 }
 
-/// The back end of that kind, with the limits of `config`.
-pub fn backend(kind: BackendKind, config: &SolverConfig) -> Box<dyn Solver> {
-    let limits = Limits { timeout: config.timeout, memory_mib: config.memory_mib, interrupt: config.interrupt.clone() };
+/// The back end of that kind, with the limits of `config`; it counts its `steps`.
+pub fn backend(kind: BackendKind, config: &SolverConfig, steps: &Rc<Steps>) -> Box<dyn Solver> {
+    let limits = Limits {
+        timeout: config.timeout,
+        memory_mib: config.memory_mib,
+        interrupt: config.interrupt.clone(),
+        steps: Rc::clone(steps),
+    };
     match kind {
         BackendKind::Bitwuzla => Box::new(Incremental::<bitwuzla::Bitwuzla>::new(limits, &incremental::BITWUZLA)),
         BackendKind::Z3 => Box::new(Incremental::<z3::Z3>::new(limits, &incremental::Z3)),

@@ -1,6 +1,7 @@
-//! How many queries no link answered: a measure of the solver's work that is the same in every run, as time is not.
+//! How many queries no link answered, and how far the back ends searched for them: a measure of the solver's work that is the same in every run, as time is not.
 
 use crate::answer::Answer;
+use crate::backend::Steps;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::Terms;
@@ -17,6 +18,7 @@ pub struct Count<S> {
 pub struct Tell<S> {
     next: S,
     seen: Rc<Cell<u64>>,
+    steps: Rc<Steps>,
 }
 
 impl<S: Solver> Count<S> {
@@ -26,8 +28,8 @@ impl<S: Solver> Count<S> {
 }
 
 impl<S: Solver> Tell<S> {
-    pub fn new(seen: Rc<Cell<u64>>, next: S) -> Tell<S> {
-        Tell { next, seen }
+    pub fn new(seen: Rc<Cell<u64>>, steps: Rc<Steps>, next: S) -> Tell<S> {
+        Tell { next, seen, steps }
     }
 }
 
@@ -53,5 +55,13 @@ impl<S: Solver> Solver for Tell<S> {
 
     fn hard_queries(&self) -> u64 {
         self.seen.get()
+    }
+
+    fn search_steps(&self) -> u64 {
+        self.steps.taken.get()
+    }
+
+    fn limit_steps(&mut self, steps: Option<u64>) {
+        self.steps.limit.set(steps);
     }
 }

@@ -4,13 +4,14 @@
 pub mod ffi;
 mod terms;
 
-use super::{Engine, Fun, Limits, Sort, Verdict};
+use super::{Engine, Fun, Limits, Sort, Steps, Verdict};
 use crate::answer::Why;
 use crate::error::SmtError;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -31,10 +32,15 @@ struct Stop {
     at: Cell<Option<Instant>>,
     interrupt: Option<Arc<AtomicBool>>,
     why: Cell<Option<Reason>>,
+    /// how often it was polled
+    steps: Rc<Steps>,
+    /// how often it may be
+    last: Cell<u64>,
 }
 
 #[derive(Clone, Copy)]
 enum Reason {
+    Steps,
     Time,
     Interrupt,
 }
@@ -42,6 +48,12 @@ enum Reason {
 unsafe extern "C" fn poll(state: *mut c_void) -> i32 {
     // SAFETY: `state` is the `Stop` boxed in the `Bitwuzla` that runs the check; it is only ever shared, its fields are cells.
     let stop = unsafe { &*state.cast::<Stop>() };
+    let taken = stop.steps.taken.get() + 1;
+    stop.steps.taken.set(taken);
+    if taken > stop.last.get() {
+        stop.why.set(Some(Reason::Steps));
+        return 1;
+    }
     if stop.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed)) {
         stop.why.set(Some(Reason::Interrupt));
         return 1;
@@ -125,7 +137,13 @@ impl Engine for Bitwuzla {
             }
             ffi::bitwuzla_set_abort_callback(Some(complain));
         }
-        let stop = Box::new(Stop { at: Cell::new(None), interrupt: limits.interrupt.clone(), why: Cell::new(None) });
+        let stop = Box::new(Stop {
+            at: Cell::new(None),
+            interrupt: limits.interrupt.clone(),
+            why: Cell::new(None),
+            steps: Rc::clone(&limits.steps),
+            last: Cell::new(u64::MAX),
+        });
         let mut made = Bitwuzla {
             manager: ptr::null_mut(),
             solver: ptr::null_mut(),
@@ -147,10 +165,8 @@ impl Engine for Bitwuzla {
             made.solver = ffi::bitwuzla_new(made.manager, options);
             ffi::bitwuzla_options_delete(options);
             some(made.solver, "solver")?;
-            if limits.timeout.is_some() || limits.interrupt.is_some() {
-                let state = ptr::from_ref::<Stop>(&made.stop).cast_mut().cast::<c_void>();
-                ffi::bitwuzla_set_termination_callback(made.solver, Some(poll), state);
-            }
+            let state = ptr::from_ref::<Stop>(&made.stop).cast_mut().cast::<c_void>();
+            ffi::bitwuzla_set_termination_callback(made.solver, Some(poll), state);
         }
         Ok(made)
     }
@@ -209,6 +225,8 @@ impl Engine for Bitwuzla {
     fn check(&mut self, assumptions: &[ffi::Term]) -> Result<Verdict, SmtError> {
         COMPLAINT.with(|c| c.borrow_mut().take());
         self.stop.why.set(None);
+        let steps = &self.stop.steps;
+        self.stop.last.set(steps.limit.get().map_or(u64::MAX, |n| steps.taken.get() + n));
         self.stop.at.set(self.timeout.map(|t| Instant::now() + t));
         // SAFETY: live Boolean terms of this manager; the pointer of an empty slice is not null.
         let answer =
@@ -224,6 +242,7 @@ impl Engine for Bitwuzla {
         }
         Ok(Verdict::Unknown(match self.stop.why.get() {
             Some(Reason::Time) => Why::Timeout,
+            Some(Reason::Steps) => Why::Steps,
             Some(Reason::Interrupt) => Why::Interrupted,
             None if self.limited_memory => Why::Memory,
             None => Why::Unsupported("bitwuzla: no answer".into()),
