@@ -2,10 +2,12 @@
  * notes how the program ends.
  *
  *   PLEACH_KTEST    the test (KTEST_FILE, as for KLEE's own library, is read when it is not set)
+ *   PLEACH_WATCH    addresses of instructions, separated by commas (x86 only)
  *   PLEACH_OUTCOME  file for the notes: one line each, fields separated by tabs
  *
  *     note  <what> <detail>              inputs that did not fit
  *     end   <kind> <file> <line> <text>  how the program ended, when it did not simply exit
+ *     hit   <address>                    a watched instruction was about to be executed, for the first time
  *     frame <address>                    program counters of that end, innermost first
  *
  * Linked with --wrap=main; the generated driver defines pleach_entry. Compiled for sanitizers, signal
@@ -41,6 +43,11 @@ static void show_output(void);
 
 static int outcome = -1;
 static volatile sig_atomic_t ended;
+
+static void open_outcome(void) {
+  const char *path = getenv("PLEACH_OUTCOME");
+  if (path && outcome < 0) outcome = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
 
 /* Only write(2) and the stack: also called from signal handlers. */
 static void put(const char *text) {
@@ -156,6 +163,59 @@ static void catch_signals(void) {
 }
 #else
 static void catch_signals(void) {}
+#endif
+
+/* ---- watched addresses ---- */
+
+#if !defined(PLEACH_SANITIZED) && (defined(__x86_64__) || defined(__i386__))
+#define BREAKPOINT 0xcc
+#ifdef __x86_64__
+#define PC REG_RIP
+#else
+#define PC REG_EIP
+#endif
+
+static struct watched {
+  unsigned char *at, was;
+} watched[4096];
+static size_t watched_count;
+
+/* A breakpoint works once: it notes, gives way to the instruction that was there, and goes back to it. */
+static void on_breakpoint(int number, siginfo_t *info, void *context) {
+  greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[PC];
+  (void)info;
+  for (size_t i = 0; i < watched_count; i++)
+    if (watched[i].at == (unsigned char *)*pc - 1) {
+      put_raw("hit\t0x"), put_number((uintptr_t)watched[i].at, 16), put_raw("\n");
+      *watched[i].at = watched[i].was;
+      *pc -= 1;
+      return;
+    }
+  signal(number, SIG_DFL); /* the program's own */
+  raise(number);
+}
+
+/* Before the constructors of the program. */
+__attribute__((constructor(101))) static void watch(void) {
+  const char *list = getenv("PLEACH_WATCH");
+  struct sigaction action;
+  if (!list) return;
+  open_outcome();
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_breakpoint;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGTRAP, &action, 0);
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (char *next; *list && watched_count < sizeof watched / sizeof *watched; list = *next == ',' ? next + 1 : next) {
+    unsigned char *at = (unsigned char *)(uintptr_t)strtoull(list, &next, 16);
+    if (next == list) break;
+    if (mprotect((void *)((uintptr_t)at & -page), page, PROT_READ | PROT_WRITE | PROT_EXEC)) continue;
+    if (*at == BREAKPOINT) continue;
+    watched[watched_count++] = (struct watched){at, *at};
+    *at = BREAKPOINT;
+  }
+  unsetenv("PLEACH_WATCH");
+}
 #endif
 
 /* ---- the test ---- */
@@ -408,9 +468,8 @@ static void environment(int *argc, char ***argv) {
 }
 
 int __wrap_main(int argc, char **argv, char **envp) {
-  const char *path = getenv("PLEACH_OUTCOME");
   void *warm[1];
-  if (path) outcome = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  open_outcome();
   backtrace(warm, 1); /* loads the unwinder now, not in a signal handler */
   catch_signals();
   load();

@@ -3,9 +3,9 @@
 use crate::counterexample::first_line;
 use crate::observer::{Observer, PathEnd};
 use pleach_exec::{Arrival, Machine, Step};
-use pleach_ir::{BlockId, FuncId, InstId};
-use pleach_replay::{Options, Replayer, Verdict};
-use pleach_report::{RunDir, TestCase, TestId};
+use pleach_ir::{BlockId, FuncId, InstId, Program};
+use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
+use pleach_report::{RunDir, TestCase};
 use pleach_state::{Cut, End, ErrorKind, State};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +47,15 @@ impl Arrivals {
     /// The test that reaches a target.
     pub fn test(&self, target: usize) -> Option<&TestCase> {
         self.rows[target].test.as_ref()
+    }
+
+    /// The lines of the places that a target stands for.
+    pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {
+        let watch = &self.rows[target].watch;
+        let firsts = watch.blocks.iter().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
+        let spans = firsts.chain(watch.failing).filter_map(|(f, i)| program.function(f).spans.get(i.index()).copied());
+        let known = spans.filter(|s| s.is_known());
+        known.map(|s| Line { file: program.path(s).to_owned(), line: s.line }).collect()
     }
 
     fn take(&mut self, machine: &mut Machine) {
@@ -139,22 +148,67 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     None
 }
 
-/// What native runs of the tests show, each test once.
-pub fn replay<'a>(dir: &RunDir, tests: impl Iterator<Item = &'a TestCase>) -> BTreeMap<TestId, String> {
-    let mut shown = BTreeMap::new();
+/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for where it comes to.
+pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)]) -> Vec<String> {
     let replayer = match Replayer::new(dir, Options::default()) {
         Ok(replayer) => replayer,
-        Err(why) => return tests.map(|t| (t.id, format!("native replay is not possible: {why}"))).collect(),
+        Err(why) => return rows.iter().map(|_| format!("native replay is not possible: {why}")).collect(),
     };
-    for test in tests {
-        shown.entry(test.id).or_insert_with(|| match replayer.replay(test).map(|r| r.verdict) {
-            Ok(Verdict::Agrees) => "replayed natively: the program ended as predicted".into(),
-            Ok(Verdict::Disagrees { expected, observed }) => {
-                format!("{CONTRADICTS}: expected {expected}, but {observed}")
-            }
-            Ok(Verdict::Undetermined { why }) => format!("native replay does not decide it: {why}"),
-            Err(why) => format!("native replay is not possible: {}", first_line(&why.to_string())),
+    let (mut ends, mut passed) = (BTreeMap::new(), BTreeMap::new());
+    let mut words = Vec::new();
+    for (test, lines) in rows {
+        let end = ends.entry(test.id).or_insert_with(|| replayer.replay(test).map(|r| r.verdict));
+        let passed = passed.entry(test.id).or_insert_with(|| {
+            let of_test = rows.iter().filter(|r| r.0.id == test.id).flat_map(|r| r.1.iter().cloned());
+            let all: Vec<Line> = of_test.collect::<BTreeSet<Line>>().into_iter().collect();
+            let seen = replayer.passes(test, &all).unwrap_or_default();
+            all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
         });
+        words.push(shown(end, Passed::of(lines, passed)));
     }
-    shown
+    words
+}
+
+/// Whether a native run came to one of the lines that a target stands for.
+enum Passed {
+    Yes(String),
+    No(String),
+    /// no code of a line was found, or none of them can be watched
+    Unknown,
+}
+
+impl Passed {
+    fn of(lines: &[Line], seen: &BTreeMap<Line, Option<bool>>) -> Passed {
+        let was = |l: &&Line, what| seen.get(*l).copied().flatten() == Some(what);
+        let name = |l: &Line| format!("{}:{}", file_name(&l.file), l.line);
+        match (lines.iter().find(|l| was(l, true)), lines.first()) {
+            (Some(l), _) => Passed::Yes(name(l)),
+            (None, Some(l)) if lines.iter().all(|l| was(&l, false)) => Passed::No(name(l)),
+            _ => Passed::Unknown,
+        }
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn shown(end: &Result<Verdict, ReplayError>, passed: Passed) -> String {
+    match (end, passed) {
+        (Ok(Verdict::Agrees), Passed::Yes(at)) => {
+            format!("replayed natively: {at} was executed, and the program ended as predicted")
+        }
+        (Ok(Verdict::Agrees), Passed::No(at)) => {
+            format!("{CONTRADICTS}: the program ended as predicted, but {at} was not executed")
+        }
+        (Ok(Verdict::Agrees), Passed::Unknown) => "replayed natively: the program ended as predicted".into(),
+        (Ok(Verdict::Disagrees { expected, observed }), _) => {
+            format!("{CONTRADICTS}: expected {expected}, but {observed}")
+        }
+        (Ok(Verdict::Undetermined { why }), Passed::Yes(at)) => {
+            format!("replayed natively: {at} was executed (how it ends is not decided: {why})")
+        }
+        (Ok(Verdict::Undetermined { why }), _) => format!("native replay does not decide it: {why}"),
+        (Err(why), _) => format!("native replay is not possible: {}", first_line(&why.to_string())),
+    }
 }

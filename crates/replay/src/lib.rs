@@ -17,6 +17,7 @@ mod sandbox;
 mod sanitizer;
 mod symbolize;
 mod verdict;
+mod watch;
 
 pub use batch::{Counts, Progress, Replayed, replay_all, table};
 pub use error::{ReplayError, Result};
@@ -24,3 +25,4 @@ pub use native::{Replayer, Report, replay_path};
 pub use options::{Limits, Options, SanitizerUse};
 pub use outcome::{Ending, Location, Observed};
 pub use verdict::Verdict;
+pub use watch::Line;

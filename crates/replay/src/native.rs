@@ -1,5 +1,6 @@
 //! Replaying one test.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +18,7 @@ use crate::sandbox::{self, Exit, Finished};
 use crate::sanitizer::{self, Finding};
 use crate::symbolize;
 use crate::verdict::{Verdict, at_line, compare, sanitizers_help, unseen};
+use crate::watch::{self, Line};
 
 /// Most of a sanitizer's log or of the notes that is read.
 const LARGEST_LOG: usize = 1 << 20;
@@ -148,8 +150,34 @@ impl Replayer {
         (verdict, observed)
     }
 
+    /// Which of these lines a native run with the test's input comes to; nothing is known where no code of the line is found.
+    pub fn passes(&self, test: &TestCase, lines: &[Line]) -> Result<Vec<Option<bool>>> {
+        let binary = self.binary(false)?;
+        let addresses = watch::addresses(&binary.path, lines);
+        let all: Vec<u64> = addresses.iter().flatten().copied().collect();
+        if all.is_empty() || !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+            return Ok(vec![None; lines.len()]);
+        }
+        let hits = self.run_once(&binary, test, false, &all)?.1.hits;
+        let passed = |of: &BTreeSet<u64>| (!of.is_empty()).then(|| of.iter().any(|a| hits.contains(a)));
+        Ok(addresses.iter().map(passed).collect())
+    }
+
     fn run(&self, test: &TestCase, sanitized: bool) -> Result<(Observed, Vec<Finding>)> {
         let binary = self.binary(sanitized)?;
+        let (finished, notes, log) = self.run_once(&binary, test, sanitized, &[])?;
+        let findings = sanitizer::findings(&log);
+        Ok((self.observe(&binary, notes, finished, &findings, sanitized), findings))
+    }
+
+    /// Runs it once, watching addresses: how it ended, what the replay library noted, and what sanitizers wrote.
+    fn run_once(
+        &self,
+        binary: &Binary,
+        test: &TestCase,
+        sanitized: bool,
+        watched: &[u64],
+    ) -> Result<(Finished, Notes, String)> {
         let scratch = Scratch::new(&self.cache, self.runs.fetch_add(1, Ordering::Relaxed))?;
         let (input, notes) = (scratch.0.join("test.ktest"), scratch.0.join("outcome"));
         fs::write(&input, KTest::from(test).to_bytes()).map_err(ReplayError::io("write", &input))?;
@@ -164,6 +192,10 @@ impl Replayer {
         }
         // The environment is no input of the test: the program gets the same, empty one everywhere.
         command.env_clear().current_dir(&work).env("PLEACH_KTEST", &input).env("PLEACH_OUTCOME", &notes);
+        if !watched.is_empty() {
+            let list: Vec<String> = watched.iter().map(|a| format!("{a:#x}")).collect();
+            command.env("PLEACH_WATCH", list.join(","));
+        }
         if sanitized {
             let leak = matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. });
             self.sanitizer_environment(&mut command, &scratch.0, leak);
@@ -172,8 +204,7 @@ impl Replayer {
         let finished = finished.map_err(ReplayError::io("run", &binary.path))?;
         let notes = Notes::parse(&read_log(&notes));
         let log = if sanitized { read_sanitizer_logs(&scratch.0) } else { String::new() };
-        let findings = sanitizer::findings(&log);
-        Ok((self.observe(&binary, notes, finished, &findings, sanitized), findings))
+        Ok((finished, notes, log))
     }
 
     fn observe(

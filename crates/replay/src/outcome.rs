@@ -90,6 +90,8 @@ pub(crate) struct Notes {
     pub end: Option<End>,
     /// Program counters of the end, innermost first.
     pub frames: Vec<u64>,
+    /// Watched addresses that were met.
+    pub hits: Vec<u64>,
     pub notes: Vec<String>,
 }
 
@@ -116,10 +118,8 @@ impl Notes {
                     let (line, text) = (next().parse().unwrap_or(0), next().to_owned());
                     all.end = Some(End { kind, file, line, text });
                 }
-                Some("frame") if all.frames.len() < 128 => {
-                    let address = next().strip_prefix("0x").and_then(|a| u64::from_str_radix(a, 16).ok());
-                    all.frames.extend(address);
-                }
+                Some("frame") if all.frames.len() < 128 => all.frames.extend(hexadecimal(next())),
+                Some("hit") => all.hits.extend(hexadecimal(next())),
                 Some("note") if all.notes.len() < 32 => {
                     let (what, detail) = (next(), next());
                     all.notes.push(if detail.is_empty() { what.to_owned() } else { format!("{what}: {detail}") });
@@ -129,6 +129,10 @@ impl Notes {
         }
         all
     }
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    text.strip_prefix("0x").and_then(|a| u64::from_str_radix(a, 16).ok())
 }
 
 /// The ending of a plain build.

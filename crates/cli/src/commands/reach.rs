@@ -164,12 +164,13 @@ fn results(
     arrivals: &Arrivals,
     found: &Explored,
 ) -> Vec<TargetResult> {
-    let tests = (0..targets.len()).filter_map(|i| arrivals.test(i));
-    let replays = if args.no_replay { Default::default() } else { arrivals::replay(&found.dir, tests) };
+    let reached = (0..targets.len()).filter_map(|i| Some((i, arrivals.test(i)?)));
+    let tests: Vec<_> = reached.map(|(i, test)| (test, arrivals.lines(i, &session.program))).collect();
+    let mut replays = if args.no_replay { Vec::new() } else { arrivals::replay(&found.dir, &tests) }.into_iter();
     let missing = missing(found);
-    let one = |(i, target): (usize, &Target)| {
+    let mut one = |(i, target): (usize, &Target)| {
         if let Some(test) = arrivals.test(i) {
-            let replay = replays.get(&test.id).cloned().unwrap_or_else(|| "not replayed natively (--no-replay)".into());
+            let replay = replays.next().unwrap_or_else(|| "not replayed natively (--no-replay)".into());
             let contradicted = replay.starts_with(arrivals::CONTRADICTS);
             let (result, reason) =
                 if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };
@@ -190,7 +191,7 @@ fn results(
             ),
         }
     };
-    targets.iter().enumerate().map(one).collect()
+    targets.iter().enumerate().map(&mut one).collect()
 }
 
 /// Everything because of which a target that was not reached might still be.
