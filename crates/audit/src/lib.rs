@@ -102,6 +102,10 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
             Err(Trouble::Wrong(_)) if holds::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
                 *findings.unchecked.entry("a literal for any value of an unknown").or_default() += 1;
             }
+            // That some input meets an assumption is nothing that a state with more inputs could be asked for.
+            Err(Trouble::Wrong(_)) if !a.psi.possible.is_empty() => {
+                *findings.unchecked.entry("an assumption that must be possible").or_default() += 1;
+            }
             Err(Trouble::Wrong(what)) => {
                 let words = holds::words(machine, &a.psi);
                 let program = machine.program.clone();

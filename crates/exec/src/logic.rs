@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 /// Products and quotients in a question, by width.
 const PRODUCT_BITS: u32 = 64;
-/// How far a back end may search for an answer to one: about 30 ms. The same in every run, as a time limit would not be.
-const STEPS: u64 = 1000;
+/// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not be.
+const STEPS: u64 = 500;
 /// Beyond so many constraints a core is not made smaller one by one.
 const MINIMISED: usize = 16;
 
@@ -23,6 +23,14 @@ impl Machine {
 
     /// Constraints among these that cannot all be true, if the solver finds some.
     fn contradiction(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Rc<[TermId]>> {
+        match self.answer(constraints, further)? {
+            Answer::Unsat(core) => Some(core.0),
+            _ => None,
+        }
+    }
+
+    /// What the solver says of all of these together; nothing if it is not asked.
+    fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
         let mut all: Vec<TermId> = constraints.to_vec();
         for &t in further {
             if let Err(i) = all.binary_search(&t) {
@@ -38,10 +46,7 @@ impl Machine {
         self.solver.limit_steps(None);
         self.solver_time += start.elapsed();
         self.queries += 1;
-        match answer {
-            Answer::Unsat(core) => Some(core.0),
-            _ => None,
-        }
+        Some(answer)
     }
 
     /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time limit would not be.
@@ -155,6 +160,25 @@ impl Logic for Machine {
         let relevant = state.path.relevant(&mut self.terms, plain);
         let negated = self.terms.not(plain);
         self.refuted(&relevant.constraints, negated)
+    }
+
+    fn allows(&mut self, state: &State, condition: TermId) -> bool {
+        let plain = self.plain(state, condition);
+        match self.terms.as_const(plain) {
+            Some(v) => v != 0,
+            None => {
+                let relevant = state.path.relevant(&mut self.terms, plain);
+                self.answer(&relevant.constraints, &[plain]).is_some_and(|a| a.is_sat())
+            }
+        }
+    }
+
+    fn possible(&mut self, condition: TermId) -> bool {
+        match self.terms.as_const(condition) {
+            Some(v) => v != 0,
+            None if self.terms.has(condition, pleach_expr::facts::HAS_BASE) => false,
+            None => self.answer(&[], &[condition]).is_some_and(|a| a.is_sat()),
+        }
     }
 
     fn valid(&mut self, condition: TermId) -> bool {

@@ -116,6 +116,12 @@ impl Logic for Synthetic {
     fn entails(&mut self, _: &State, _: TermId) -> bool {
         false
     }
+    fn allows(&mut self, _: &State, _: TermId) -> bool {
+        false
+    }
+    fn possible(&mut self, _: TermId) -> bool {
+        false
+    }
     fn valid(&mut self, _: TermId) -> bool {
         false
     }

@@ -7,13 +7,13 @@
 use pleach_state::seams::Effort;
 
 /// What may be spent before anything must have been gained.
-const START: u64 = 200_000;
+const START: u64 = 300_000;
 /// Of the work done, pruning may cost one part in so many; of the work saved, all.
-const SHARE: u64 = 5;
+const SHARE: u64 = 6;
 /// What the first path may cost beside, for each instruction executed on it.
 const FIRST: u64 = 6;
-/// A covered state counts as saved at most so many times what was executed below its coverer. The other paths below the coverer were covered
-/// themselves, and on the covered state's own path, which knows more, they may not be possible.
+/// Where most subtrees yield no interpolant, a covered state counts as saved at most so many times what was executed below its coverer. The other
+/// paths below the coverer were covered themselves, and on the covered state's own path, which knows more, they may not be possible.
 const BELIEVED: u64 = 2;
 
 /// What pruning does, by kind: how often, and what it costs each time, in units.
@@ -47,7 +47,7 @@ const WORKS: [(Work, &str, u64); 8] = [
 
 /// A question to the solver chain, and to the back end if no link had the answer; by pruning or by execution.
 const QUERY: u64 = 25;
-const HARD_QUERY: u64 = 4000;
+const HARD_QUERY: u64 = 2500;
 /// The back end asked once more whether it should stop: so it counts its search.
 const STEP: u64 = 300;
 /// What is executed beside instructions.
@@ -151,8 +151,9 @@ impl Cost {
     }
 
     /// What a state would have cost that is covered by the root of such a subtree.
-    pub fn saved(self) -> Cost {
-        Cost { executed: 0, whole: self.whole.min(self.executed.saturating_mul(BELIEVED)) }
+    pub fn saved(self, doubtful: bool) -> Cost {
+        let believed = if doubtful { self.executed.saturating_mul(BELIEVED) } else { u64::MAX };
+        Cost { executed: 0, whole: self.whole.min(believed) }
     }
 
     pub fn and(self, other: Cost) -> Cost {
@@ -167,10 +168,9 @@ mod tests {
     #[test]
     fn what_was_covered_below_is_believed_in_part() {
         let path = Cost::executed(100, 0);
-        let twice = path.and(path.saved());
-        assert_eq!((twice.executed, twice.whole), (100, 200));
-        let doubled = (0..60).fold(path, |c, _| c.and(c.saved()));
-        assert_eq!((doubled.executed, doubled.saved().whole), (100, 100 * BELIEVED));
+        let doubled = |times, doubtful| (0..times).fold(path, |c, _| c.and(c.saved(doubtful)));
+        assert_eq!((doubled(10, false).executed, doubled(10, false).whole), (100, 102_400));
+        assert_eq!(doubled(60, true).saved(true).whole, 100 * BELIEVED);
     }
 
     #[test]

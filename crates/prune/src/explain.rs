@@ -86,6 +86,9 @@ impl Explained {
             let what = if d.freed { "a freed block" } else { "a local that is gone" };
             out.push(format!("{} points into {what}", show(d.ptr)));
         }
+        for together in &c.possible {
+            out.push(format!("some input allows {}", words.lines(together).join(" and ")));
+        }
         for c in &c.choices {
             let objects: Vec<String> = c.objects.iter().map(|&o| object(program, o)).collect();
             out.push(format!("{} points into one of {}", show(c.ptr), objects.join(", ")));

@@ -148,7 +148,18 @@ impl<'a> Matcher<'a> {
         for (i, t) in open {
             self.entailed(logic, t).inspect_err(|_| weak.set(i as u32))?;
         }
-        Ok(())
+        c.possible.iter().try_for_each(|together| self.possible(logic, together))
+    }
+
+    /// Some input of the path meets all of these.
+    fn possible(&mut self, logic: &mut dyn Logic, together: &[TermId]) -> Result<(), Miss> {
+        let mut all = Terms::TRUE;
+        for &t in together {
+            let t = self.translate(logic, t).ok_or(Miss::Binding)?;
+            all = logic.terms().and(all, t);
+        }
+        self.tally.solver += 1;
+        if logic.allows(self.state, all) { Ok(()) } else { Err(Miss::Literal) }
     }
 
     fn entailed(&mut self, logic: &mut dyn Logic, t: TermId) -> Result<(), Miss> {

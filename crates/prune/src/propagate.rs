@@ -19,10 +19,25 @@ const MAX_TRACE: usize = 4_000_000;
 /// A condition of so few conjuncts is walked over as it is.
 const FEW: usize = 16;
 
-struct ByLogic<'a>(&'a mut dyn FnMut(&mut Terms, TermId) -> bool);
+/// The solver's side of a walk. The walker owns the table meanwhile, so that questions go by a detour.
+struct ByLogic<'a>(&'a mut dyn Logic);
+
+impl ByLogic<'_> {
+    fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn Logic) -> bool) -> bool {
+        std::mem::swap(terms, self.0.terms());
+        let answer = ask(self.0);
+        std::mem::swap(terms, self.0.terms());
+        answer
+    }
+}
+
 impl Validity for ByLogic<'_> {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        (self.0)(terms, t)
+        self.ask(terms, |logic| logic.valid(t))
+    }
+
+    fn possible(&mut self, terms: &mut Terms, t: TermId) -> bool {
+        self.ask(terms, |logic| logic.possible(t))
     }
 }
 
@@ -35,15 +50,8 @@ impl Interpolation {
         go: impl FnOnce(&mut Walker) -> Walked<T>,
     ) -> Walked<(T, Condition)> {
         let program = logic.program();
-        // The walker owns the table while it works; validity questions go back to the solver through a detour.
         let mut terms = std::mem::replace(logic.terms(), Terms::new(64));
-        let mut ask = |terms: &mut Terms, t: TermId| {
-            std::mem::swap(terms, logic.terms());
-            let v = logic.valid(t);
-            std::mem::swap(terms, logic.terms());
-            v
-        };
-        let mut validity = ByLogic(&mut ask);
+        let mut validity = ByLogic(logic);
         let mut walker =
             Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
         let result = go(&mut walker);
@@ -97,6 +105,9 @@ impl Interpolation {
                 Ok(self.under(logic, origin, e, condition))
             }
             ForkKind::Check(_) => {
+                if !psi.possible.is_empty() {
+                    return Err(GiveUp("an assumption below a check that may fail"));
+                }
                 let program = logic.program();
                 let f = program.function(origin.frame.func);
                 let inst = &f.insts[origin.inst as usize];
@@ -121,6 +132,9 @@ impl Interpolation {
                 }
                 Ok(condition)
             }
+            ForkKind::Target(Some(_)) if !psi.possible.is_empty() => {
+                Err(GiveUp("an assumption below a fork over the targets of a pointer"))
+            }
             ForkKind::Target(Some(obj)) => self.within(logic, origin, obj, psi),
             ForkKind::Target(None) if child.failed.is_some() => Ok(Condition::default()),
             ForkKind::Target(None) => Err(GiveUp("a fork over the targets of a pointer")),
@@ -137,6 +151,7 @@ impl Interpolation {
         e: TermId,
         mut condition: Condition,
     ) -> Condition {
+        condition.possible_under(e);
         if self.method == Method::Abduction
             && let Some(abducted) = self.context_at(logic, origin).abduct(e, &condition.literals)
         {

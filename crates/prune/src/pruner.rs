@@ -134,6 +134,13 @@ impl Interpolation {
         self.speculations.on = on;
     }
 
+    /// Most subtrees yield no interpolant, for other reasons than that pruning rests.
+    fn is_doubtful(&self) -> bool {
+        let rested = self.figures.gave_up.get(RESTS.0).copied().unwrap_or(0);
+        let failed = self.figures.gave_up.values().sum::<u64>() - rested;
+        failed > self.figures.sizes.values().sum::<u64>()
+    }
+
     fn is_resting(&self) -> bool {
         self.budget.is_resting() && self.speculations.nested == 0
     }
@@ -155,7 +162,7 @@ impl Interpolation {
                     self.figures.covered += 1;
                     entry.hits.set(entry.hits.get() + 1);
                     let condition = self.rename(logic, &binding, state, &entry.condition);
-                    self.covering = Some((condition, entry.work.saved()));
+                    self.covering = Some((condition, entry.work.saved(self.is_doubtful())));
                     return Some(entry.node);
                 }
                 Err(miss) => self.figures.missed(miss),

@@ -30,6 +30,7 @@ impl Entry {
             + condition.literals.len() * size_of::<TermId>()
             + condition.pins.len() * size_of::<Pin>()
             + condition.valids.len() * size_of::<Valid>()
+            + condition.possible.iter().map(|p| p.len() * size_of::<TermId>()).sum::<usize>()
             + condition.sums.len() * SUM_BYTES;
         Entry { node, condition, work, hits: Cell::new(0), weak: Cell::new(u32::MAX), bytes }
     }

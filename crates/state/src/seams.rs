@@ -54,6 +54,10 @@ pub trait Logic {
     fn decided(&mut self, state: &State, condition: pleach_expr::TermId) -> Option<bool>;
     /// The path constraint implies the condition; false also when the solver gives no answer.
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
+    /// The path constraint allows the condition; false also when the solver gives no answer.
+    fn allows(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
+    /// Some values of its unknowns make the condition true; false also when the solver gives no answer.
+    fn possible(&mut self, condition: pleach_expr::TermId) -> bool;
     /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
     fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
     /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it

@@ -79,6 +79,8 @@ pub enum Access {
     },
     /// the first argument is not zero from here on
     Assume,
+    /// the first argument is not zero from here on; where it could not be otherwise, that would have been an error
+    AssumeElseFail,
     /// the first argument was found not to be zero; otherwise it would have been an error
     Assert,
     /// a bulk operation of no bytes

@@ -303,15 +303,19 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
-            Access::Assume | Access::Assert => {
+            Access::Assume | Access::AssumeElseFail | Access::Assert => {
                 let Some(a) = list.first() else { return Err(GiveUp("no argument")) };
                 let w = self.width(a.ty);
                 let v = self.operand(f, depth, a.value, w)?;
                 let c = self.truth(v);
-                if matches!(access, Access::Assert) {
-                    self.require(c);
-                } else {
-                    self.assume(c);
+                match access {
+                    Access::Assert => self.require(c),
+                    _ => self.assume(c),
+                }
+                // Where something later must be possible together with `c`, so must `c`.
+                if matches!(access, Access::AssumeElseFail) && self.condition.possible.is_empty() {
+                    self.condition.require_possible(vec![c]);
+                    self.live.forget();
                 }
                 Ok(())
             }
@@ -456,6 +460,7 @@ impl Walker<'_> {
             let weaker = if self.shares(l, c) { self.terms.implies(c, l) } else { l };
             self.condition.require(weaker);
         }
+        self.condition.possible_under(c);
         self.live.forget();
     }
 

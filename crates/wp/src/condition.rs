@@ -101,7 +101,13 @@ pub struct Condition {
     /// literals with many summands
     pub sums: Vec<Sum>,
     pub choices: Vec<Choice>,
+    /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its path
+    /// constraint allows all of these together. What is neither a location nor an unknown of the state may have any value that fits
+    pub possible: Vec<Vec<TermId>>,
 }
+
+/// Assumptions to be kept possible: more are not worth it.
+pub const MAX_POSSIBLE: usize = 8;
 
 impl Condition {
     pub fn is_true(&self) -> bool {
@@ -112,11 +118,12 @@ impl Condition {
             && self.blocks.is_none()
             && self.sums.is_empty()
             && self.choices.is_empty()
+            && self.possible.is_empty()
     }
 
     pub fn len(&self) -> usize {
         let pointers = self.valids.len() + self.pins.len() + self.dead.len() + self.choices.len();
-        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some())
+        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some()) + self.possible.len()
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -178,7 +185,28 @@ impl Condition {
         }
     }
 
+    /// All of these together must be possible.
+    pub fn require_possible(&mut self, mut together: Vec<TermId>) {
+        together.retain(|t| *t != Terms::TRUE);
+        together.sort_unstable();
+        together.dedup();
+        if !together.is_empty() && !self.possible.contains(&together) {
+            self.possible.push(together);
+        }
+    }
+
+    /// What must be possible must be so where `e` holds.
+    pub fn possible_under(&mut self, e: TermId) {
+        for mut together in std::mem::take(&mut self.possible) {
+            together.push(e);
+            self.require_possible(together);
+        }
+    }
+
     pub fn and(&mut self, other: Condition) {
+        for p in other.possible {
+            self.require_possible(p);
+        }
         for l in other.literals {
             self.require(l);
         }
@@ -205,7 +233,8 @@ impl Condition {
 
     /// All terms the condition is made of, but for its sums.
     pub fn terms(&self) -> impl Iterator<Item = TermId> + '_ {
-        self.literals.iter().copied().chain(self.pointers())
+        let possible = self.possible.iter().flatten().copied();
+        self.literals.iter().copied().chain(possible).chain(self.pointers())
     }
 
     /// The pointers it asks something of.
@@ -255,7 +284,15 @@ impl Condition {
             }
         }
         self.substitute_literals(terms, map);
+        self.substitute_possible(terms, map);
         self.substitute_pointers(terms, map);
+    }
+
+    pub fn substitute_possible(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+        let mut r = terms.replacing(map);
+        for together in std::mem::take(&mut self.possible) {
+            self.require_possible(together.into_iter().map(|t| terms.substitute_by(t, &mut r)).collect());
+        }
     }
 
     /// Those that stay as they are differ already; only new ones are compared with the others.

@@ -302,6 +302,10 @@ impl Walker<'_> {
     /// Literals that mention the address of a fresh object must hold wherever it lies.
     fn addresses(&mut self, obj: ObjId) -> Walked<()> {
         let base = self.terms.base(obj);
+        let about = |terms: &Terms, t: TermId| terms.has(t, facts::HAS_BASE) && terms.bases(t).contains(&obj);
+        if self.condition.possible.iter().flatten().any(|t| about(self.terms, *t)) {
+            return Err(GiveUp("a condition on the address of a new object"));
+        }
         let literals = std::mem::take(&mut self.condition.literals);
         for l in literals {
             if !self.terms.has(l, facts::HAS_BASE) || !self.terms.bases(l).contains(&obj) {

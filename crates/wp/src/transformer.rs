@@ -8,7 +8,7 @@
 //! between the words of a small object. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::condition::{Condition, Home, Pin, Valid};
+use crate::condition::{Condition, Home, MAX_POSSIBLE, Pin, Valid};
 use crate::live::Live;
 use crate::loc::{Loc, Locs};
 use pleach_expr::{SymbolId, TermId, Terms};
@@ -30,6 +30,8 @@ pub type Walked<T> = Result<T, GiveUp>;
 /// Decides whether a condition over locations holds for all values of its unknowns.
 pub trait Validity {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool;
+    /// Some values of the unknowns make it true.
+    fn possible(&mut self, terms: &mut Terms, t: TermId) -> bool;
 }
 
 pub struct Walker<'a> {
@@ -50,7 +52,7 @@ impl Walker<'_> {
         for run in trace.runs.iter().rev() {
             self.run(*run, later, trace, &mut left)?;
             later = Some(*run);
-            if self.condition.len() > MAX_CONJUNCTS {
+            if self.condition.len() > MAX_CONJUNCTS || self.condition.possible.len() > MAX_POSSIBLE {
                 return Err(GiveUp("an interpolant too large"));
             }
         }
@@ -311,6 +313,7 @@ impl Walker<'_> {
         if let Some(loc) = self.locs.get(symbol) {
             self.condition.write_sums(self.terms, |s| s.mentions(loc));
         }
+        self.some_value(var, symbol);
         let (mut any, mut fresh) = (None, None);
         let literals = std::mem::take(&mut self.condition.literals);
         for l in literals {
@@ -341,6 +344,46 @@ impl Walker<'_> {
         }
         self.live.forget();
         Ok(())
+    }
+
+    /// The variable may have any value: what must be possible is so if it is for one of them.
+    fn some_value(&mut self, var: TermId, symbol: SymbolId) {
+        let used = |terms: &mut Terms, t: TermId| terms.support(t).iter().any(|k| k.symbol() == symbol);
+        if !self.condition.possible.iter().flatten().any(|t| used(self.terms, *t)) {
+            return;
+        }
+        let w = self.terms.width(var);
+        let some = self.locs.unknown(self.terms, w);
+        self.condition.substitute_possible(self.terms, &[(var, some)].into_iter().collect());
+        for together in std::mem::take(&mut self.condition.possible) {
+            let rest = self.without_free(together);
+            self.condition.require_possible(rest);
+        }
+    }
+
+    /// Conditions that must be possible together, less those that no state has a say in and that are possible by themselves.
+    fn without_free(&mut self, together: Vec<TermId>) -> Vec<TermId> {
+        let (mut tied, mut free) = (Vec::new(), together);
+        loop {
+            // A condition is tied if it mentions a location, a base, or an unknown of one that is tied.
+            let shared: Vec<SymbolId> = tied.iter().flat_map(|t| symbols(self.terms, *t)).collect();
+            let (terms, locs) = (&mut *self.terms, &*self.locs);
+            let more = free.extract_if(.., |t| {
+                terms.has(*t, pleach_expr::facts::HAS_BASE)
+                    || symbols(terms, *t).iter().any(|s| locs.get(*s).is_some() || shared.contains(s))
+            });
+            let before = tied.len();
+            tied.extend(more);
+            if tied.len() == before {
+                break;
+            }
+        }
+        let all = free.iter().fold(Terms::TRUE, |all, t| self.terms.and(all, *t));
+        // SOUND: the unknowns of `free` are in nothing else, so that values for them fit whatever the state is.
+        if !self.validity.possible(self.terms, all) {
+            tied.extend(free);
+        }
+        tied
     }
 
     /// The disjuncts of a literal that do not mention the symbol, if there are any.
@@ -388,6 +431,10 @@ impl Walker<'_> {
         self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true, home: Home::Any });
         self.live.add(self.terms, ptr);
     }
+}
+
+fn symbols(terms: &mut Terms, t: TermId) -> Vec<SymbolId> {
+    terms.support(t).iter().map(|k| k.symbol()).collect()
 }
 
 impl<'a> Walker<'a> {

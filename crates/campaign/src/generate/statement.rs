@@ -182,7 +182,8 @@ impl Generator {
             Assume => {
                 let c = self.cond();
                 let c = if n % 2 == 0 { c } else { self.open_cond() };
-                self.line(&format!("__VERIFIER_assume({c});"));
+                let name = if self.rng.one_in(3) { "klee_assume" } else { "__VERIFIER_assume" };
+                self.line(&format!("{name}({c});"));
             }
             Exit => {
                 let what = self.one_of(&["return 3", "exit(2)", "return t"]);

@@ -118,13 +118,12 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let c = m.truth(st, call);
     match m.possible(st, c) {
         Ok(Some(side)) => {
-            // An assumption that cannot hold is an error: walking back, one that was implied must stay implied; of another nothing
-            // is known.
+            // An assumption that cannot hold is an error: walking back, one that was implied must stay implied, another possible.
             let implied = m.entails(st, c);
             if side.plain != Terms::TRUE {
                 m.add(st, side);
             }
-            note(st, || if implied { Access::Assert } else { Access::Opaque });
+            note(st, || if implied { Access::Assert } else { Access::AssumeElseFail });
             Ok(())
         }
         Ok(None) => {
