@@ -79,10 +79,6 @@ pub(crate) fn check(machine: &mut Machine, locs: &Locs, a: &Account, children: &
     if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
         return Err(Trouble::Unchecked("a fork over the targets of a pointer"));
     }
-    // Objects are whole in a general state; a path that split them forks elsewhere.
-    if machine.config.splitting.is_some() {
-        return Err(Trouble::Unchecked("objects may be in pieces"));
-    }
     let result = follow(machine, locs, a, children);
     // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));

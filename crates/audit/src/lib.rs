@@ -70,6 +70,8 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
     let solver = std::mem::replace(&mut machine.solver, other);
     let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
     let instructions = machine.instructions;
+    // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which count as decided.
+    let splitting = machine.config.splitting.take();
     let mut below: BTreeMap<NodeId, Vec<&Account>> = BTreeMap::new();
     // A root is its own parent.
     for a in ledger.iter().filter(|a| a.parent != a.node) {
@@ -114,6 +116,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
             }
         }
     }
+    machine.config.splitting = splitting;
     machine.solver = solver;
     machine.coverage = coverage;
     machine.instructions = instructions;
