@@ -27,4 +27,4 @@ pub use model::Model;
 pub use subst::Growing;
 pub use support::Key;
 pub use symbol::{SymbolId, SymbolKind};
-pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, facts, mask, sign_extend};
+pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, base_range, facts, mask, sign_extend};

@@ -201,6 +201,11 @@ fn hash_node(op: Op, width: u16, a: u32, b: u32, c: u32) -> u64 {
 }
 
 #[inline]
+/// The least and the greatest value of a base: no object lies around zero or at the end of the addresses.
+pub fn base_range(pointer_bits: u16) -> (u64, u64) {
+    (0x8000, if pointer_bits >= 64 { 1 << 47 } else { mask(pointer_bits) - 0xffff })
+}
+
 pub fn mask(width: u16) -> u64 {
     if width >= 64 { u64::MAX } else { (1u64 << width) - 1 }
 }

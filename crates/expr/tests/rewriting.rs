@@ -258,7 +258,8 @@ proptest! {
             pool.pairs.push(p);
         }
         let model = pool.model(seed);
-        let address = |b: BaseId| seed.wrapping_mul(u64::from(b.0) + 1) & !0xf;
+        let (first, last) = pleach_expr::base_range(64);
+        let address = |b: BaseId| first + seed.wrapping_mul(u64::from(b.0) + 1) % (last - first) & !0xf;
         for p in pool.pairs.iter().chain(&conditions) {
             let raw = pool.terms.eval_with_bases(p.raw, &model, &address);
             let built = pool.terms.eval_with_bases(p.built, &model, &address);

@@ -90,7 +90,7 @@ pub fn first_segment(pointer_bits: u16) -> u64 {
 
 /// Where the space ends.
 pub fn last_address(pointer_bits: u16) -> u64 {
-    if pointer_bits >= 64 { 1 << 47 } else { (1 << pointer_bits) - 0x10000 }
+    pleach_expr::base_range(pointer_bits).1
 }
 
 /// The space is full (only with 32-bit addresses in practice).

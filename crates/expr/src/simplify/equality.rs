@@ -25,6 +25,7 @@ pub(crate) fn eq(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
         return Some(Terms::FALSE);
     }
     // rule eq-range: x == y, ranges apart → false
+    // rule base-range: β == c, where no object lies → false
     if terms.width(a) <= 64 {
         let ((al, ah), (bl, bh)) = (terms.range(a), terms.range(b));
         if ah < bl || bh < al {

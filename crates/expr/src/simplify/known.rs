@@ -2,7 +2,7 @@
 //! rule that asks costs a constant amount of work.
 
 use crate::bits;
-use crate::term::{Op, TermId, Terms, mask};
+use crate::term::{Op, TermId, Terms, base_range, mask};
 
 /// How deep [`Terms::range`] looks.
 const DEPTH: u32 = 4;
@@ -131,6 +131,9 @@ impl Terms {
         let all = (0, mask(n.width));
         if n.op == Op::Const {
             return (n.value(), n.value());
+        }
+        if n.op == Op::Base {
+            return base_range(self.pointer_bits);
         }
         if depth == 0 || n.width > 64 {
             return all;

@@ -9,6 +9,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "eq-complement", matches: "(eq x:W (not x:W))", gives: "0:1" },
     Rule { name: "eq-range", matches: "(eq (urem x:32 10:32) 12:32)", gives: "0:1" },
     Rule { name: "eq-range", matches: "(eq (and x:32 5:32) (or y:32 9:32))", gives: "0:1" },
+    Rule { name: "base-range", matches: "(eq @1 0:64)", gives: "0:1" },
+    Rule { name: "base-range", matches: "(eq (add @1 8:64) 0:64)", gives: "0:1" },
+    Rule { name: "base-range", matches: "(eq (add @1 (zext 64 i:32)) 7:64)", gives: "0:1" },
     Rule { name: "eq-ite", matches: "(eq (ite c:1 3:W x:W) 3:W)", gives: "(or c:1 (eq x:W 3:W))" },
     Rule {
         name: "eq-ite",

@@ -5,7 +5,7 @@
 //! and subtracted within one object, and compared with null; a guard `p − β ≤ s` may stand anywhere, and one that is a
 //! constraint of the query makes p a pointer into β for the rest of it (Lemma 4.4.14).
 //! *Invariant*: if the answer is yes, then for every two layouts in which objects do not overlap or touch and lie above
-//! [`FIRST`], and for every assignment to the unknowns, the query is true in both or in neither.
+//! [`FIRST`] and below the end of [`base_range`], and for every assignment to the unknowns, the query is true in both or in neither.
 //! *Deviations*: the paper assumes that pointers stay within their objects; here offsets are bounded by their terms and by the
 //! query's own comparisons, and what cannot be bounded is not agnostic.
 //! *Direction*: may say no where yes is right (bytes of pointers, alignment, hashes of addresses).
@@ -13,7 +13,7 @@
 
 use crate::query::Based;
 use pleach_expr::arc::Arc;
-use pleach_expr::{BaseId, Op, TermId, Terms, facts, mask, sign_extend};
+use pleach_expr::{BaseId, Op, TermId, Terms, base_range, facts, mask, sign_extend};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -259,8 +259,8 @@ impl Analysis<'_> {
             (Some(a), Some(b)) if a == b => !order || self.inside(x) && self.inside(y),
             // Positions in different objects, or just past them, are different.
             (Some(_), Some(_)) => !order && self.inside(x) && self.inside(y),
-            (Some(_), None) => self.inside(x) && y.high < FIRST,
-            (None, Some(_)) => self.inside(y) && x.high < FIRST,
+            (Some(_), None) => self.inside(x) && self.elsewhere(y),
+            (None, Some(_)) => self.inside(y) && self.elsewhere(x),
         }
     }
 
@@ -275,9 +275,14 @@ impl Analysis<'_> {
             return false;
         }
         leaves.iter().all(|l| match l.base {
-            None => l.high < FIRST,
+            None => self.elsewhere(l),
             Some(b) => b == *base || self.inside(l),
         })
+    }
+
+    /// No object lies at such a number.
+    fn elsewhere(&self, number: &Leaf) -> bool {
+        number.high < FIRST || number.low > i128::from(base_range(self.terms.pointer_bits).1)
     }
 
     /// The offset lies in its object, or just past it.
