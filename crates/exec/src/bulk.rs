@@ -1,6 +1,7 @@
 //! Copying and filling ranges of memory.
 
 use crate::access::{Place, Purpose, note, uninit_name};
+use crate::choice::Located;
 use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::TermId;
@@ -41,8 +42,14 @@ impl Machine {
             note(st, || Access::Empty);
             return Ok(());
         }
-        let from = self.place(st, s, n, Purpose::Read)?;
-        let to = self.place(st, d, n, Purpose::Write)?;
+        let (from, to) = self.locate_ranges(st, s, d, n)?;
+        let (from, to) = match (from, to) {
+            (Located::One(from), Located::One(to)) => (from, to),
+            (from, to) => {
+                self.copy_among(st, &from, &to, n);
+                return Ok(());
+            }
+        };
         match (from, to) {
             (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
                 let access = Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n };
@@ -134,7 +141,7 @@ impl Machine {
         self.read_place(st, at, 1)
     }
 
-    fn shifted(&mut self, place: Place, i: u64) -> Place {
+    pub(crate) fn shifted(&mut self, place: Place, i: u64) -> Place {
         match place {
             Place::At { obj, off } => Place::At { obj, off: off + i },
             Place::Symbolic { obj, off } => {
@@ -160,7 +167,14 @@ impl Machine {
             note(st, || Access::Empty);
             return Ok(());
         }
-        match self.place(st, d, n, Purpose::Write)? {
+        let place = match self.locate_range(st, d, n, Purpose::Write)? {
+            Located::One(place) => place,
+            to => {
+                self.fill_among(st, &to, byte, n);
+                return Ok(());
+            }
+        };
+        match place {
             Place::At { obj, off } => {
                 self.note_bulk(st, &[obj], Access::Fill { obj, off, len: n });
                 if let Some((contents, w)) = st.memory.contents_mut(obj) {

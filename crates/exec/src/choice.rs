@@ -77,7 +77,7 @@ impl Machine {
         Ok(located)
     }
 
-    fn locate_by_policy(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
+    pub(crate) fn locate_by_policy(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
         let Some((ptr, found)) = self.take_apart(st, t) else { return self.locate_by_solver(st, t, n, purpose) };
         if found.len() == 1 {
             return self.symbolic_place(st, t, n, purpose).map(Located::One);
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    fn read_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64) -> Value {
+    pub(crate) fn read_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64) -> Value {
         if let Some(segment) = self.common_segment(st, targets)
             && st.memory.get(segment).is_some_and(|o| o.contents.is_array())
         {
@@ -155,7 +155,7 @@ impl Machine {
         read.map_or(Value::Undef, |t| Value::from_term(&self.terms, t))
     }
 
-    fn write_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64, v: Value) {
+    pub(crate) fn write_among(&mut self, st: &mut State, ptr: TermId, targets: &[Goal], n: u64, v: Value) {
         let bits = (n * 8) as u16;
         let new = self.term(st, v, bits);
         if let Some(segment) = self.common_segment(st, targets)

@@ -33,6 +33,7 @@ mod library_calls;
 mod logic;
 mod machine;
 mod models;
+mod ranges;
 mod resolution;
 mod resolved;
 mod said;
