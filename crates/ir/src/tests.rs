@@ -5,6 +5,7 @@ mod cfg;
 mod distance;
 mod liveness;
 mod loops;
+mod pointsto;
 mod verify;
 
 use crate::{BlockId, Program, text, verify::verify as check};

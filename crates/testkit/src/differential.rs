@@ -28,12 +28,7 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
     let scratch = Scratch::new(&format!("random-{seed}"));
     let source = scratch.file("program.c");
     std::fs::write(&source, &program.source).map_err(|e| e.to_string())?;
-    let mut flags = vec![];
-    let mut native = vec!["-fwrapv"];
-    if program.signed_overflow {
-        flags.extend(["--check", "signed-overflow"]);
-        native = vec!["-fsanitize=signed-integer-overflow,shift-base"];
-    }
+    let (flags, native) = flags_of(&program);
     let result = compare(&source, &program.domain, &flags, &native)?;
     Ok(match result {
         Comparison::Different(how) => Comparison::Different(describe(&program, &how)),
@@ -41,9 +36,46 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
     })
 }
 
+/// Caches by query and policies for pointers with several targets: what is found must not depend on them.
+pub const MEMORY_MODES: [&[&str]; 5] = [
+    &["--query-cache=off"],
+    &["--query-cache=address-aware", "--check-cache"],
+    &["--query-cache=address-aware", "--check-cache", "--resolution=ite", "--check-resolution"],
+    &["--query-cache=address-aware", "--check-cache", "--resolution=segments-dynamic", "--check-resolution"],
+    &["--resolution=segments-static", "--no-segment-reuse", "--split-objects=8", "--split-size=8"],
+];
+
+/// The program of a seed, executed once and explored in every one of these modes.
+pub fn compare_modes(seed: u64) -> Result<(), String> {
+    let program = random::program(seed);
+    let scratch = Scratch::new(&format!("modes-{seed}"));
+    let source = scratch.file("program.c");
+    std::fs::write(&source, &program.source).map_err(|e| e.to_string())?;
+    let (checks, native) = flags_of(&program);
+    let real = oracle::run(&source, &program.domain, &native)?;
+    for mode in MEMORY_MODES {
+        let flags: Vec<&str> = checks.iter().chain(mode).copied().collect();
+        if let Comparison::Different(how) = explore_and_compare(&source, &real, &flags)? {
+            return Err(describe(&program, &format!("with {}: {how}", mode.join(" "))));
+        }
+    }
+    Ok(())
+}
+
+/// The engine's flags for a program, and the compiler's.
+fn flags_of(program: &Program) -> (Vec<&'static str>, Vec<&'static str>) {
+    match program.signed_overflow {
+        true => (vec!["--check", "signed-overflow"], vec!["-fsanitize=signed-integer-overflow,shift-base"]),
+        false => (vec![], vec!["-fwrapv"]),
+    }
+}
+
 /// Explores `source` with `flags`, executes it with `native` flags on the whole domain, and compares.
 pub fn compare(source: &Path, domain: &Domain, flags: &[&str], native: &[&str]) -> Result<Comparison, String> {
-    let real = oracle::run(source, domain, native)?;
+    explore_and_compare(source, &oracle::run(source, domain, native)?, flags)
+}
+
+fn explore_and_compare(source: &Path, real: &Outcomes, flags: &[&str]) -> Result<Comparison, String> {
     let scratch = Scratch::new("explore");
     let run = scratch.file("run");
     let mut args = vec!["test", "--quiet", "--max-time=60s", "--output-dir"];
@@ -61,9 +93,9 @@ pub fn compare(source: &Path, domain: &Domain, flags: &[&str], native: &[&str]) 
         return Ok(Comparison::Different(format!("the engine cut paths: {:?}", summary.cut)));
     }
     let tests = outcome::of_run(&run)?;
-    let how = differences(&real, &tests);
+    let how = differences(real, &tests);
     Ok(match how.is_empty() {
-        true => Comparison::Equal { outcomes: distinct(&real).len(), tests: tests.len() },
+        true => Comparison::Equal { outcomes: distinct(real).len(), tests: tests.len() },
         false => Comparison::Different(how),
     })
 }

@@ -1,7 +1,7 @@
 //! A hundred random programs do natively what the engine says, and a few get the answers that follow from it; `docs/testing.md` has the command for more.
 
 use pleach_testkit::answers::check_seed;
-use pleach_testkit::differential::{Comparison, compare_seed};
+use pleach_testkit::differential::{Comparison, compare_modes, compare_seed};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,6 +26,12 @@ fn a_hundred_random_programs() {
     });
     let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
     assert!(failures.is_empty(), "{} of {COUNT} programs differ:\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn caches_and_policies_change_nothing() {
+    let wrong: Vec<String> = (1..=8).filter_map(|n| compare_modes(n * 37).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
