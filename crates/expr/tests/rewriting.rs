@@ -259,7 +259,7 @@ proptest! {
         }
         let model = pool.model(seed);
         let (first, last) = pleach_expr::base_range(64);
-        let address = |b: BaseId| first + seed.wrapping_mul(u64::from(b.0) + 1) % (last - first) & !0xf;
+        let address = |b: BaseId| (first + seed.wrapping_mul(u64::from(b.0) + 1) % (last - first)) & !0xf;
         for p in pool.pairs.iter().chain(&conditions) {
             let raw = pool.terms.eval_with_bases(p.raw, &model, &address);
             let built = pool.terms.eval_with_bases(p.built, &model, &address);
