@@ -269,3 +269,99 @@ fn tests_are_made_and_replayed_natively() {
     let said = stderr(&scratch.klee(&["klee-replay", "prog", "b.ktest"]));
     assert!(said.contains("EXIT STATUS: ABNORMAL 1"), "{said}");
 }
+
+#[test]
+fn errors_of_realloc_and_of_calls_out_of_the_program() {
+    let scratch = Scratch::new("words");
+    scratch.program(
+        "#include <klee/klee.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) {\n\
+         switch (klee_range(0, 4, \"which\")) {\n  case 0: free((void *)0xdeadbeef); break;\n\
+         case 1: return realloc((void *)0xdeadbeef, 8) == 0;\n  case 2: return strlen((char *)0xdeadbeef) == 3;\n\
+         case 3: return abs(-2147483647 - 1);\n  }\n  return 0;\n}\n",
+    );
+    let said = stderr(&scratch.klee(&["prog.bc"]));
+    for words in [
+        "prog.c:6: memory error: invalid pointer: free",
+        "prog.c:7: memory error: invalid pointer: realloc",
+        "failed external call: strlen",
+        "prog.c:9: llvm.abs called with poison and INT_MIN",
+    ] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+}
+
+#[test]
+fn archives_give_what_is_missing() {
+    let scratch = Scratch::new("archive");
+    std::fs::rename(
+        scratch.program("int unused(void) { return missing(); }\nint twice(int x) { return 2 * x; }\n"),
+        scratch.0.join("l.bc"),
+    )
+    .unwrap();
+    let ar = Command::new("llvm-ar-19").args(["rcs", "lib.a", "l.bc"]).current_dir(&scratch.0).status();
+    assert!(ar.expect("llvm-ar-19").success());
+    scratch.program("int twice(int);\nint main(void) { return twice(4) == 8 ? 0 : 1 / 0; }\n");
+    let output = scratch.klee(&["--link-llvm-lib", "lib.a", "--exit-on-error", "prog.bc"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn parameters_are_shown_as_they_were_passed() {
+    let scratch = Scratch::new("stack");
+    scratch.program(
+        "#include <assert.h>\nstatic void f(int a, int b) {\n  ++a;\n  b += a;\n  assert(b == 0);\n}\n\
+         int main(void) { f(5, 12); return 0; }\n",
+    );
+    scratch.klee(&["prog.bc"]);
+    let report = scratch.file("klee-last/test000001.assert.err");
+    assert!(report.contains(" in f(5, 12) at ") || report.contains(" in f(a=5, b=12) at "), "{report}");
+}
+
+#[test]
+fn large_objects_and_lanes_beyond_a_vector() {
+    let scratch = Scratch::new("large");
+    scratch.program(
+        "#include <klee/klee.h>\n#include <stdlib.h>\ntypedef int four __attribute__((vector_size(16)));\nstatic char table[5000];\nint main(void) {\n\
+         unsigned i = klee_range(0, 5000, \"i\");\n  four v = {1, 2, 3, 4};\n  table[i] = 1;\n  v[i] = 9;\n\
+         if (i > 3) klee_assert(v[0] + v[1] + v[2] + v[3] == 10);\n  if (i == 17)\n    klee_make_symbolic(malloc(1ul << 32), 1ul << 32, \"m\");\n  return 0;\n}\n",
+    );
+    let said = stderr(&scratch.klee(&["prog.bc"]));
+    assert!(said.contains("Symbolic memory write will send the following array of 5000 bytes"), "{said}");
+    assert!(
+        said.contains("Symbolic objects larger than 4 GiB are not allowed (requested 4294967296 bytes)."),
+        "{said}"
+    );
+    assert!(!said.contains("out of bound") && !said.contains("ASSERTION"), "{said}");
+}
+
+#[test]
+fn no_program_at_all() {
+    let scratch = Scratch::new("nothing");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pleach"));
+    let output =
+        command.arg("klee").stdin(std::process::Stdio::null()).current_dir(&scratch.0).output().expect("pleach");
+    let said = stderr(&output);
+    assert!(said.contains("KLEE: WARNING: Module and host target triples do not match: '' != '"), "{said}");
+    assert!(said.contains("Entry function 'main' not found in module."), "{said}");
+}
+
+#[test]
+fn tables_of_distances() {
+    let scratch = Scratch::new("distances");
+    let source = "#include <klee/klee.h>\nconst char *name(unsigned i) {\n  switch (i) {\n  case 0: return \"zero\";\n  case 1: return \"one\";\n\
+        case 2: return \"two\";\n  case 3: return \"three\";\n  case 4: return \"four\";\n  }\n  return \"many\";\n}\n\
+        int main(void) {\n  unsigned i = klee_range(0, 5, \"i\");\n  const char *n = name(i);\n  if (n[0] == 'o')\n    klee_assert(i == 1);\n\
+        else if (n[1] == 'h')\n    klee_assert(i == 3);\n  else\n    klee_assert(i == 0 || i == 2 || i == 4);\n  return 0;\n}\n";
+    std::fs::write(scratch.0.join("prog.c"), source).unwrap();
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/include");
+    let mut clang = Command::new("clang-19");
+    clang
+        .args(["-emit-llvm", "-O2", "-fPIC", "-c", "prog.c", "-o", "prog.bc", "-I"])
+        .arg(headers)
+        .current_dir(&scratch.0);
+    assert!(clang.status().expect("clang-19").success());
+    let output = scratch.klee(&["--exit-on-error", "prog.bc"]);
+    let said = stderr(&output);
+    assert!(scratch.file("klee-last/assembly.ll").contains("llvm.load.relative"), "the compiler makes such a table");
+    assert!(output.status.success() && !said.contains("not supported"), "{said}");
+}

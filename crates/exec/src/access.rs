@@ -189,9 +189,10 @@ impl Machine {
                 self.place(st, Value::ptr(obj, off), n, purpose)
             }
             None if addr < NULL_PAGE => Err(null(addr, n, purpose)),
-            None => Err(Flow::error(
+            None => Err(Flow::error_with(
                 purpose.oob(),
                 format!("{} of {n} bytes at address {addr:#x}, where no object is", purpose.verb()),
+                pleach_state::Detail::NoObject,
             )),
         }
     }
@@ -287,6 +288,7 @@ impl Machine {
                 contents.read(&mut self.terms, w.start + off, n as usize, &|| uninit_name(obj))
             }
             Place::Symbolic { obj, off } => {
+                self.tell_of_large(st, obj, "read");
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 contents.read_at(&mut self.terms, w, off, n, &|| uninit_name(obj))
             }
@@ -294,6 +296,22 @@ impl Machine {
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 contents.read_at(&mut self.terms, piece, off, n, &|| uninit_name(obj))
             }
+        }
+    }
+
+    /// KLEE has a word to say where the solver is given a large array.
+    fn tell_of_large(&mut self, st: &State, obj: ObjId, what: &str) {
+        const LARGE: u64 = 4096;
+        if !self.config.klee {
+            return;
+        }
+        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        if size > LARGE {
+            let about = self.describe(st, obj, size);
+            self.warn_once(format!(
+                "Symbolic memory {what} will send the following array of {size} bytes to the constraint solver -- large symbolic \
+                 arrays may cause significant performance issues: {about}"
+            ));
         }
     }
 
@@ -333,6 +351,7 @@ impl Machine {
                 contents.write(&mut self.terms, w.start + off, n as usize, v);
             }
             Place::Symbolic { obj, off } => {
+                self.tell_of_large(st, obj, "write");
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
                 contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, &|| uninit_name(obj));

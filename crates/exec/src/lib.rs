@@ -55,6 +55,8 @@ pub use library_calls::{Externals, Tell};
 pub use logic::Refuted;
 pub use machine::{Arrival, Machine, address_of, fixed_objects};
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
+pub use models::nondet::ABS_OVERFLOW;
+pub use models::symbolic::LARGE_INPUT;
 pub use models::{KEPT, STAND_INS};
 pub use resolved::Resolved;
 pub use said::Said;

@@ -140,6 +140,8 @@ impl Run {
         self.started = Instant::now();
         self.initial = initial.clone();
         self.plant(initial, hands);
+        // A block counts when it is entered, the first one, too.
+        self.counters.instructions = hands.machine.instructions();
         searcher.update(None, &hands.change.added, &[], self.view(hands));
         loop {
             hands.change.added.clear();

@@ -8,7 +8,7 @@ pub(crate) struct Archive {
     symbols: FxHashMap<String, usize>,
 }
 
-const MAGIC: &[u8] = b"!<arch>\n";
+pub(crate) const MAGIC: &[u8] = b"!<arch>\n";
 const HEADER: usize = 60;
 
 /// Offset and size of the contents behind a header.

@@ -14,6 +14,8 @@ pub(crate) struct Input {
 pub(crate) enum Kind {
     Bitcode,
     Text,
+    /// of bitcode: what the others need of it
+    Archive,
 }
 
 const MAGIC: [u8; 4] = [b'B', b'C', 0xC0, 0xDE];
@@ -71,6 +73,8 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
             let bytes = slurp(path)?;
             if bytes.starts_with(&MAGIC) || bytes.starts_with(&WRAPPER_MAGIC) {
                 Ok(input(bytes, Kind::Bitcode))
+            } else if bytes.starts_with(crate::archive::MAGIC) {
+                Ok(input(bytes, Kind::Archive))
             } else if extension == "bc" {
                 let why = "it does not start with the bitcode signature".to_owned();
                 Err(FrontendError::Malformed { path: path.to_path_buf(), why })

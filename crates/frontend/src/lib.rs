@@ -49,7 +49,7 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
         std::fs::write(path, module.text()).map_err(|why| FrontendError::WorkDir { path: path.clone(), why })?;
     }
     module.use_debug_intrinsics();
-    let mut program = lower::lower(&module, options.promote)?;
+    let mut program = lower::lower(&module, options)?;
     if linked {
         library::finish(&mut program, &own);
     }

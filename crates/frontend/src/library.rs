@@ -165,7 +165,7 @@ fn undefined_functions(whole: &Module<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Names that are used and not defined.
-fn undefined(whole: &Module<'_>) -> Vec<String> {
+pub(crate) fn undefined(whole: &Module<'_>) -> Vec<String> {
     let globals = whole
         .globals()
         .filter(|g| g.is_declaration() && !g.is_extern_weak() && g.users().next().is_some())

@@ -1,8 +1,11 @@
 //! Parses every input and links them into one verified module.
 
 use crate::FrontendError;
+use crate::archive::Archive;
 use crate::input::{Input, Kind};
+use crate::library::undefined;
 use crate::llvm::{Context, Module};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// `reading` is told the index of each input before LLVM sees it.
@@ -12,7 +15,12 @@ pub(crate) fn link<'c>(
     mut reading: impl FnMut(usize),
 ) -> Result<Module<'c>, FrontendError> {
     let mut whole: Option<Module<'c>> = None;
+    let mut archives = Vec::new();
     for (i, input) in inputs.into_iter().enumerate() {
+        if input.kind == Kind::Archive {
+            archives.push((i, input));
+            continue;
+        }
         reading(i);
         let module = parse(context, &input)?;
         whole = Some(match whole {
@@ -20,13 +28,41 @@ pub(crate) fn link<'c>(
             Some(w) => join(w, module, &input.path)?,
         });
     }
-    whole.ok_or(FrontendError::NoInputs)
+    let mut whole = whole.ok_or(FrontendError::NoInputs)?;
+    for (i, input) in archives {
+        reading(i);
+        whole = with_archive(context, whole, input)?;
+    }
+    Ok(whole)
+}
+
+/// Links those members of an archive that define what is missing, and what these need in turn.
+fn with_archive<'c>(context: &'c Context, whole: Module<'c>, input: Input) -> Result<Module<'c>, FrontendError> {
+    let Input { path, bytes, .. } = input;
+    let broken = |why: &str| FrontendError::Malformed { path: path.clone(), why: why.to_owned() };
+    let archive =
+        Archive::read(bytes).ok_or_else(|| broken("it is an archive without a symbol table; llvm-ar makes one"))?;
+    let mut whole = whole;
+    let mut linked = FxHashSet::default();
+    loop {
+        let needed = undefined(&whole);
+        let found = needed.iter().filter_map(|n| archive.find(n));
+        let members: Vec<usize> = found.filter(|m| linked.insert(*m)).collect();
+        if members.is_empty() {
+            return Ok(whole);
+        }
+        for member in members {
+            let bytes = archive.contents(member).ok_or_else(|| broken("the archive is truncated"))?.to_vec();
+            let module = parse(context, &Input { path: path.clone(), bytes, kind: Kind::Bitcode })?;
+            whole = join(whole, module, &path)?;
+        }
+    }
 }
 
 fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, FrontendError> {
     let path = || input.path.clone();
     let module = match input.kind {
-        Kind::Bitcode => Module::parse_bitcode(context, &input.bytes)
+        Kind::Bitcode | Kind::Archive => Module::parse_bitcode(context, &input.bytes)
             .map_err(|why| FrontendError::Malformed { path: path(), why })?,
         Kind::Text => {
             let newer = |_| Module::parse_text(context, &crate::newer::without_newer_attributes(&input.bytes));

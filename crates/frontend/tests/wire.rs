@@ -62,6 +62,7 @@ fn options_come_back_equal() {
         cc_args: vec!["-w".into()],
         runtime_include: Some("runtime".into()),
         promote: false,
+        passed_params: true,
         ..Options::default()
     };
     let request = wire::encode_request(&options).expect("encodes");

@@ -26,6 +26,8 @@ pub struct Options {
     pub runtime_include: Option<PathBuf>,
     /// Scalar locals whose address does not escape become slots. Default: on.
     pub promote: bool,
+    /// Parameters keep the value they were passed, and only names that the program's IR has. Default: off.
+    pub passed_params: bool,
     /// Where compiled files go; created if missing. Default: the system's directory for temporary files.
     #[serde(with = "path")]
     pub work_dir: PathBuf,
@@ -50,6 +52,7 @@ impl Default for Options {
             cc_args: Vec::new(),
             runtime_include: None,
             promote: true,
+            passed_params: false,
             work_dir: std::env::temp_dir().join(format!("pleach-{}", std::process::id())),
             library: None,
             assembly: None,

@@ -74,6 +74,8 @@ pub enum Detail {
     Assertion(String),
     FreeOfLocal,
     FreeOfGlobal,
+    /// the address is in no object
+    NoObject,
     /// a computed jump, not a call
     Jump,
     /// an assumption that cannot hold

@@ -20,6 +20,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+/// What clang calls this machine.
+const HOST: &str = "x86_64-pc-linux-gnu";
+
 /// KLEE stops with status 1 where it cannot begin or an error ends the run; errors alone are no failure.
 pub fn run(line: &CommandLine) -> Code {
     let mut voice = Voice::new(line.is_on("warnings-only-to-file", false));
@@ -69,6 +72,12 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     put(&out, "info", &info)?;
 
     let program = Rc::new(load(line, program_file, &scratch, &out)?);
+    if program.target.triple != HOST {
+        voice.warning(&format!(
+            "Module and host target triples do not match: '{}' != '{HOST}'\nThis may cause unexpected crashes or assertion violations.",
+            program.target.triple
+        ));
+    }
     let aliases = super::alias::aliases(line, &program, voice)?;
     let runs = inputs_to_follow(line)?;
     let args: Vec<String> = std::iter::once(program_file.display().to_string()).chain(line.args.clone()).collect();
@@ -307,12 +316,15 @@ fn tell_what_is_not_done(line: &CommandLine, voice: &mut Voice) {
 }
 
 fn from_standard_input(scratch: &Scratch) -> Result<PathBuf, CliError> {
-    let path = scratch.0.join("stdin.bc");
+    let system = |why| CliError::System { what: "read the program from standard input", why };
     let mut bytes = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut bytes)
-        .and_then(|_| std::fs::write(&path, bytes))
-        .map_err(|why| CliError::System { what: "read the program from standard input", why })?;
+    std::io::stdin().read_to_end(&mut bytes).map_err(system)?;
+    // Nothing is a program without functions, in the textual form.
+    let path = scratch.0.join(if bytes.is_empty() { "stdin.ll" } else { "stdin.bc" });
+    if bytes.is_empty() {
+        bytes = b"; nothing\n".to_vec();
+    }
+    std::fs::write(&path, bytes).map_err(system)?;
     Ok(path)
 }
 
@@ -324,6 +336,7 @@ fn load(line: &CommandLine, program: &Path, scratch: &Scratch, out: &Path) -> Re
         inputs: std::iter::once(program.to_owned()).chain(more).collect(),
         work_dir: scratch.0.clone(),
         library: libc::built(need),
+        passed_params: true,
         assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),
         ..pleach_load::Options::default()
     };

@@ -8,7 +8,7 @@ use pleach_exec::{Machine, Said};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, Program};
 use pleach_report::{KTest, KTestObject, Prediction, TestCase, TestId, testcomp};
-use pleach_state::{Cut, End, Frame, State};
+use pleach_state::{Cut, Detail, End, ErrorKind, Frame, State};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -164,6 +164,18 @@ impl KleeSink {
         }
     }
 
+    /// The function of the C library that the program called and that failed, where a native call of it would.
+    fn failed_external(&self, machine: &Guided, state: &State, end: &End) -> Option<words::Words> {
+        machine.machine.config.externals?;
+        let End::Error(e) = end else { return None };
+        if e.kind != ErrorKind::Null && e.detail != Detail::NoObject {
+            return None;
+        }
+        let stack = state.stack(&self.program);
+        let called = stack.iter().take_while(|l| self.program.from_library.contains(&l.func)).last()?;
+        Some(words::failed_external(&self.program.function(called.func).name))
+    }
+
     fn error(&mut self, machine: &mut Guided, state: &State, words: &words::Words, beside: &str) -> u32 {
         let stack = state.stack(&self.program);
         let at = stack.iter().find(|l| l.span.line != 0);
@@ -274,7 +286,10 @@ impl Sink<Guided> for KleeSink {
                         self.voice.warning(&w.message);
                         self.test(machine, state, Some(("early", &w.message)))
                     }
-                    (Some(w), _) => self.error(machine, state, &w, words::place(end)),
+                    (Some(w), _) => {
+                        let w = self.failed_external(machine, state, end).unwrap_or(w);
+                        self.error(machine, state, &w, words::place(end))
+                    }
                     (None, End::Cut(cut)) => self.early(machine, state, cut),
                     (None, _) => 0,
                 }

@@ -12,6 +12,10 @@ fn words(message: impl Into<String>, suffix: &str) -> Words {
     Words { message: message.into(), suffix: suffix.into() }
 }
 
+pub fn failed_external(name: &str) -> Words {
+    words(format!("failed external call: {name}"), "external.err")
+}
+
 /// None for an end that KLEE does not call an error.
 pub fn of(end: &End) -> Option<Words> {
     match end {
@@ -58,6 +62,9 @@ fn of_error(error: &ProgramError) -> Words {
         (ErrorKind::StackOverflow, _) => words("Maximum stack size reached.", "early"),
         (ErrorKind::User, Detail::Assumption) => words("invalid klee_assume call (provably false)", "user.err"),
         // What KLEE does not look for keeps our words.
+        (ErrorKind::SignedOverflow, _) if error.message == pleach_exec::ABS_OVERFLOW => {
+            words("llvm.abs called with poison and INT_MIN", "exec.err")
+        }
         (ErrorKind::SignedOverflow, _) => words(&error.message, "overflow.err"),
         (ErrorKind::Leak | ErrorKind::LoopLimit | ErrorKind::User, _) => words(&error.message, "user.err"),
     }
@@ -84,7 +91,12 @@ fn of_cut(cut: &Cut) -> Option<Words> {
         Cut::Concretized(what) if what == pleach_exec::ALLOCATION_SIZE || what == pleach_exec::LOCAL_SIZE => {
             Some(words("concretized symbolic size", "model.err"))
         }
-        Cut::External(name) => Some(words(format!("failed external call: {name}"), "external.err")),
+        Cut::Unsupported(what) if what.starts_with(pleach_exec::LARGE_INPUT) => {
+            let bytes: String = what[pleach_exec::LARGE_INPUT.len()..].chars().filter(char::is_ascii_digit).collect();
+            let message = format!("Symbolic objects larger than 4 GiB are not allowed (requested {bytes} bytes).");
+            Some(words(message, "exec.err"))
+        }
+        Cut::External(name) => Some(failed_external(name)),
         Cut::Unsupported(what) => Some(words(what, "exec.err")),
         Cut::Solver(why) => Some(words(why, "solver.err")),
         _ => None,

@@ -2,10 +2,10 @@
 
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
-use pleach_state::{Access, Cut, Detail, ErrorKind, State};
+use pleach_state::{Access, Cut, Detail, End, ErrorKind, State};
 
 /// KLEE has a word to say about blocks of this size.
 const LARGE: u64 = 10 << 20;
@@ -164,9 +164,20 @@ fn free(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
+/// KLEE tells a bad pointer given to `realloc` from one given to `free`.
+fn of_realloc(flow: Flow) -> Flow {
+    match flow {
+        Flow::Stop(Step::End(End::Error(e))) if e.kind == ErrorKind::BadFree && e.detail == Detail::None => {
+            let words = Detail::Words { message: "memory error: invalid pointer: realloc", suffix: "ptr.err" };
+            Flow::error_with(e.kind, e.message, words)
+        }
+        other => other,
+    }
+}
+
 fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let n = size_of(m, st, call, 1)?;
-    let old = block_at(m, st, call.arg(0))?;
+    let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
     let mark = st.trace.accesses.len();
     if n == 0 && (old.is_some() || m.config.klee) {
         if let Some(o) = old {

@@ -5,11 +5,11 @@ mod end;
 mod environment;
 mod jump;
 mod klee;
-mod nondet;
+pub mod nondet;
 mod output;
 mod rounding;
 mod sanitizer;
-mod symbolic;
+pub mod symbolic;
 mod unwind;
 
 use crate::access::note;

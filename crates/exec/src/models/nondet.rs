@@ -4,6 +4,7 @@ use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
+use pleach_expr::Terms;
 use pleach_memory::Value;
 use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};
 
@@ -48,6 +49,9 @@ const TYPES: &[(&str, &str, u16, bool)] = &[
     ("u128", "unsigned __int128", 128, false),
 ];
 
+/// What is said of the absolute value of the smallest number.
+pub const ABS_OVERFLOW: &str = "signed overflow in an absolute value";
+
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     if name.strip_prefix("__VERIFIER_nondet_").is_some_and(|ty| TYPES.iter().any(|t| t.0 == ty)) {
         return Some(nondet);
@@ -55,7 +59,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__VERIFIER_nondet_memory" => super::symbolic::nondet_memory,
         "__VERIFIER_assume" => assume,
-        "llvm.lane.check" => lane,
+        "llvm.lane.check" | "llvm.lane.check.write" => lane,
+        "llvm.abs.check" => abs,
         "__VERIFIER_assert" => assert,
         "__VERIFIER_error" | "reach_error" => error,
         "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => super::nothing,
@@ -135,7 +140,23 @@ pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
 }
 
 /// The front end asks whether a vector has a lane.
+/// The absolute value of the smallest number: overflow, where that is looked for. KLEE sees it where the number is known.
+fn abs(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let fits = m.term(st, call.arg(0), 1);
+    let checked = m.config.check_signed_overflow && call.arg(1) == Value::Int(0);
+    if !checked && !(m.config.klee && fits == Terms::FALSE) {
+        return super::nothing(m, st, call);
+    }
+    m.require(st, fits, ErrorKind::SignedOverflow, || ABS_OVERFLOW.into())?;
+    note(st, || Access::Assert);
+    Ok(())
+}
+
 fn lane(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    // In KLEE's view a write beyond the lanes has no effect.
+    if m.config.klee && call.name.ends_with("write") {
+        return super::nothing(m, st, call);
+    }
     let inside = m.term(st, call.arg(0), 1);
     m.require(st, inside, ErrorKind::OobRead, || "an access to a lane that the vector does not have".into())?;
     note(st, || Access::Assert);

@@ -107,7 +107,7 @@ impl Machine {
         origin: Origin,
     ) -> Attempt<()> {
         let Ok(len) = u32::try_from(n) else {
-            return Err(Flow::cut(Cut::Unsupported("a symbolic object of 4 GiB or more".into())));
+            return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({n} bytes)"))));
         };
         let size = st.memory.header(obj).map_or(0, |o| o.size);
         let whole = off == 0 && n == size;
@@ -186,6 +186,9 @@ impl Machine {
 }
 
 /// `klee_make_symbolic(address, bytes, name)`
+/// Inputs have less than 4 GiB.
+pub const LARGE_INPUT: &str = "a symbolic object of 4 GiB or more";
+
 pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;

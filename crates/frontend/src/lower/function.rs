@@ -3,21 +3,22 @@
 use super::emit::{Leaves, Lowered, Lowering};
 use super::unit::Unit;
 use super::{Unsupported, compact, forward, promote, retarget};
+use crate::Options;
 use crate::llvm::{Block, Function, Inst, Opcode, Value};
 use pleach_ir::{self as ir, BlockId, InstId, Opnd, Span};
 use rustc_hash::FxHashSet;
 
 /// Lowers the body of `f` into the program.
-pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, promote_locals: bool) {
+pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, options: &Options) {
     let Some(id) = unit.function_id(f.value()) else { return };
     let header = std::mem::take(&mut unit.program.functions[id.index()]);
     let mut lowering = Lowering::new(unit, f, header);
     lowering.bind_params();
-    let variables = lowering.read_variables();
+    let variables = lowering.read_variables(options.passed_params);
     lowering.optimised = promote::is_optimised(f);
     // What a function that calls `setjmp` changes must be found changed after the jump.
-    if promote_locals && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
-        promote::promote(&mut lowering, &variables);
+    if options.promote && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
+        promote::promote(&mut lowering, &variables, !options.passed_params);
         if !lowering.optimised {
             lowering.find_scopes();
         }

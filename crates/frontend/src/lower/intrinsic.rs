@@ -111,6 +111,9 @@ impl<'m> Lowering<'_, 'm> {
         if let Some(op) = overflow_fn(base) {
             return self.with_overflow(op, arg(0)?, arg(1)?);
         }
+        if base == "abs" && arg(1)?.as_u64() == Some(1) {
+            self.check_abs(arg(0)?)?;
+        }
         if let Some((op, count)) = integer_fn(base) {
             return self.elementwise(op, args.get(..count).ok_or_else(unsupported)?);
         }
@@ -202,6 +205,24 @@ impl<'m> Lowering<'_, 'm> {
         }
     }
 
+    /// The smallest number has no absolute value, where the compiler relies on it. An optimiser may have moved it to where it does not matter.
+    fn check_abs(&mut self, of: Value<'m>) -> Lowered<()> {
+        let (types, lanes) = (self.leaf_types(of)?, self.operands(of)?);
+        for (ty, lane) in types.iter().zip(lanes) {
+            let width = self.bits(*ty);
+            if width > 64 {
+                continue;
+            }
+            let smallest = self.int(width, 1 << (width - 1));
+            let fits = self.cmp(CmpOp::Ne, width, lane, smallest);
+            let moved = self.int(1, self.optimised.into());
+            let check = self.unit.declare_named("llvm.abs.check");
+            let bit = |value| ir::Arg { value, ty: Ty::Int(1), byval: 0 };
+            self.emit_call(Callee::Direct(check), vec![bit(fits), bit(moved)], &[]);
+        }
+        Ok(())
+    }
+
     /// −1, 0 or 1.
     fn three_way(&mut self, inst: Inst<'m>, a: Value<'m>, b: Value<'m>, signed: bool) -> Lowered<Leaves> {
         let (types, results) = (self.leaf_types(a)?, self.leaf_types(inst.value())?);
@@ -221,7 +242,15 @@ impl<'m> Lowering<'_, 'm> {
     /// `base + *(i32 *)(base + offset)`
     fn load_relative(&mut self, base: Value<'m>, offset: Value<'m>) -> Lowered<Leaves> {
         let ty = self.unit.layouts.scalar(offset.ty())?;
+        let addresses = self.unit.addresses_of(base);
         let (base, offset, width) = (self.operand(base)?, self.operand(offset)?, self.bits(ty));
+        if let Some(table) = addresses {
+            let table = self.constant(ir::Const::Addr { symbol: ir::Symbol::Global(table), addend: 0 });
+            let ptr = self.scaled(table, offset, width, 2);
+            let dst = self.slot(Ty::Ptr);
+            self.push(ir::Inst::Load { ty: Ty::Ptr, volatile: false, dst, ptr });
+            return Ok(one(Opnd::slot(dst)));
+        }
         let ptr = self.indexed(base, offset, width);
         let dst = self.slot(Ty::Int(32));
         self.push(ir::Inst::Load { ty: Ty::Int(32), volatile: false, dst, ptr });
@@ -230,9 +259,13 @@ impl<'m> Lowering<'_, 'm> {
 
     /// `base + index` in bytes
     fn indexed(&mut self, base: Opnd, index: Opnd, width: u16) -> Opnd {
+        self.scaled(base, index, width, 1)
+    }
+
+    fn scaled(&mut self, base: Opnd, index: Opnd, width: u16, scale: i64) -> Opnd {
         let dst = self.slot(Ty::Ptr);
         let parts = ir::Range { start: self.out.scaled.len() as u32, len: 1 };
-        self.out.scaled.push(ir::Scaled { index, width, scale: 1 });
+        self.out.scaled.push(ir::Scaled { index, width, scale });
         self.push(ir::Inst::Gep { dst, base, offset: 0, parts });
         Opnd::slot(dst)
     }

@@ -28,6 +28,7 @@ mod intrinsic_vector;
 mod layout;
 mod memory;
 mod promote;
+mod relative;
 mod retarget;
 mod scope;
 mod unit;
@@ -35,6 +36,7 @@ mod uses;
 mod vector;
 
 use crate::FrontendError;
+use crate::Options;
 use crate::llvm::Module;
 use pleach_ir::Program;
 
@@ -84,7 +86,7 @@ const INTRINSICS: [&str; 26] = [
 ];
 
 /// Lowers the whole module.
-pub(crate) fn lower(module: &Module<'_>, promote: bool) -> Result<Program, FrontendError> {
+pub(crate) fn lower(module: &Module<'_>, options: &Options) -> Result<Program, FrontendError> {
     let target = |why| FrontendError::Target { triple: module.triple(), why };
     if !module.is_little_endian() {
         return Err(target("it is big-endian"));
@@ -97,7 +99,7 @@ pub(crate) fn lower(module: &Module<'_>, promote: bool) -> Result<Program, Front
     unit.initialise();
     for f in module.functions() {
         if unit.has_body(f) {
-            function::lower(&mut unit, f, promote);
+            function::lower(&mut unit, f, options);
         }
     }
     Ok(unit.finish())

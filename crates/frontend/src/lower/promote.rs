@@ -15,7 +15,7 @@ pub(crate) type Variables<'m> = FxHashMap<Value<'m>, Variable>;
 
 impl<'m> Lowering<'_, 'm> {
     /// Reads the declarations of variables and names the parameters after them.
-    pub fn read_variables(&mut self) -> Variables<'m> {
+    pub fn read_variables(&mut self, own_names: bool) -> Variables<'m> {
         let mut variables = Variables::default();
         for inst in self.function.blocks().flat_map(|b| b.insts()).filter(|i| i.is_debug_intrinsic()) {
             let args = inst.call_args();
@@ -26,18 +26,18 @@ impl<'m> Lowering<'_, 'm> {
                 variables.entry(place).or_insert(variable);
             }
         }
-        self.name_params(&variables);
+        self.name_params(&variables, own_names);
         variables
     }
 
-    fn name_params(&mut self, variables: &Variables<'m>) {
+    fn name_params(&mut self, variables: &Variables<'m>, own_names: bool) {
         let mut first = 0;
         for p in self.function.params() {
             let count = self.values.get(&p).map_or(0, |v| v.len());
             let variable = variables.get(&p).or_else(|| home_of(p).and_then(|home| variables.get(&home)));
             if let (Some(variable), 1) = (variable, count) {
                 let param = &mut self.out.params[first];
-                param.name = variable.name.clone();
+                param.name = variable.name.clone().filter(|_| !own_names || !p.name().is_empty());
                 param.debug_type = variable.ty;
                 let slot = &mut self.out.slots[param.slot.index()];
                 slot.name = variable.name.clone();
@@ -57,7 +57,7 @@ fn home_of<'m>(param: Value<'m>) -> Option<Value<'m>> {
 }
 
 /// Gives every local that allows it a slot.
-pub(crate) fn promote<'m>(l: &mut Lowering<'_, 'm>, variables: &Variables<'m>) {
+pub(crate) fn promote<'m>(l: &mut Lowering<'_, 'm>, variables: &Variables<'m>, reuse_params: bool) {
     let Some(entry) = l.function.blocks().next() else { return };
     // The first access of each local within the entry block.
     let mut first_access: FxHashMap<Value<'m>, Inst<'m>> = FxHashMap::default();
@@ -72,7 +72,8 @@ pub(crate) fn promote<'m>(l: &mut Lowering<'_, 'm>, variables: &Variables<'m>) {
     }
     for local in locals {
         let Some(ty) = local.allocated_type().and_then(scalar) else { continue };
-        let param = first_access.get(&local.value()).and_then(|store| param_to_reuse(l, *store));
+        let param =
+            first_access.get(&local.value()).filter(|_| reuse_params).and_then(|store| param_to_reuse(l, *store));
         let slot = param.unwrap_or_else(|| l.slot(ty));
         l.mutable[slot.index()] = true;
         if let Some(variable) = variables.get(&local.value()) {

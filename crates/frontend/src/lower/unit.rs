@@ -17,6 +17,8 @@ pub(crate) struct Unit<'m> {
     blocks: FxHashMap<Function<'m>, FxHashMap<Block<'m>, BlockId>>,
     /// the types that handlers of exceptions name; their numbers are their places, from 1 on
     types: Vec<Value<'m>>,
+    /// tables of distances, and those of addresses beside them
+    pub tables: FxHashMap<Value<'m>, Option<GlobalId>>,
 }
 
 impl<'m> Unit<'m> {
@@ -31,6 +33,7 @@ impl<'m> Unit<'m> {
             globals: FxHashMap::default(),
             blocks: FxHashMap::default(),
             types: Vec::new(),
+            tables: FxHashMap::default(),
         }
     }
 

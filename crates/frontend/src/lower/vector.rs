@@ -15,7 +15,7 @@ impl<'m> Lowering<'_, 'm> {
             let lane = usize::try_from(i).ok().and_then(|i| leaves.get(i).copied());
             return Ok(one(lane.unwrap_or_else(|| self.undef(ty))));
         }
-        self.check_lane(index, leaves.len())?;
+        self.check_lane(index, leaves.len(), "llvm.lane.check")?;
         let Some(mut found) = leaves.last().copied() else { return Ok(one(self.undef(ty))) };
         for (i, lane) in leaves.iter().copied().enumerate().rev().skip(1) {
             let here = self.is_lane(index, i)?;
@@ -35,7 +35,7 @@ impl<'m> Lowering<'_, 'm> {
             }
             return Ok(leaves);
         }
-        self.check_lane(index, leaves.len())?;
+        self.check_lane(index, leaves.len(), "llvm.lane.check.write")?;
         for i in 0..leaves.len() {
             let here = self.is_lane(index, i)?;
             leaves[i] = self.select(ty, here, part, leaves[i]);
@@ -44,7 +44,7 @@ impl<'m> Lowering<'_, 'm> {
     }
 
     /// A lane that the vector does not have is an error, where the access has not been moved.
-    fn check_lane(&mut self, index: Value<'m>, lanes: usize) -> Lowered<()> {
+    fn check_lane(&mut self, index: Value<'m>, lanes: usize, check: &str) -> Lowered<()> {
         if self.optimised {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl<'m> Lowering<'_, 'm> {
         let width = self.bits(ty);
         let (index, lanes) = (self.operand(index)?, self.int(width, lanes as u64));
         let inside = self.cmp(CmpOp::Ult, width, index, lanes);
-        let check = self.unit.declare_named("llvm.lane.check");
+        let check = self.unit.declare_named(check);
         self.emit_call(Callee::Direct(check), vec![Arg { value: inside, ty: Ty::Int(1), byval: 0 }], &[]);
         Ok(())
     }

@@ -117,10 +117,11 @@ impl Machine<'_> {
                 vec![at.into()]
             }
             "free" => vec![],
-            "llvm.lane.check" => {
+            "llvm.lane.check" | "llvm.lane.check.write" => {
                 assert_eq!(args[0], 1, "a lane that the vector does not have");
                 vec![]
             }
+            "llvm.abs.check" => vec![],
             "sqrt" => ops::scalar(ScalarFn::FSqrt, 64, args),
             "floor" => ops::scalar(ScalarFn::FFloor, 64, args),
             _ => panic!("external function {name}"),
