@@ -294,7 +294,9 @@ fn errors_of_realloc_and_of_calls_out_of_the_program() {
 fn archives_give_what_is_missing() {
     let scratch = Scratch::new("archive");
     std::fs::rename(
-        scratch.program("int unused(void) { return missing(); }\nint twice(int x) { return 2 * x; }\n"),
+        scratch.program(
+            "int missing(void);\nint unused(void) { return missing(); }\nint twice(int x) { return 2 * x; }\n",
+        ),
         scratch.0.join("l.bc"),
     )
     .unwrap();
@@ -332,6 +334,15 @@ fn large_objects_and_lanes_beyond_a_vector() {
         "{said}"
     );
     assert!(!said.contains("out of bound") && !said.contains("ASSERTION"), "{said}");
+    scratch.program(
+        "#include <klee/klee.h>\n#include <stdlib.h>\nint main(void) {\n  char *p = malloc((1ul << 32) + 1);\n\
+         return p[klee_range(0, 9, \"i\")];\n}\n",
+    );
+    let said = stderr(&scratch.klee(&["prog.bc"]));
+    assert!(
+        said.contains("Symbolic reads from objects larger than 4 GiB are not allowed (object size: 4294967297 bytes)."),
+        "{said}"
+    );
 }
 
 #[test]

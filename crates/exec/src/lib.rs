@@ -58,6 +58,7 @@ pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::nondet::ABS_OVERFLOW;
 pub use models::symbolic::LARGE_INPUT;
 pub use models::{KEPT, STAND_INS};
+pub use resolution::LARGE_OBJECT;
 pub use resolved::Resolved;
 pub use said::Said;
 pub use tests_of_paths::ConcreteInput;

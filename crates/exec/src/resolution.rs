@@ -26,6 +26,9 @@ pub(crate) struct Sorted {
     pub bad: BTreeMap<ErrorKind, (TermId, String)>,
 }
 
+/// Symbolic places are within less than 4 GiB.
+pub const LARGE_OBJECT: &str = "an object of 4 GiB or more";
+
 impl Machine {
     pub(crate) fn symbolic_place(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
         if let Some(&(obj, off)) = st.decided.get(&t) {
@@ -106,6 +109,11 @@ impl Machine {
         let plain = self.plain(st, off);
         Ok(match self.terms.as_const(plain) {
             Some(k) => Place::At { obj, off: k },
+            // INCOMPLETE: an index of 32 bits would wrap around.
+            None if size > u64::from(u32::MAX) => {
+                let what = format!("a {} at a symbolic place of {LARGE_OBJECT} ({size} bytes)", purpose.verb());
+                return Err(Flow::cut(Cut::Unsupported(what)));
+            }
             None => match self.piece(st, obj, plain, n)? {
                 Some(place) => place,
                 None => Place::Symbolic { obj, off },

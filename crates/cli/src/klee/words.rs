@@ -82,6 +82,11 @@ fn of_option(message: &str) -> &str {
     }
 }
 
+/// What stands in parentheses at the end.
+fn size_in(what: &str) -> &str {
+    what.rsplit_once('(').map_or("", |(_, size)| size.trim_end_matches(')'))
+}
+
 /// A path that was not followed to its end. Limits are no errors; KLEE ends such paths early.
 fn of_cut(cut: &Cut) -> Option<Words> {
     match cut {
@@ -92,8 +97,14 @@ fn of_cut(cut: &Cut) -> Option<Words> {
             Some(words("concretized symbolic size", "model.err"))
         }
         Cut::Unsupported(what) if what.starts_with(pleach_exec::LARGE_INPUT) => {
-            let bytes: String = what[pleach_exec::LARGE_INPUT.len()..].chars().filter(char::is_ascii_digit).collect();
-            let message = format!("Symbolic objects larger than 4 GiB are not allowed (requested {bytes} bytes).");
+            let message = format!("Symbolic objects larger than 4 GiB are not allowed (requested {}).", size_in(what));
+            Some(words(message, "exec.err"))
+        }
+        Cut::Unsupported(what) if what.contains(pleach_exec::LARGE_OBJECT) => {
+            let access = if what.starts_with("a read") { "reads" } else { "writes" };
+            let size = size_in(what);
+            let message =
+                format!("Symbolic {access} from objects larger than 4 GiB are not allowed (object size: {size}).");
             Some(words(message, "exec.err"))
         }
         Cut::External(name) => Some(failed_external(name)),

@@ -12,6 +12,10 @@ pub(crate) const ADDRESS: u64 = 8;
 impl<'m> Unit<'m> {
     /// The table of addresses beside a constant that consists of distances from itself.
     pub fn addresses_of(&mut self, table: Value<'m>) -> Option<GlobalId> {
+        let mut table = table;
+        while let Some(same) = table.operand(0).filter(|_| table.opcode() == Some(Opcode::LLVMBitCast)) {
+            table = same;
+        }
         if let Some(known) = self.tables.get(&table) {
             return *known;
         }
