@@ -144,7 +144,8 @@ pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
 fn abs(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let fits = m.term(st, call.arg(0), 1);
     let checked = m.config.check_signed_overflow && call.arg(1) == Value::Int(0);
-    if !checked && !(m.config.klee && fits == Terms::FALSE) {
+    let seen = m.config.klee && fits == Terms::FALSE;
+    if !checked && !seen {
         return super::nothing(m, st, call);
     }
     m.require(st, fits, ErrorKind::SignedOverflow, || ABS_OVERFLOW.into())?;
