@@ -42,6 +42,7 @@ pub(crate) fn run(command: &mut Command, writable: &Path, limits: &Limits, limit
     let (seconds, file) = (limits.time.as_secs().saturating_add(2), limits.file);
     let files = WriteOnly::below(writable)?;
     let set = move || {
+        forget_signals();
         limit(libc::RLIMIT_CORE, 0)?;
         limit(libc::RLIMIT_FSIZE, file)?;
         limit(libc::RLIMIT_CPU, seconds)?;
@@ -57,6 +58,14 @@ pub(crate) fn run(command: &mut Command, writable: &Path, limits: &Limits, limit
     kill_group(&child);
     let text = |capture: Option<Capture>| capture.map(Capture::finish).unwrap_or_default();
     Ok(Finished { exit, stdout: text(out), stderr: text(err) })
+}
+
+/// No signal is ignored, although a shell starts jobs in the background so.
+fn forget_signals() {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+        // SAFETY: the default needs no handler.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
