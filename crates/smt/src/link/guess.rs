@@ -7,11 +7,11 @@
 
 use crate::answer::Answer;
 use crate::evidence;
+use crate::link::recent::{Recent, width};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
-use pleach_expr::{Key, Model, Op, SymbolKind, TermId, Terms, facts, mask};
+use pleach_expr::{Key, Model, Op, TermId, Terms, facts, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Queries with more unknowns, constraints or operators are handed on.
@@ -38,7 +38,7 @@ struct Traits {
 pub struct Guess<S> {
     next: S,
     traits: FxHashMap<TermId, Traits>,
-    recent: VecDeque<Rc<Model>>,
+    recent: Recent,
     /// evaluations that are allowed now
     budget: u32,
     figures: Figures,
@@ -57,7 +57,7 @@ impl<S: Solver> Guess<S> {
         Guess {
             next,
             traits: FxHashMap::default(),
-            recent: VecDeque::new(),
+            recent: Recent::default(),
             budget: BUDGET,
             figures: Figures::default(),
         }
@@ -80,7 +80,7 @@ impl<S: Solver> Guess<S> {
             return None;
         }
         let keys = evidence::support(terms, constraints);
-        if keys.is_empty() || keys.len() > MAX_KEYS || !keys.iter().all(|&k| narrow(terms, k)) {
+        if keys.is_empty() || keys.len() > MAX_KEYS || keys.iter().any(|&k| width(terms, k).is_none()) {
             return None;
         }
         let mut values: Vec<u64> = (0..10).chain([u64::MAX, 16, 32, 64, 100, 128, 255]).collect();
@@ -100,8 +100,7 @@ impl<S: Solver> Guess<S> {
         self.figures.tried += 1;
         let mut budget = self.budget;
         let mut found = None;
-        let starts = self.recent.iter().filter(|m| keys.iter().any(|&k| m.contains(k))).take(STARTS).cloned();
-        for start in starts.chain([Rc::default()]).collect::<Vec<_>>() {
+        for start in self.recent.starts(&keys, STARTS) {
             let model = evidence::project(terms, &keys, &start);
             found = climb(terms, constraints, model, &values, &mut budget);
             if found.is_some() || budget == 0 {
@@ -112,21 +111,6 @@ impl<S: Solver> Guess<S> {
         let next = if found.is_some() { 2 * self.budget } else { 3 * self.budget / 4 };
         self.budget = next.clamp(LEAST_BUDGET, BUDGET);
         found
-    }
-}
-
-/// A variable of at most 64 bits, or a cell.
-fn narrow(terms: &Terms, key: Key) -> bool {
-    match terms.symbols.kind(key.symbol()) {
-        SymbolKind::Bits(w) => w <= 64,
-        SymbolKind::Array { len, .. } => key.cell() < len,
-    }
-}
-
-fn width(terms: &Terms, key: Key) -> u16 {
-    match terms.symbols.kind(key.symbol()) {
-        SymbolKind::Bits(w) => w,
-        SymbolKind::Array { element, .. } => element,
     }
 }
 
@@ -182,7 +166,7 @@ fn climb(
         let keys = terms.support(wrong);
         'keys: for &key in keys.iter() {
             let old = model.get(key);
-            let m = mask(width(terms, key));
+            let m = mask(width(terms, key).unwrap_or(64));
             let others: Vec<u64> = model.entries().iter().map(|(_, v)| *v).collect();
             for &v in others.iter().chain(values) {
                 let v = v & m;
@@ -212,19 +196,8 @@ fn climb(
 impl<S: Solver> Solver for Guess<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         self.figures.queries += 1;
-        let answer = match self.guess(terms, query.constraints) {
-            // SOUND: asked again in full, whatever the counting said.
-            Some(model) if evidence::satisfies(terms, query.constraints, &model) => {
-                self.figures.sat += 1;
-                Answer::Sat(Rc::new(model))
-            }
-            _ => self.next.check(terms, query),
-        };
-        if let Answer::Sat(model) = &answer {
-            self.recent.push_front(model.clone());
-            self.recent.truncate(16);
-        }
-        answer
+        let proposed = self.guess(terms, query.constraints);
+        self.recent.answer(terms, query, proposed, &mut self.figures.sat, &mut self.next)
     }
 
     fn stats(&self, out: &mut Stats) {

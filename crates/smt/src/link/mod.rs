@@ -13,6 +13,7 @@ pub mod guess;
 pub mod independence;
 pub mod log;
 pub mod models;
+mod recent;
 pub mod rewrite;
 pub mod sample;
 pub mod time;

@@ -7,12 +7,11 @@
 
 use crate::answer::Answer;
 use crate::evidence;
+use crate::link::recent::{Recent, width};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
-use pleach_expr::{Key, Model, SymbolKind, TermId, Terms, facts, mask};
+use pleach_expr::{Key, Model, TermId, Terms, facts, mask};
 use rustc_hash::FxHashSet;
-use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Smaller queries are the solver's.
 const LEAST_OPERATORS: usize = 400;
@@ -26,7 +25,7 @@ const STARTS: usize = 4;
 
 pub struct Sample<S> {
     next: S,
-    recent: VecDeque<Rc<Model>>,
+    recent: Recent,
     budget: usize,
     random: u64,
     tried: u64,
@@ -35,7 +34,7 @@ pub struct Sample<S> {
 
 impl<S: Solver> Sample<S> {
     pub fn new(next: S) -> Sample<S> {
-        Sample { next, recent: VecDeque::new(), budget: BUDGET, random: 0x9E37_79B9_7F4A_7C15, tried: 0, sat: 0 }
+        Sample { next, recent: Recent::default(), budget: BUDGET, random: 0x9E37_79B9_7F4A_7C15, tried: 0, sat: 0 }
     }
 
     fn draw(&mut self) -> u64 {
@@ -58,13 +57,11 @@ impl<S: Solver> Sample<S> {
             return None;
         }
         self.tried += 1;
-        let shares = |m: &&Rc<Model>| keys.iter().any(|&k| m.contains(k));
-        let mut starts: Vec<Model> =
-            self.recent.iter().filter(shares).take(STARTS).map(|m| evidence::project(terms, &keys, m)).collect();
-        starts.push(evidence::project(terms, &keys, &Model::new()));
+        let starts = self.recent.starts(&keys, STARTS);
+        let starts: Vec<Model> = starts.iter().map(|m| evidence::project(terms, &keys, m)).collect();
         let found = (0..self.budget / size).find_map(|i| {
             let model = self.varied(terms, &keys, &starts[i % starts.len()]);
-            constraints.iter().rev().all(|&c| terms.try_eval(c, &model) == Some(1)).then_some(model)
+            evidence::satisfies(terms, constraints, &model).then_some(model)
         });
         let next = if found.is_some() { 2 * self.budget } else { self.budget / 2 };
         self.budget = next.clamp(LEAST_BUDGET, BUDGET);
@@ -86,14 +83,6 @@ impl<S: Solver> Sample<S> {
     }
 }
 
-/// Of a variable of at most 64 bits, or of a cell.
-fn width(terms: &Terms, key: Key) -> Option<u16> {
-    match terms.symbols.kind(key.symbol()) {
-        SymbolKind::Bits(w) => (w <= 64).then_some(w),
-        SymbolKind::Array { len, element } => (key.cell() < len).then_some(element),
-    }
-}
-
 /// Distinct operators of all constraints, or a little more than [`MAX_OPERATORS`].
 fn operators(terms: &Terms, constraints: &[TermId]) -> usize {
     let mut seen = FxHashSet::default();
@@ -111,19 +100,8 @@ fn operators(terms: &Terms, constraints: &[TermId]) -> usize {
 
 impl<S: Solver> Solver for Sample<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        let answer = match self.find(terms, query.constraints) {
-            // SOUND: asked again in full.
-            Some(model) if evidence::satisfies(terms, query.constraints, &model) => {
-                self.sat += 1;
-                Answer::Sat(Rc::new(model))
-            }
-            _ => self.next.check(terms, query),
-        };
-        if let Answer::Sat(model) = &answer {
-            self.recent.push_front(model.clone());
-            self.recent.truncate(16);
-        }
-        answer
+        let proposed = self.find(terms, query.constraints);
+        self.recent.answer(terms, query, proposed, &mut self.sat, &mut self.next)
     }
 
     fn stats(&self, out: &mut Stats) {
