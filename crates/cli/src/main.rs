@@ -1,5 +1,8 @@
 //! Flags to typed configuration to the assembly of the engine: the only place that names concrete techniques together.
 
+#[macro_use]
+mod out;
+
 mod args;
 mod argv;
 mod arrivals;

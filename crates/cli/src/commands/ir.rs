@@ -3,7 +3,6 @@
 use crate::args::IrArgs;
 use crate::assemble;
 use crate::error::{CliError, Code};
-use std::io::Write;
 
 pub fn run(args: IrArgs) -> Result<Code, CliError> {
     let program = assemble::load(&args.files, &args.compile, &[], &[])?;
@@ -15,7 +14,6 @@ pub fn run(args: IrArgs) -> Result<Code, CliError> {
             pleach_ir::text::print_function(&program, id)
         }
     };
-    // A closed pipe, as with `| head`, is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print!("{text}");
     Ok(Code::Fine)
 }
