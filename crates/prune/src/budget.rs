@@ -28,19 +28,21 @@ pub enum Work {
     /// a condition made small, and each of its conjuncts
     Tighten,
     TightenLiteral,
-    /// a state looked at where paths meet; compared with an entry; each literal of it
+    /// a state looked at where paths meet; an entry passed over because of a literal that failed before; compared with an entry; each literal of it
     Look,
+    Refute,
     Try,
     TryLiteral,
 }
 
-const WORKS: [(Work, &str, u64); 8] = [
+const WORKS: [(Work, &str, u64); 9] = [
     (Work::Node, "work: nodes", 12),
     (Work::StepBack, "work: steps back", 8),
     (Work::StepLiteral, "work: conjuncts stepped back", 2),
     (Work::Tighten, "work: conditions tightened", 10),
     (Work::TightenLiteral, "work: conjuncts tightened", 14),
     (Work::Look, "work: looks", 5),
+    (Work::Refute, "work: entries refuted", 1),
     (Work::Try, "work: entries tried", 12),
     (Work::TryLiteral, "work: literals tried", 18),
 ];

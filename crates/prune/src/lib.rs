@@ -9,6 +9,7 @@ mod ends;
 mod explain;
 mod failures;
 mod figures;
+mod known;
 mod ledger;
 mod linear;
 pub mod matching;

@@ -4,6 +4,7 @@
 //! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
+use crate::known::Known;
 use pleach_expr::arc::Arc;
 use pleach_expr::{Growing, Model, Op, SymbolId, TermId, Terms, facts, mask, sign_extend};
 use pleach_memory::resolve::candidates;
@@ -33,6 +34,8 @@ pub struct Matcher<'a> {
     /// locations and bases → what they are in the state
     values: Growing,
     numbers: Numbers,
+    /// what earlier entries showed of the state
+    known: Known,
 }
 
 /// The state's values under the model of its path constraint.
@@ -85,7 +88,28 @@ impl<'a> Matcher<'a> {
             tally: Tally::default(),
             values: Growing::default(),
             numbers: Numbers::default(),
+            known: Known::default(),
         }
+    }
+
+    /// Ready for another condition; what does not depend on the binding stays.
+    pub fn renew(&mut self) {
+        self.tally = Tally::default();
+        if !self.binding.is_empty() {
+            self.binding.clear();
+            self.values = Growing::default();
+            self.numbers = Numbers::default();
+        }
+    }
+
+    /// One of the literals is known not to hold.
+    pub fn is_refuted(&self, c: &Condition, weak: &Cell<u32>) -> bool {
+        let fails = |l: &TermId| self.known.get(*l) == Some(false);
+        if c.literals.get(weak.get() as usize).is_some_and(fails) {
+            return true;
+        }
+        let found = c.literals.iter().position(fails);
+        found.inspect(|i| weak.set(*i as u32)).is_some()
     }
 
     /// For conditions that name the state's own objects.
@@ -132,21 +156,21 @@ impl<'a> Matcher<'a> {
         if let Some(&l) = c.literals.get(first)
             && let Some(t) = self.literal(logic, l)?
         {
-            self.entailed(logic, t)?;
+            self.entailed(logic, l, t)?;
         }
         let mut open = Vec::new();
         for (i, &l) in c.literals.iter().enumerate().filter(|(i, _)| *i != first) {
             let found = self.literal(logic, l).inspect_err(|_| weak.set(i as u32))?;
-            open.extend(found.map(|t| (i, t)));
+            open.extend(found.map(|t| (i, l, t)));
         }
         for s in &c.sums {
             for t in self.sum(logic, s).ok_or(Miss::Binding)? {
                 let found = self.decide(logic, t)?;
-                open.extend(found.map(|t| (first, t)));
+                open.extend(found.map(|t| (first, t, t)));
             }
         }
-        for (i, t) in open {
-            self.entailed(logic, t).inspect_err(|_| weak.set(i as u32))?;
+        for (i, l, t) in open {
+            self.entailed(logic, l, t).inspect_err(|_| weak.set(i as u32))?;
         }
         c.possible.iter().try_for_each(|together| self.possible(logic, together))
     }
@@ -162,14 +186,20 @@ impl<'a> Matcher<'a> {
         if logic.allows(self.state, all) { Ok(()) } else { Err(Miss::Literal) }
     }
 
-    fn entailed(&mut self, logic: &mut dyn Logic, t: TermId) -> Result<(), Miss> {
+    /// The path implies what is left of a literal.
+    fn entailed(&mut self, logic: &mut dyn Logic, l: TermId, t: TermId) -> Result<(), Miss> {
         self.tally.solver += 1;
-        if logic.entails(self.state, t) { Ok(()) } else { Err(Miss::Literal) }
+        let holds = logic.entails(self.state, t);
+        self.learn(logic.terms(), l, holds);
+        if holds { Ok(()) } else { Err(Miss::Literal) }
     }
 
     /// A literal, without the solver; what is left for it otherwise.
     fn literal(&mut self, logic: &mut dyn Logic, l: TermId) -> Result<Option<TermId>, Miss> {
-        match self.at_a_glance(logic.terms(), l) {
+        if let Some(holds) = self.known.get(l) {
+            return if holds { Ok(None) } else { Err(Miss::Literal) };
+        }
+        let found = match self.at_a_glance(logic.terms(), l) {
             Some(holds) => {
                 self.tally.values += 1;
                 if holds { Ok(None) } else { Err(Miss::Literal) }
@@ -184,6 +214,19 @@ impl<'a> Matcher<'a> {
                     self.decide(logic, t)
                 }
             },
+        };
+        match found {
+            Ok(None) => self.learn(logic.terms(), l, true),
+            Err(Miss::Literal) => self.learn(logic.terms(), l, false),
+            _ => {}
+        }
+        found
+    }
+
+    /// Keeps whether a literal holds, if it means the same in every binding.
+    fn learn(&mut self, terms: &mut Terms, l: TermId, holds: bool) {
+        if !self.identity {
+            self.known.learn(terms, self.locs, self.fixed, l, holds);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::explain::{Explained, Explanation};
 use crate::figures::Figures;
 use crate::ledger::{Account, Outcome};
 use crate::linear::Written;
-use crate::matching::Matcher;
+use crate::matching::{Matcher, Miss};
 use crate::point::Point;
 use crate::speculation::Speculations;
 use crate::table::{Entry, SubsumptionTable};
@@ -150,8 +150,14 @@ impl Interpolation {
         self.figures.looked += 1;
         self.budget.spend(Work::Look, 1);
         let point = Point::of(state);
+        let mut matcher = Matcher::new(state, &self.locs, self.fixed);
         for entry in self.table.candidates(&point, state) {
-            let mut matcher = Matcher::new(state, &self.locs, self.fixed);
+            if matcher.is_refuted(&entry.condition, &entry.weak) {
+                self.budget.spend(Work::Refute, 1);
+                self.figures.missed(Miss::Literal);
+                continue;
+            }
+            matcher.renew();
             let result = matcher.check(logic, &entry.condition, &entry.weak);
             self.figures.decided.add(matcher.tally);
             self.budget.spend(Work::Try, 1);

@@ -72,7 +72,7 @@ pub struct SubsumptionTable {
 }
 
 /// Entries kept under one key; the oldest make room.
-const PER_KEY: usize = 12;
+const PER_KEY: usize = 1024;
 /// Different sets of pinned registers kept per point.
 const SHELVES: usize = 48;
 /// The table with its vectors and keys, per entry, about.
@@ -220,6 +220,21 @@ fn pinned_pointer(terms: &Terms, locs: &Locs, p: &Pin) -> Option<(Pinned, u64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_key_has_room_for_hundreds_of_entries() {
+        let terms = Terms::new(64);
+        let mut table = SubsumptionTable::default();
+        for i in 0..700u32 {
+            table.insert(
+                &terms,
+                &Locs::default(),
+                Point::test(1),
+                Entry::new(NodeId(i), Condition::default(), Cost::default()),
+            );
+        }
+        assert_eq!((table.at(&Point::test(1)), table.evicted), (700, 0));
+    }
 
     #[test]
     fn a_full_table_keeps_what_helped() {
