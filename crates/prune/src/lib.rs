@@ -5,6 +5,7 @@
 mod abduction;
 mod accounts;
 mod budget;
+mod crowds;
 mod ends;
 mod explain;
 mod failures;

@@ -86,6 +86,7 @@ impl Interpolation {
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut matcher = Matcher::own(state, locs, fixed);
+        crate::crowds::thin(logic, &mut matcher, &mut condition);
         let mut holds = |logic: &mut dyn Logic, l: TermId| matcher.holds(logic, l);
         let written = &mut self.written;
         tighten(&mut Context { logic, state, locs, fixed, written, holds: &mut holds }, &mut condition);
