@@ -8,7 +8,9 @@ use pleach_expr::Terms;
 use pleach_memory::Value;
 use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};
 
-/// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: a long, 1: a pointer), signed.
+/// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: those of a pointer), signed.
+///
+/// Those of `runtime/replay/nondet.inc`. A pointer is any number of its width: it may be null, wild, or mean any object.
 const TYPES: &[(&str, &str, u16, bool)] = &[
     ("bool", "_Bool", 8, false),
     ("_Bool", "_Bool", 8, false),
@@ -44,6 +46,30 @@ const TYPES: &[(&str, &str, u16, bool)] = &[
     ("pthread_t", "unsigned long", 0, false),
     ("float", "float", 32, true),
     ("double", "double", 64, true),
+    ("long_long", "long long", 64, true),
+    ("unsigned_long_long", "unsigned long long", 64, false),
+    ("ssize_t", "ssize_t", 0, true),
+    ("ptrdiff_t", "ptrdiff_t", 0, true),
+    ("S16", "short", 16, true),
+    ("S32", "int", 32, true),
+    ("S64", "long long", 64, true),
+    ("U8", "unsigned char", 8, false),
+    ("U16", "unsigned short", 16, false),
+    ("U64", "unsigned long long", 64, false),
+    ("int8_t", "signed char", 8, true),
+    ("int16_t", "short", 16, true),
+    ("int32_t", "int", 32, true),
+    ("int64_t", "long long", 64, true),
+    ("uint8_t", "unsigned char", 8, false),
+    ("uint16_t", "unsigned short", 16, false),
+    ("uint32_t", "unsigned int", 32, false),
+    ("uint64_t", "unsigned long long", 64, false),
+    ("pointer", "void *", 0, false),
+    ("ptr", "void *", 0, false),
+    ("voidp", "void *", 0, false),
+    ("charp", "char *", 0, false),
+    ("pchar", "char *", 0, false),
+    ("const_char_pointer", "const char *", 0, false),
     ("int128", "__int128", 128, true),
     ("uint128", "unsigned __int128", 128, false),
     ("u128", "unsigned __int128", 128, false),
