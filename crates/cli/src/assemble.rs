@@ -149,6 +149,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
             External::Concrete => pleach_exec::External::Concrete,
         },
         max_stack_depth: args.max_stack_frames,
+        one_placement: args.one_placement,
         loop_bound: plan.loop_bound,
         record: plan.prune,
         resolution: match args.resolution {

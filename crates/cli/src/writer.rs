@@ -6,7 +6,7 @@ use crate::inputs::Types;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::{coverage, text};
-use pleach_exec::Said;
+use pleach_exec::{Machine, Said};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, InstId, Program, Span};
 use pleach_report::diagnostic::SourceCache;
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
 
     /// What is predicted for a normal end.
     fn exit(&self, machine: &Guided, state: &State, code: Option<i32>) -> Prediction {
-        if machine.machine.depends_on_uninitialised(state) { unwritten() } else { Prediction::Exit { code } }
+        unforeseeable(&machine.machine, state).unwrap_or(Prediction::Exit { code })
     }
 
     /// What is predicted for an error.
@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
         if machine.depends_on_external(state) {
             return Prediction::Cut { reason: "the path depends on what a function without a body does".into() };
         }
-        if machine.depends_on_uninitialised(state) { unwritten() } else { predicted }
+        unforeseeable(machine, state).unwrap_or(predicted)
     }
 
     pub fn say(&mut self, message: &str) {
@@ -422,9 +422,16 @@ pub fn errors(n: usize) -> String {
     text::count(n as u64, "error")
 }
 
-/// The inputs alone do not decide what happens.
-fn unwritten() -> Prediction {
-    Prediction::Cut { reason: "the path depends on memory that was never written".into() }
+/// Where the inputs alone do not decide what happens.
+fn unforeseeable(machine: &Machine, state: &State) -> Option<Prediction> {
+    let reason = if machine.depends_on_uninitialised(state) {
+        "the path depends on memory that was never written"
+    } else if machine.depends_on_placement(state) {
+        "the path depends on where objects lie in memory"
+    } else {
+        return None;
+    };
+    Some(Prediction::Cut { reason: reason.into() })
 }
 
 #[cfg(test)]

@@ -100,6 +100,8 @@ pub struct ExecConfig {
     pub loop_bound: Option<LoopBound>,
     /// bytes of a parameter of type pointer for `Entry::Function` when its type does not tell (default: 8)
     pub pointer_bytes: u32,
+    /// the addresses that objects have are taken for given: branches that depend on them are not reported (default: off)
+    pub one_placement: bool,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
     pub record: bool,
     /// default: one state per object
@@ -151,6 +153,7 @@ impl Default for ExecConfig {
             max_alloc: 1 << 30,
             loop_bound: None,
             pointer_bytes: 8,
+            one_placement: false,
             record: false,
             resolution: Resolution::Fork,
             contexts: Some(4),

@@ -105,7 +105,14 @@ impl Machine {
             wrong
         };
         let before = self.solver_time;
-        let (flow, first) = match self.decide(st, c) {
+        let decision = self.decide(st, c);
+        if let Decision::True | Decision::False = decision {
+            let holds = matches!(decision, Decision::True);
+            if let Err(flow) = self.mind_placement(st, c, holds) {
+                return flow;
+            }
+        }
+        let (flow, first) = match decision {
             Decision::True => return jump(go(self, st, true, false)),
             Decision::False => return jump(go(self, st, false, false)),
             Decision::Both(yes, no) if !st.forking => {

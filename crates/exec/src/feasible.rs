@@ -35,21 +35,6 @@ pub(crate) enum Decision {
 }
 
 impl Machine {
-    /// The base-free form of a term: bases become this path's addresses.
-    pub(crate) fn plain(&mut self, st: &State, t: TermId) -> TermId {
-        if !self.terms.has(t, pleach_expr::facts::HAS_BASE) {
-            return t;
-        }
-        let bits = self.pointer_bits();
-        let mut memo = rustc_hash::FxHashMap::default();
-        for b in self.terms.bases(t) {
-            let a = self.terms.constant(bits, st.memory.address(b));
-            let key = self.terms.base(b);
-            memo.insert(key, a);
-        }
-        self.terms.substitute(t, &memo)
-    }
-
     /// Can `plain` (with bases: `extra`) hold with the rest?
     pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, plain: TermId) -> Answer {
         let constraints = with(&relevant.constraints, plain);
@@ -93,7 +78,7 @@ impl Machine {
     }
 
     /// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.
-    fn sizes(&self, st: &State, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
+    pub(crate) fn sizes(&self, st: &State, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
         let mut bases: Vec<BaseId> = constraints.iter().flat_map(|&c| self.terms.bases(c)).collect();
         bases.sort_unstable();
         bases.dedup();

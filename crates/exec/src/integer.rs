@@ -41,6 +41,7 @@ impl Machine {
                 if width <= 64
                     && let (Some(p), Some(q)) = (self.concrete_number(st, x), self.concrete_number(st, y))
                 {
+                    self.mind_order(st, op, x, y)?;
                     self.pin_compared(st, op, x, y);
                     self.set(st, dst, Value::Int(u64::from(arith::compare(op, width, p, q))));
                     return Ok(());

@@ -33,6 +33,8 @@ mod library_calls;
 mod logic;
 mod machine;
 mod models;
+mod numbers;
+mod placement;
 mod ranges;
 mod resolution;
 mod resolved;

@@ -48,6 +48,8 @@ pub struct Machine {
     pub(crate) contexts: crate::contexts::Contexts,
     /// which objects belong together, only for static segments
     pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
+    pub(crate) placements: crate::placement::Placements,
+    pub(crate) numbers: crate::numbers::Numbers,
     /// decisions about pointers that the solver does not confirm
     pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
@@ -115,6 +117,8 @@ impl Machine {
             homes: Default::default(),
             contexts: Default::default(),
             partition,
+            placements: Default::default(),
+            numbers: Default::default(),
             disagreements: Vec::new(),
             instructions: 0,
             said: Vec::new(),

@@ -85,11 +85,21 @@ impl Terms {
 
     /// `t` with every base replaced by what `value` gives for it.
     pub fn substitute_bases(&mut self, t: TermId, value: &mut dyn FnMut(BaseId) -> TermId) -> TermId {
+        self.substitute_bases_again(t, value, &mut FxHashMap::default())
+    }
+
+    /// As `substitute_bases`, with what is known from other terms in which the same bases have the same values.
+    pub fn substitute_bases_again(
+        &mut self,
+        t: TermId,
+        value: &mut dyn FnMut(BaseId) -> TermId,
+        done: &mut FxHashMap<TermId, TermId>,
+    ) -> TermId {
         let mut base = |terms: &Terms, x: TermId| {
             let n = terms.node(x);
             if n.op == Op::Base { Some(value(BaseId(n.a))) } else { None }
         };
-        self.replace(t, &|terms, x| !terms.has(x, facts::HAS_BASE), &mut base, &mut FxHashMap::default())
+        self.replace(t, &|terms, x| !terms.has(x, facts::HAS_BASE), &mut base, done)
     }
 
     /// The bases of `t`, sorted.

@@ -52,6 +52,8 @@ pub struct State {
     pub covered_new: bool,
     /// forks above this state
     pub depth: u32,
+    /// a branch of this path would go otherwise if objects lay elsewhere
+    pub placed: bool,
     /// `klee_set_forking(0)`
     pub forking: bool,
     /// what the values of a test should satisfy if they can (`klee_prefer_cex`)
@@ -121,6 +123,7 @@ impl State {
             since_new: 0,
             covered_new: false,
             depth: 0,
+            placed: false,
             forking: true,
             preferences: Rc::new(Vec::new()),
             at_exit: Rc::default(),

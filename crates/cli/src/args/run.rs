@@ -21,6 +21,9 @@ pub struct RunArgs {
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Uninit::Symbolic)]
     pub uninit: Uninit,
+    /// Take the addresses that objects have for given: do not report branches that depend on them
+    #[arg(long)]
+    pub one_placement: bool,
     /// What a call of a function without a body and without a model does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = External::Error)]
     pub external: External,

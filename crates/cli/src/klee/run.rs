@@ -124,6 +124,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
             externals: externals(line)?,
             check_overshift: line.is_on("check-overshift", true),
             klee: true,
+            one_placement: true,
             echo: true,
             branches: branches(line)?,
             split_cases: splits_cases(line)?,

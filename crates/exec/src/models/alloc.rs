@@ -4,6 +4,7 @@ use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
+use pleach_expr::base_range;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, Detail, End, ErrorKind, State};
 
@@ -48,10 +49,10 @@ fn allocate(
         m.warn_once(format!("Large memory allocation ({n} bytes). KLEE may run out of memory."));
     }
     if n > m.config.max_alloc {
-        m.warn_once(format!(
-            "an allocation of {n} bytes is answered with a null pointer (limit {} bytes)",
-            m.config.max_alloc
-        ));
+        // INCOMPLETE: it could succeed, unless there is no room for it anywhere.
+        if n < base_range(m.pointer_bits()).1 {
+            m.cut_beside(st, &format!("an allocation of {n} bytes, answered with a null pointer"))?;
+        }
         call.give(st, Value::NULL);
         return Ok(None);
     }

@@ -9,7 +9,7 @@
 //! believed, the core is the whole query.
 //! *Direction*: misses hits, see the two parts. *Checked by*: `--check-cache` solves every renamed query again.
 
-mod agnostic;
+pub mod agnostic;
 mod matching;
 
 use crate::answer::{Answer, Core, Why};

@@ -1,0 +1,144 @@
+//! Branches that go another way if objects lie elsewhere.
+//!
+//! *Idea*: an object's address is a hidden number, and only that placement is followed ([`AddressSpace`](pleach_memory::AddressSpace)). Where
+//! the program's own code looks at addresses (orders pointers to different objects, tests an alignment, hashes), the condition is evaluated
+//! with the objects in other places; if it comes out otherwise, the other placements are cut, once for each place of the program.
+//! *Invariant*: a cut has a witness: a placement with the same alignments in which the path's constraints hold and the branch goes the
+//! other way. *Direction*: a few placements are tried, so a dependence may stay unseen. Functions of the C library are not looked at: what
+//! they do by address (whole words at a time) makes no difference to their results.
+
+use crate::feasible::Side;
+use crate::flow::{Attempt, Child, Flow, Step};
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms, base_range, facts};
+use pleach_ir::{CmpOp, FuncId};
+use pleach_memory::{ObjId, Value};
+use pleach_smt::Based;
+use pleach_smt::link::address::agnostic::is_agnostic;
+use pleach_state::{Cut, End, ForkKind, State};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Conditions that are tried at one place of the program.
+const TRIES: u32 = 16;
+
+/// What is cut.
+const WHAT: &str = "where objects lie in memory, which a branch depends on";
+
+/// Per place of the program: how many conditions were tried, and whether something was cut there.
+#[derive(Default)]
+pub struct Placements {
+    tried: FxHashMap<(FuncId, u32), u32>,
+    cut: FxHashSet<(FuncId, u32)>,
+}
+
+impl Machine {
+    /// Called for a condition that the path decides as `holds`.
+    pub(crate) fn mind_placement(&mut self, st: &mut State, condition: TermId, holds: bool) -> Attempt<()> {
+        if !self.terms.has(condition, facts::HAS_BASE) {
+            return Ok(());
+        }
+        if self.placements.cut.contains(&(st.frame.func, st.inst)) {
+            st.placed = true;
+            return Ok(());
+        }
+        if !self.looks_at_addresses(st) {
+            return Ok(());
+        }
+        let plain = self.plain(st, condition);
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        let bases = self.terms.bases(condition);
+        let Some(objects) = bases.iter().map(|&b| home(st, b)).collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let otherwise = (0..ELSEWHERE.len()).any(|way| {
+            let map: FxHashMap<TermId, TermId> = objects
+                .iter()
+                .map(|&(b, address, align)| {
+                    let bits = self.pointer_bits();
+                    let there = ELSEWHERE[way](address, align, base_range(bits).1);
+                    (self.terms.base(b), self.terms.constant(bits, there))
+                })
+                .collect();
+            let moved = self.terms.substitute(condition, &map);
+            let comes_out = self.terms.try_eval(moved, &relevant.model);
+            comes_out == Some(u64::from(!holds))
+                && relevant.with_bases().iter().all(|&c| {
+                    let moved = self.terms.substitute(c, &map);
+                    let plain = self.plain(st, moved);
+                    self.terms.try_eval(plain, &relevant.model) == Some(1)
+                })
+        });
+        if otherwise { self.depend(st) } else { Ok(()) }
+    }
+
+    /// Called where two concrete values are compared.
+    pub(crate) fn mind_order(&mut self, st: &mut State, op: CmpOp, x: Value, y: Value) -> Attempt<()> {
+        let depends = match (x, y) {
+            (Value::Ptr { obj: a, .. }, Value::Ptr { obj: b, .. }) => {
+                a != b && !matches!(op, CmpOp::Eq | CmpOp::Ne) && home(st, a).is_some() && home(st, b).is_some()
+            }
+            (Value::Ptr { obj, .. }, Value::Int(n)) | (Value::Int(n), Value::Ptr { obj, .. }) => {
+                let (first, end) = base_range(self.pointer_bits());
+                // A number that is an object's address came from a native call.
+                (first..=end).contains(&n) && home(st, obj).is_some() && st.memory.find(n).is_none()
+            }
+            _ => false,
+        };
+        if depends && self.looks_at_addresses(st) { self.depend(st) } else { Ok(()) }
+    }
+
+    /// Whether this instruction is one to look at.
+    fn looks_at_addresses(&mut self, st: &State) -> bool {
+        let func = st.frame.func;
+        if self.config.one_placement || self.program.from_library.binary_search(&func).is_ok() {
+            return false;
+        }
+        let tried = self.placements.tried.entry((func, st.inst)).or_default();
+        *tried += 1;
+        *tried <= TRIES
+    }
+
+    fn depend(&mut self, st: &mut State) -> Attempt<()> {
+        st.placed = true;
+        self.cut_beside(st, WHAT)
+    }
+
+    /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are equal to them.
+    pub fn depends_on_placement(&self, st: &State) -> bool {
+        st.placed
+            || st.path.groups().filter_map(|g| g.based.as_ref()).any(|constraints| {
+                let sizes = self.sizes(st, constraints);
+                sizes.is_some_and(|sizes| !is_agnostic(&self.terms, &Based { constraints, sizes: &sizes }))
+            })
+    }
+
+    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
+    pub(crate) fn cut_beside(&mut self, st: &mut State, what: &str) -> Attempt<()> {
+        if !self.placements.cut.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
+        let model = relevant.model.clone();
+        let here = Side { condition: Terms::TRUE, plain: Terms::TRUE, relevant, model };
+        let mut other = st.clone();
+        other.forget_covered();
+        let mut flow = self.split(st, vec![(here, None)], ForkKind::Other);
+        if let Flow::Stop(Step::Fork(children)) = &mut flow {
+            let end = Some(End::Cut(Cut::Concretized(what.into())));
+            children.push(Child { state: other, condition: Terms::TRUE, end });
+        }
+        Err(flow)
+    }
+}
+
+/// An object that could lie elsewhere, with its address and alignment.
+fn home(st: &State, obj: ObjId) -> Option<(ObjId, u64, u64)> {
+    st.memory.movable_size(obj)?;
+    let align = st.memory.get(obj).map_or(16, |o| o.align);
+    Some((obj, st.memory.address(obj), align.max(1)))
+}
+
+/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, and in the opposite order.
+const ELSEWHERE: [fn(u64, u64, u64) -> u64; 3] = [
+    |address, align, _| address + align,
+    |address, align, _| address + 3 * align,
+    |address, align, end| (end - address) / align * align,
+];
