@@ -3,7 +3,7 @@
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
-use pleach_ir::{Function, Inst};
+use pleach_ir::{Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{Contents, Entry, ObjId, ObjectKind, Site, Value, Window};
 use pleach_state::{Access, Cut, ErrorKind, State};
@@ -207,6 +207,13 @@ impl Machine {
                         format!("{} through a pointer to a function", purpose.verb()),
                     ));
                 }
+                if o.size == 0
+                    && let Some(name) = self.defined_elsewhere(o.kind, o.site)
+                {
+                    // INCOMPLETE: `extern int table[]` without a definition has some size.
+                    let what = format!("an access to `{name}`, which is defined elsewhere and whose size is not known");
+                    return Err(Flow::cut(Cut::Unsupported(what)));
+                }
                 if o.readonly && purpose == Purpose::Write {
                     let size = o.size;
                     let what = self.describe(st, obj, size);
@@ -224,6 +231,13 @@ impl Machine {
                 format!("{} of a local variable after the end of its scope", purpose.verb()),
             )),
         }
+    }
+
+    /// The name of a global that the program only declares.
+    fn defined_elsewhere(&self, kind: ObjectKind, site: Site) -> Option<&str> {
+        let global = self.program.globals.get(site.inst as usize)?;
+        let declared = kind == ObjectKind::Global && site.func == u32::MAX && global.init == Init::External;
+        declared.then_some(&global.name)
     }
 
     pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: Purpose) -> Flow {
