@@ -21,9 +21,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Conditions that are tried at one place of the program.
 const TRIES: u32 = 16;
 
-/// What is cut.
-const WHAT: &str = "where objects lie in memory, which a branch depends on";
-
 /// Per place of the program: how many conditions were tried, and whether something was cut there.
 #[derive(Default)]
 pub struct Placements {
@@ -98,7 +95,10 @@ impl Machine {
 
     fn depend(&mut self, st: &mut State) -> Attempt<()> {
         st.placed = true;
-        self.cut_beside(st, WHAT)
+        let f = self.program.function(st.frame.func);
+        let line = f.spans.get(st.inst as usize).map_or(0, |s| s.line);
+        let what = format!("where objects lie in memory, which decides a comparison in {} (line {line})", f.name);
+        self.cut_beside(st, &what)
     }
 
     /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are equal to them.
