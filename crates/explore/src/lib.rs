@@ -5,6 +5,7 @@
 pub mod counters;
 pub mod limits;
 pub mod park;
+mod probe;
 pub mod recheck;
 pub mod rng;
 mod run;

@@ -180,6 +180,12 @@ impl Run {
             look = self.look_again(&mut state, limit, hands);
             self.states.insert(id, state);
         }
+        if let Look::Covered(_) = look
+            && let Some(state) = self.states.remove(&id)
+        {
+            self.probe(&state, hands);
+            self.states.insert(id, state);
+        }
         let Some(state) = self.states.get_mut(&id) else { return };
         match look {
             Look::Go | Look::Speculate(_) => {}

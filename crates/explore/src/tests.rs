@@ -379,6 +379,9 @@ struct Diarist {
     leaves: Vec<NodeId>,
     closed: Vec<NodeId>,
     gave_node: Vec<u32>,
+    /// how many forks of a covered state it wants to see, and what it saw
+    curiosity: u64,
+    seen: Option<(u64, bool)>,
 }
 
 impl Pruner for Diarist {
@@ -401,6 +404,12 @@ impl Pruner for Diarist {
     }
     fn covered(&mut self, state: &mut State, _: NodeId, _: &mut dyn Logic) {
         self.leaves.push(state.node);
+    }
+    fn doubts(&mut self, _: Effort, forks: u64) -> bool {
+        forks < self.curiosity
+    }
+    fn probed(&mut self, _: Effort, forks: u64, ended: bool) {
+        self.seen = Some((forks, ended));
     }
     fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn Logic) {
         assert!(self.open.contains(&node));
@@ -429,4 +438,26 @@ fn a_pruner_hears_of_every_node_in_order() {
         assert_eq!(run.tree.node(NodeId(1)).status, Status::Pruned);
         assert!((run.counters.share_done - 1.0).abs() < 1e-9);
     }
+}
+
+#[test]
+fn a_probe_sees_the_subtree_and_changes_nothing() {
+    let explored = |curiosity| {
+        let mut machine = Synthetic::new(2, 4);
+        let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
+        let mut searcher = CheckedSearcher::new(Boxed(search("dfs", 0).build().unwrap()));
+        let mut pruner = Diarist { curiosity, ..Diarist::default() };
+        run.explore(
+            vec![machine.initial()],
+            &mut machine,
+            &mut sink,
+            Seams { searcher: &mut searcher, pruner: &mut pruner },
+        );
+        (pruner.seen, (run.counters.pruned, run.counters.completed, run.tree.len(), sink.closed))
+    };
+    let (seen, run) = explored(0);
+    assert_eq!(seen, None);
+    // Below the covered child of the root there are three levels of two children each, and a failing third on every other.
+    assert_eq!(explored(1000), (Some((3 + 2 * 2 + 4 * 3, true)), run.clone()));
+    assert_eq!(explored(5), (Some((3 + 2, false)), run));
 }

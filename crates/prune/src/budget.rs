@@ -4,6 +4,7 @@
 //! more than its share, states are neither recorded nor compared. *Direction*: resting costs pruning, never soundness: a node below
 //! which something was not recorded yields nothing.
 
+use crate::belief::Belief;
 use pleach_state::seams::Effort;
 
 /// What may be spent before anything must have been gained.
@@ -12,9 +13,9 @@ const START: u64 = 300_000;
 const SHARE: u64 = 6;
 /// What the first path may cost beside, for each instruction executed on it.
 const FIRST: u64 = 6;
-/// Where most subtrees yield no interpolant, a covered state counts as saved at most so many times what was executed below its coverer. The other
-/// paths below the coverer were covered themselves, and on the covered state's own path, which knows more, they may not be possible.
-const BELIEVED: u64 = 2;
+
+/// Where so many times what was spent was saved, nobody asks whether that is true.
+const PLENTY: u64 = 8;
 
 /// What pruning does, by kind: how often, and what it costs each time, in units.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -66,6 +67,7 @@ pub struct Budget {
     steps: u64,
     /// what covered states would have cost
     saved: u64,
+    pub belief: Belief,
     /// what was spent on the first path: it costs most before there is anything to compare with
     first: u64,
     resting: bool,
@@ -93,17 +95,31 @@ impl Budget {
         self.steps += after.steps - before.steps;
     }
 
+    /// A covered state that counts for `whole` is worth to be explored further after so much.
+    pub fn doubts(&self, whole: u64, number: u32, effort: Effort, forks: u64) -> bool {
+        let spent = self.spent();
+        !self.always && self.saved / PLENTY < spent && self.belief.doubts(whole, number, explored(effort, forks), spent)
+    }
+
+    /// That was explored aside; what it counts for.
+    pub fn probed(&mut self, whole: u64, effort: Effort, forks: u64, ended: bool) -> u64 {
+        // Questions to back ends are counted on by the run, and these are not its own.
+        (self.hard, self.steps) = (self.hard + effort.hard, self.steps + effort.steps);
+        self.belief.probed(whole, explored(effort, forks), ended)
+    }
+
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * QUERY + self.hard * HARD_QUERY + self.steps * STEP
+        work + self.asked * QUERY + self.hard * HARD_QUERY + self.steps * STEP + self.belief.cost
     }
 
     /// What execution has cost so far.
     fn executed(&self, effort: Effort) -> u64 {
         let (easy, hard) = (effort.queries.saturating_sub(self.asked), effort.hard.saturating_sub(self.hard));
         let steps = effort.steps.saturating_sub(self.steps);
-        effort.instructions + easy * QUERY + hard * HARD_QUERY + steps * STEP + self.forks * FORK
+        let own = Effort { queries: easy, hard, steps, ..effort };
+        explored(own, self.forks)
     }
 
     /// Figures by name.
@@ -115,8 +131,14 @@ impl Budget {
             ("work: steps of the solver", self.steps),
             ("work: forks", self.forks),
         ];
-        let sums =
-            [("units spent", self.spent()), ("units of the first path", self.first), ("units saved", self.saved)];
+        let sums = [
+            ("units spent", self.spent()),
+            ("units of the first path", self.first),
+            ("units of probes", self.belief.cost),
+            ("units saved", self.saved),
+            ("probes", self.belief.probes),
+            ("probes to the end", self.belief.ended),
+        ];
         work.chain(asked).chain(sums).map(|(name, n)| (name.to_owned(), n))
     }
 
@@ -137,6 +159,11 @@ impl Budget {
     }
 }
 
+/// What execution costs.
+fn explored(effort: Effort, forks: u64) -> u64 {
+    effort.instructions + effort.queries * QUERY + effort.hard * HARD_QUERY + effort.steps * STEP + forks * FORK
+}
+
 /// What a subtree costs to explore, in units.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Cost {
@@ -152,10 +179,9 @@ impl Cost {
         Cost { executed, whole: executed }
     }
 
-    /// What a state would have cost that is covered by the root of such a subtree.
-    pub fn saved(self, doubtful: bool) -> Cost {
-        let believed = if doubtful { self.executed.saturating_mul(BELIEVED) } else { u64::MAX };
-        Cost { executed: 0, whole: self.whole.min(believed) }
+    /// Not executed: the state was covered.
+    pub fn saved(whole: u64) -> Cost {
+        Cost { executed: 0, whole }
     }
 
     pub fn and(self, other: Cost) -> Cost {
@@ -166,14 +192,6 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_was_covered_below_is_believed_in_part() {
-        let path = Cost::executed(100, 0);
-        let doubled = |times, doubtful| (0..times).fold(path, |c, _| c.and(c.saved(doubtful)));
-        assert_eq!((doubled(10, false).executed, doubled(10, false).whole), (100, 102_400));
-        assert_eq!(doubled(60, true).saved(true).whole, 100 * BELIEVED);
-    }
 
     #[test]
     fn a_first_path_is_paid_for_by_its_length() {

@@ -4,6 +4,7 @@
 
 mod abduction;
 mod accounts;
+mod belief;
 mod budget;
 mod crowds;
 mod ends;

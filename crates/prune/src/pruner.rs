@@ -56,6 +56,14 @@ pub(crate) struct Open {
     pub(crate) outcome: Outcome,
 }
 
+/// A state that is covered.
+pub(crate) struct Covering {
+    condition: Condition,
+    entry: Rc<Entry>,
+    /// what it would have cost, if that was found
+    found: Option<u64>,
+}
+
 /// How a branch is crossed on the way back, and what a node keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Method {
@@ -83,8 +91,8 @@ pub struct Interpolation {
     pub(crate) locs: Locs,
     pub(crate) open: Accounts,
     pub(crate) table: SubsumptionTable,
-    /// the condition of a covered state, from its look until `covered`
-    pub(crate) covering: Option<(Condition, Cost)>,
+    /// a covered state, from its look until `covered`
+    pub(crate) covering: Option<Covering>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
     speculations: Speculations,
@@ -134,13 +142,6 @@ impl Interpolation {
         self.speculations.on = on;
     }
 
-    /// Most subtrees yield no interpolant, for other reasons than that pruning rests.
-    fn is_doubtful(&self) -> bool {
-        let rested = self.figures.gave_up.get(RESTS.0).copied().unwrap_or(0);
-        let failed = self.figures.gave_up.values().sum::<u64>() - rested;
-        failed > self.figures.sizes.values().sum::<u64>()
-    }
-
     fn is_resting(&self) -> bool {
         self.budget.is_resting() && self.speculations.nested == 0
     }
@@ -166,9 +167,9 @@ impl Interpolation {
                 Ok(()) => {
                     let binding = std::mem::take(&mut matcher.binding);
                     self.figures.covered += 1;
-                    entry.hits.set(entry.hits.get() + 1);
+                    entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(logic, &binding, state, &entry.condition);
-                    self.covering = Some((condition, entry.work.saved(self.is_doubtful())));
+                    self.covering = Some(Covering { condition, entry: entry.clone(), found: None });
                     return Some(entry.node);
                 }
                 Err(miss) => self.figures.missed(miss),
@@ -307,8 +308,21 @@ impl Pruner for Interpolation {
         self.figures.times.propagate += spent;
     }
 
+    fn doubts(&mut self, effort: Effort, forks: u64) -> bool {
+        let doubts = |e: &Entry| self.budget.doubts(e.work.whole, e.hits.get(), effort, forks);
+        self.covering.as_ref().is_some_and(|c| doubts(&c.entry))
+    }
+
+    fn probed(&mut self, effort: Effort, forks: u64, ended: bool) {
+        if let Some(c) = &mut self.covering {
+            c.found = Some(self.budget.probed(c.entry.work.whole, effort, forks, ended));
+        }
+    }
+
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
-        let Some((condition, work)) = self.covering.take() else { return };
+        let Some(Covering { condition, entry, found }) = self.covering.take() else { return };
+        let believed = || self.budget.belief.of(entry.work.whole);
+        let work = Cost::saved(found.unwrap_or_else(believed));
         if !self.open.contains_key(&state.node) {
             return self.budget.saved(work.whole);
         }

@@ -6,7 +6,7 @@
 
 use crate::outcome::End;
 use crate::reached::{Blocks, Reached};
-use crate::seams::{Logic, Look, Pruner};
+use crate::seams::{Effort, Logic, Look, Pruner};
 use crate::state::State;
 use crate::tree::{NodeId, Tree};
 use pleach_ir::Program;
@@ -54,6 +54,14 @@ impl Pruner for CheckedPruner<'_> {
         self.note(state.node, state);
         self.at(state.node).note_end(state, end);
         self.inner.ended(state, end, logic);
+    }
+
+    fn doubts(&mut self, effort: Effort, forks: u64) -> bool {
+        self.inner.doubts(effort, forks)
+    }
+
+    fn probed(&mut self, effort: Effort, forks: u64, ended: bool) {
+        self.inner.probed(effort, forks, ended);
     }
 
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {

@@ -45,6 +45,19 @@ pub struct Effort {
     pub solving: std::time::Duration,
 }
 
+impl Effort {
+    /// What was added since `before`.
+    pub fn since(self, before: Effort) -> Effort {
+        Effort {
+            instructions: self.instructions - before.instructions,
+            queries: self.queries - before.queries,
+            hard: self.hard - before.hard,
+            steps: self.steps - before.steps,
+            solving: self.solving - before.solving,
+        }
+    }
+}
+
 /// Questions about a state that techniques may ask.
 pub trait Logic {
     fn effort(&self) -> Effort;
@@ -89,6 +102,13 @@ pub trait Pruner {
     /// `state` stands at the new node.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
     fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn Logic);
+    /// The last `look` covered a state: whether it is worth to explore that aside, or to go on with it after so much effort and so many forks,
+    /// to see what covering it saves. If so, `probed` follows.
+    fn doubts(&mut self, _: Effort, _forks: u64) -> bool {
+        false
+    }
+    /// That was explored, to the end or not.
+    fn probed(&mut self, _: Effort, _forks: u64, _ended: bool) {}
     /// The state was covered by `by`, as the last `look` said.
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic);
     /// A tainted node yields nothing.
