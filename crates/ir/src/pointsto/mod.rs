@@ -8,9 +8,16 @@
 use crate::ids::{FuncId, Slot};
 use crate::inst::{Callee, Inst, Opnd, OpndKind};
 use crate::program::{Const, Function, Init, Program, Symbol};
+use effects::{Effect, effect};
+use inclusions::{Inclusions, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-type Node = u32;
+mod cycles;
+mod effects;
+mod inclusions;
+#[cfg(test)]
+mod inclusions_tests;
+mod sets;
 
 /// Objects by what may be meant together.
 #[derive(Clone, Debug, Default)]
@@ -29,35 +36,6 @@ impl Partition {
     }
 }
 
-/// What a function without a body that matters does to pointers.
-enum Effect {
-    None,
-    /// the result is a new object
-    Allocates,
-    /// the result is a new object with the contents of the first argument's, or that itself
-    Reallocates,
-    /// the second argument's contents go to the first, which is the result
-    Copies,
-    /// the result is the first argument
-    First,
-    /// anything
-    Unknown,
-}
-
-fn effect(name: &str) -> Effect {
-    match name {
-        "malloc" | "calloc" | "aligned_alloc" | "memalign" | "_Znwm" | "_Znam" | "_Znwj" | "_Znaj" => Effect::Allocates,
-        "realloc" => Effect::Reallocates,
-        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => Effect::Copies,
-        "memset" | "__memset_chk" => Effect::First,
-        "free" | "exit" | "abort" | "printf" | "puts" | "putchar" | "malloc_usable_size" | "__assert_fail" => {
-            Effect::None
-        }
-        n if n.starts_with("klee_") || n.starts_with("__VERIFIER_") || n.starts_with("_Zd") => Effect::None,
-        _ => Effect::Unknown,
-    }
-}
-
 struct Analysis<'a> {
     program: &'a Program,
     /// first slot of each function
@@ -73,14 +51,14 @@ struct Analysis<'a> {
     /// contents of object `o` are variable `contents + o`
     contents: Node,
     globals: u32,
+    /// how many there are
+    objects: u32,
     sites: FxHashMap<(u32, u32), u32>,
-    points_to: Vec<FxHashSet<u32>>,
-    copies: Vec<Vec<Node>>,
-    loads: Vec<Vec<Node>>,
-    stores: Vec<Vec<Node>>,
+    inclusions: Inclusions,
     /// calls through a pointer: by variable, the function and instruction
     calls: FxHashMap<Node, Vec<(u32, u32)>>,
-    todo: Vec<(Node, Vec<u32>)>,
+    /// by function: the instructions that begin variable arguments
+    starts: Vec<Vec<u32>>,
 }
 
 /// Which objects belong together because one access may mean them.
@@ -94,7 +72,7 @@ pub fn partition(program: &Program) -> Partition {
 impl<'a> Analysis<'a> {
     fn new(program: &'a Program) -> Analysis<'a> {
         let (mut slots, mut results, mut defs, mut next) = (Vec::new(), Vec::new(), Vec::new(), 0u32);
-        let mut sites = FxHashMap::default();
+        let (mut sites, mut starts) = (FxHashMap::default(), Vec::new());
         let globals = program.globals.len() as u32;
         let mut object = globals + program.functions.len() as u32;
         for (i, f) in program.functions.iter().enumerate() {
@@ -104,6 +82,8 @@ impl<'a> Analysis<'a> {
             next += f.results.len() as u32;
             defs.push(next);
             next += f.insts.len() as u32;
+            let begins = |k: &usize| matches!(f.insts[*k], Inst::VaStart { .. });
+            starts.push((0..f.insts.len()).filter(begins).map(|k| k as u32).collect());
             for (k, inst) in f.insts.iter().enumerate() {
                 if matches!(inst, Inst::Alloca { .. } | Inst::Call { .. } | Inst::VaStart { .. }) {
                     sites.insert((i as u32, k as u32), object);
@@ -121,13 +101,11 @@ impl<'a> Analysis<'a> {
             accessed: Vec::new(),
             contents: next,
             globals,
+            objects: object,
             sites,
-            points_to: vec![FxHashSet::default(); count],
-            copies: vec![Vec::new(); count],
-            loads: vec![Vec::new(); count],
-            stores: vec![Vec::new(); count],
+            inclusions: Inclusions::new(count, next),
             calls: FxHashMap::default(),
-            todo: Vec::new(),
+            starts,
         }
     }
 
@@ -153,20 +131,12 @@ impl<'a> Analysis<'a> {
     }
 
     fn add(&mut self, node: Node, objects: impl IntoIterator<Item = u32>) {
-        let set = &mut self.points_to[node as usize];
-        let new: Vec<u32> = objects.into_iter().filter(|o| set.insert(*o)).collect();
-        if !new.is_empty() {
-            self.todo.push((node, new));
-        }
+        objects.into_iter().for_each(|o| self.inclusions.add(node, o));
     }
 
     /// `to ⊇ from`
     fn include(&mut self, from: Node, to: Node) {
-        if from != to && !self.copies[from as usize].contains(&to) {
-            self.copies[from as usize].push(to);
-            let known: Vec<u32> = self.points_to[from as usize].iter().copied().collect();
-            self.add(to, known);
-        }
+        self.inclusions.include(from, to);
     }
 
     /// `to ⊇ value`
@@ -196,12 +166,7 @@ impl<'a> Analysis<'a> {
     /// `to ⊇ *p`
     fn load(&mut self, f: u32, p: Opnd, to: Node) {
         match self.pointer(f, p) {
-            Ok(v) => {
-                self.loads[v as usize].push(to);
-                for o in self.known(v) {
-                    self.include(self.contents + o, to);
-                }
-            }
+            Ok(v) => self.inclusions.load(v, to),
             Err(Some(o)) => self.include(self.contents + o, to),
             Err(None) => {}
         }
@@ -210,19 +175,10 @@ impl<'a> Analysis<'a> {
     /// `*p ⊇ value`
     fn store(&mut self, f: u32, p: Opnd, value: Node) {
         match self.pointer(f, p) {
-            Ok(v) => {
-                self.stores[v as usize].push(value);
-                for o in self.known(v) {
-                    self.include(value, self.contents + o);
-                }
-            }
+            Ok(v) => self.inclusions.store(v, value),
             Err(Some(o)) => self.include(value, self.contents + o),
             Err(None) => {}
         }
-    }
-
-    fn known(&self, v: Node) -> Vec<u32> {
-        self.points_to[v as usize].iter().copied().collect()
     }
 
     /// A variable of its own for a value in the instruction: the contents of the object that stands for the instruction, where it is no
@@ -294,6 +250,7 @@ impl<'a> Analysis<'a> {
             Inst::Call { callee: Callee::Indirect(p), .. } => {
                 if let Ok(v) = self.pointer(fi, p) {
                     self.calls.entry(v).or_default().push((fi, k));
+                    self.inclusions.watch(v);
                 }
             }
             Inst::Return { values } => {
@@ -314,21 +271,13 @@ impl<'a> Analysis<'a> {
 
     /// A variable that points to an object and nothing else: the function's own if it is one, or one made for it.
     fn address(&mut self, object: u32) -> Node {
-        let node = self.points_to.len() as Node;
-        self.points_to.push(FxHashSet::default());
-        self.copies.push(Vec::new());
-        self.loads.push(Vec::new());
-        self.stores.push(Vec::new());
+        let node = self.inclusions.variable();
         self.add(node, [object]);
         node
     }
 
     fn copy_contents(&mut self, fi: u32, dst: Opnd, src: Opnd) {
-        let node = self.points_to.len() as Node;
-        self.points_to.push(FxHashSet::default());
-        self.copies.push(Vec::new());
-        self.loads.push(Vec::new());
-        self.stores.push(Vec::new());
+        let node = self.inclusions.variable();
         self.load(fi, src, node);
         self.store(fi, dst, node);
     }
@@ -355,11 +304,9 @@ impl<'a> Analysis<'a> {
             }
             // Further arguments lie in an object that `va_start` makes; whoever reads it is told by the site.
             for a in args.iter().skip(target.params.len()) {
-                for (j, inst) in target.insts.iter().enumerate() {
-                    if matches!(inst, Inst::VaStart { .. }) {
-                        let area = self.contents + self.sites[&(g.0, j as u32)];
-                        self.assign(fi, a.value, area);
-                    }
+                for j in self.starts[g.index()].clone() {
+                    let area = self.contents + self.sites[&(g.0, j)];
+                    self.assign(fi, a.value, area);
                 }
             }
             for n in 0..dsts.len().min(target.results.len()) {
@@ -409,30 +356,26 @@ impl<'a> Analysis<'a> {
     fn solve(&mut self) {
         // Calls found from here on take all that a slot ever holds.
         self.current.clear();
-        while let Some((node, new)) = self.todo.pop() {
-            let n = node as usize;
-            for to in self.copies[n].clone() {
-                self.add(to, new.iter().copied());
+        loop {
+            let news = self.inclusions.solve();
+            if news.is_empty() {
+                return;
             }
-            for to in self.loads[n].clone() {
-                new.iter().for_each(|o| self.include(self.contents + o, to));
-            }
-            for from in self.stores[n].clone() {
-                new.iter().for_each(|o| self.include(from, self.contents + o));
-            }
-            for (f, k) in self.calls.get(&node).cloned().unwrap_or_default() {
-                for o in &new {
-                    let function = o.wrapping_sub(self.globals);
-                    if (function as usize) < self.program.functions.len() && *o >= self.globals {
-                        self.call(f, k, FuncId(function));
+            for (node, new) in news {
+                for (f, k) in self.calls[&node].clone() {
+                    for o in &new {
+                        let function = o.wrapping_sub(self.globals);
+                        if (function as usize) < self.program.functions.len() && *o >= self.globals {
+                            self.call(f, k, FuncId(function));
+                        }
                     }
                 }
             }
         }
     }
 
-    fn classes(&self) -> Partition {
-        let count = self.points_to.len() as u32 - self.contents;
+    fn classes(&mut self) -> Partition {
+        let count = self.objects;
         let mut parent: Vec<u32> = (0..count).collect();
         fn root(parent: &mut [u32], mut x: u32) -> u32 {
             while parent[x as usize] != x {
@@ -442,8 +385,14 @@ impl<'a> Analysis<'a> {
             x
         }
         let functions = self.globals..self.globals + self.program.functions.len() as u32;
+        // Many pointers share a set.
+        let mut done: FxHashSet<usize> = FxHashSet::default();
         for p in &self.accessed {
-            let mut objects = self.points_to[*p as usize].iter().copied().filter(|o| !functions.contains(o));
+            let set = self.inclusions.points_to(*p);
+            if !done.insert(set.id()) {
+                continue;
+            }
+            let mut objects = set.iter().filter(|o| !functions.contains(o));
             let Some(first) = objects.next() else { continue };
             for o in objects {
                 let (a, b) = (root(&mut parent, first), root(&mut parent, o));
