@@ -6,11 +6,15 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 use llvm_sys::{bit_reader, ir_reader, linker};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::ffi::CStr;
 
 pub(crate) struct Module<'c> {
     raw: LLVMModuleRef,
     context: &'c Context,
+    /// What was found about the size of types. Asked for every field of a constant, where a type may have thousands of fields.
+    fixed_size: RefCell<FxHashMap<LLVMTypeRef, bool>>,
 }
 
 impl Drop for Module<'_> {
@@ -39,7 +43,7 @@ impl<'c> Module<'c> {
         if failed || raw.is_null() {
             return Err(context.take_errors());
         }
-        Ok(Module { raw, context })
+        Ok(Module { raw, context, fixed_size: RefCell::default() })
     }
 
     pub fn parse_text(context: &'c Context, bytes: &[u8]) -> Result<Module<'c>, String> {
@@ -53,7 +57,7 @@ impl<'c> Module<'c> {
                 return Err(message.trim_end().to_owned());
             }
         }
-        Ok(Module { raw, context })
+        Ok(Module { raw, context, fixed_size: RefCell::default() })
     }
 
     pub fn verify(&self) -> Result<(), String> {
@@ -175,19 +179,23 @@ impl<'c> Module<'c> {
         unsafe { LLVMByteOrder(LLVMGetModuleDataLayout(self.raw)) == LLVMByteOrdering::LLVMLittleEndian }
     }
 
+    pub fn has_fixed_size(&self, ty: Type<'_>) -> bool {
+        *self.fixed_size.borrow_mut().entry(ty.raw()).or_insert_with(|| ty.has_fixed_size())
+    }
+
     /// Bytes from one element of an array of `ty` to the next; `None` for types without a size.
     pub fn alloc_size(&self, ty: Type<'_>) -> Option<u64> {
         // SAFETY: module and type are live; the type has a fixed size.
-        ty.has_fixed_size().then(|| unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(self.raw), ty.raw()) })
+        self.has_fixed_size(ty).then(|| unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(self.raw), ty.raw()) })
     }
 
     pub fn size_in_bits(&self, ty: Type<'_>) -> Option<u64> {
         // SAFETY: as above.
-        ty.has_fixed_size().then(|| unsafe { LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(self.raw), ty.raw()) })
+        self.has_fixed_size(ty).then(|| unsafe { LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(self.raw), ty.raw()) })
     }
 
     pub fn alignment(&self, ty: Type<'_>) -> u32 {
-        if !ty.has_fixed_size() {
+        if !self.has_fixed_size(ty) {
             return 1;
         }
         // SAFETY: as above.
@@ -196,7 +204,7 @@ impl<'c> Module<'c> {
 
     /// Byte offset of a field; 0 when there is no such field.
     pub fn field_offset(&self, ty: Type<'_>, field: u32) -> u64 {
-        if !ty.has_fixed_size() || field >= ty.field_count() {
+        if !self.has_fixed_size(ty) || field >= ty.field_count() {
             return 0;
         }
         // SAFETY: a sized structure with such a field.

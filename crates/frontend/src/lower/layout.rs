@@ -64,7 +64,7 @@ fn flatten<'m>(module: &Module<'m>, ty: Type<'_>, bit: u64, out: &mut Vec<Leaf>)
         Shape::Void => true,
         Shape::Struct => {
             let fields = ty.fields();
-            ty.has_fixed_size()
+            module.has_fixed_size(ty)
                 && fields.iter().zip(0..).all(|(f, i)| flatten(module, *f, bit + module.field_offset(ty, i) * 8, out))
         }
         Shape::Array(of, n) => match module.alloc_size(of) {
