@@ -38,8 +38,8 @@ impl Machine {
     /// Can `plain` (with bases: `extra`) hold with the rest?
     pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, plain: TermId) -> Answer {
         let constraints = with(&relevant.constraints, plain);
-        let based = (relevant.based.is_some() || extra != plain).then(|| with(relevant.with_bases(), extra));
-        let based = based.map(|b| self.in_segments(st, b));
+        let wanted = (relevant.based.is_some() || extra != plain) && self.solver.reads_bases();
+        let based = wanted.then(|| with(relevant.with_bases(), extra)).map(|b| self.in_segments(st, b));
         let sizes = based.as_ref().and_then(|b| self.sizes(st, b));
         let based = match (&based, &sizes) {
             (Some(constraints), Some(sizes)) => Some(Based { constraints, sizes }),

@@ -1,6 +1,6 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → address → domain → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
+//! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
 //! guess → sample → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
@@ -55,19 +55,21 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(Cache::new(chain));
     }
     chain = split(chain, &truths, &config);
-    if config.use_domain {
-        chain = Box::new(Domain::sharing(&truths, chain));
-    }
-    if config.cache == QueryCache::AddressAware {
+    let reads_bases = config.cache == QueryCache::AddressAware;
+    if reads_bases {
         let oracle = config.check_cache.then(|| backend::backend(config.backend, &config, &Rc::default()));
         chain = Box::new(AddressAware::new(chain, oracle));
+    }
+    // Before the cache: a byte's truth sets cost less than looking whether a query is known under other names.
+    if config.use_domain {
+        chain = Box::new(Domain::sharing(&truths, chain));
     }
     chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
     if config.check_evidence {
         let oracle = backend::backend(other(config.backend), &config, &Rc::default());
         chain = Box::new(Checking::new(chain, oracle));
     }
-    Box::new(Tell::new(seen, steps, chain))
+    Box::new(Tell::new(seen, steps, reads_bases, chain))
 }
 
 /// Independent groups, each of which may be byte-wise.

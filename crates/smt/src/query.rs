@@ -56,6 +56,10 @@ pub trait Solver {
     fn hard_queries(&self) -> u64 {
         0
     }
+    /// Whether a link looks at the question before the addresses were put in ([`Query::based`]).
+    fn reads_bases(&self) -> bool {
+        true
+    }
     /// How far back ends have searched for them, as they count it.
     fn search_steps(&self) -> u64 {
         0
@@ -73,6 +77,9 @@ impl Solver for Box<dyn Solver> {
     }
     fn hard_queries(&self) -> u64 {
         (**self).hard_queries()
+    }
+    fn reads_bases(&self) -> bool {
+        (**self).reads_bases()
     }
     fn search_steps(&self) -> u64 {
         (**self).search_steps()

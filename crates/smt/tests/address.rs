@@ -166,6 +166,59 @@ fn pointers_beyond_their_object_are_not_agnostic() {
     assert!(agnostic(&mut terms, k, &[bounded]));
 }
 
+/// Memory §4.3.3: the question by which a search for objects ends early, `p < β + s`, depends on where the object lies; the one by which
+/// an object is found, `β ≤ p < β + s`, does not.
+#[test]
+fn the_end_of_a_search_is_not_agnostic() {
+    let mut terms = Terms::new(64);
+    let p = pointer(&mut terms, 2);
+    let sizes = [(BaseId(2), 2), (BaseId(3), 2), (BaseId(7), 2)];
+    let (i, j) = (var(&mut terms, "i", 32), var(&mut terms, "j", 64));
+    let (two, wide_two) = (terms.constant(32, 2), terms.constant(64, 2));
+    let known = [terms.ult(i, two), terms.ult(j, wide_two)];
+    let agnostic = |terms: &Terms, more: &[TermId]| {
+        let all = sorted(known.iter().chain(more).copied().collect());
+        let sizes = used(terms, &all, &sizes);
+        is_agnostic(terms, &Based { constraints: &all, sizes: &sizes })
+    };
+    let b = terms.base(BaseId(7));
+    let end = terms.add(b, wide_two);
+    let below = terms.ult(p, end);
+    assert!(!agnostic(&terms, &[below]));
+    let past = terms.not(below);
+    assert!(!agnostic(&terms, &[past]));
+    let off = terms.sub(p, b);
+    let within = terms.ult(off, wide_two);
+    assert!(agnostic(&terms, &[within]));
+    let outside = terms.not(within);
+    assert!(agnostic(&terms, &[outside]), "the negation of a guard (Lemma 4.4.8)");
+    let own = terms.base(BaseId(2));
+    let off = terms.sub(p, own);
+    let own = terms.ult(off, wide_two);
+    let either = terms.or(own, within);
+    assert!(agnostic(&terms, &[either]), "a disjunction of guards (the remark of Memory §4.4)");
+}
+
+/// The example of Memory §4.5: `select(store(a, 1, β2), i) = 0` and the same with β3 have one hash, and are one entry.
+#[test]
+fn queries_that_differ_in_a_base_have_one_hash() {
+    let mut terms = Terms::new(64);
+    let (mut cache, seen) = cache();
+    let (i, one, two) = (var(&mut terms, "i", 32), terms.constant(32, 1), terms.constant(32, 2));
+    let (a, zero) = (terms.array_const(64, &[0, 0]), terms.constant(64, 0));
+    let mut query = |terms: &mut Terms, base: u32| {
+        let b = terms.base(BaseId(base));
+        let cells = terms.store(a, one, b);
+        let cell = terms.read(cells, i);
+        [terms.ult(i, two), terms.eq(cell, zero)]
+    };
+    let (q2, q3) = (query(&mut terms, 2), query(&mut terms, 3));
+    assert!(ask(&mut cache, &mut terms, &Layout(vec![(BaseId(2), 0x20000, 8)]), &q2).is_sat());
+    assert!(ask(&mut cache, &mut terms, &Layout(vec![(BaseId(3), 0x30000, 8)]), &q3).is_sat());
+    assert_eq!(seen.borrow().len(), 1);
+    assert_eq!((figure(&cache, "address.renamed"), figure(&cache, "address.entries")), (1, 1));
+}
+
 /// A random pointer into `objects`, rarely beyond its end.
 fn random_pointer(rng: &mut Rng, terms: &mut Terms, objects: &[(BaseId, u64)], depth: u32) -> TermId {
     let u = small_unknowns(terms);

@@ -19,6 +19,7 @@ pub struct Tell<S> {
     next: S,
     seen: Rc<Cell<u64>>,
     steps: Rc<Steps>,
+    reads_bases: bool,
 }
 
 impl<S: Solver> Count<S> {
@@ -28,8 +29,8 @@ impl<S: Solver> Count<S> {
 }
 
 impl<S: Solver> Tell<S> {
-    pub fn new(seen: Rc<Cell<u64>>, steps: Rc<Steps>, next: S) -> Tell<S> {
-        Tell { next, seen, steps }
+    pub fn new(seen: Rc<Cell<u64>>, steps: Rc<Steps>, reads_bases: bool, next: S) -> Tell<S> {
+        Tell { next, seen, steps, reads_bases }
     }
 }
 
@@ -55,6 +56,10 @@ impl<S: Solver> Solver for Tell<S> {
 
     fn hard_queries(&self) -> u64 {
         self.seen.get()
+    }
+
+    fn reads_bases(&self) -> bool {
+        self.reads_bases
     }
 
     fn search_steps(&self) -> u64 {
