@@ -32,7 +32,7 @@ impl Places {
             return None;
         }
         // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows nothing.
-        let (low, high) = if terms.width(off) <= 64 { terms.range(off) } else { (0, u64::MAX) };
+        let (low, high) = reach(terms, off, w.len);
         let skipped = low.saturating_sub(first).div_ceil(step);
         let last = high.checked_sub(first).map_or(last, |h| last.min(h / step));
         let skipped = if skipped <= last { skipped } else { 0 };
@@ -52,6 +52,23 @@ impl Places {
         let skipped = terms.constant(INDEX_BITS, self.skipped);
         terms.sub(at, skipped)
     }
+}
+
+/// The least and the greatest value of an offset that lies in a window of `len` bytes.
+fn reach(terms: &Terms, off: TermId, len: u64) -> (u64, u64) {
+    let n = terms.node(off);
+    if n.width > 64 {
+        return (0, u64::MAX);
+    }
+    let (low, high) = terms.range(off);
+    // A window that begins within a table: `x − k` for an x below k is far behind the window.
+    let constant = if n.op == Op::Add { terms.as_const(n.arg_b()) } else { None };
+    let Some(k) = constant.map(|c| c.wrapping_neg() & mask(n.width)) else { return (low, high) };
+    let (least, greatest) = terms.range(n.arg_a());
+    if greatest < k || mask(n.width) - k < len {
+        return (low, high);
+    }
+    (low.max(least.saturating_sub(k)), high.min(greatest - k))
 }
 
 /// A number of low bits of `t` that are known, and these bits.
@@ -190,6 +207,32 @@ mod tests {
             m.set(terms.support(hash)[0], h);
             assert_eq!(terms.eval(index, &m), h);
         }
+    }
+
+    #[test]
+    fn a_window_that_begins_within_a_table() {
+        let mut terms = Terms::new(64);
+        let hash = var(&mut terms, "hash", 4);
+        let wide = terms.zext(hash, 64);
+        let (word, back) = (terms.constant(64, 8), terms.constant(64, 16u64.wrapping_neg()));
+        let scaled = terms.mul(wide, word);
+        let off = terms.add(scaled, back);
+        // Two of the sixteen words lie before the window, two words of the window behind the table.
+        let places = Places::of(&terms, off, 8, Window { start: 256, len: 128 }).unwrap();
+        assert_eq!(places, Places { first: 256, step: 8, count: 14, skipped: 0 });
+        let index = places.index(&mut terms, off);
+        for h in 2..16 {
+            let mut m = Model::new();
+            m.set(terms.support(hash)[0], h);
+            assert_eq!(places.at(terms.eval(index, &m)), 256 + terms.eval(off, &m));
+        }
+        // Where the sum may come round into the window again, nothing is narrowed.
+        let x = var(&mut terms, "x", 8);
+        let (k, eight) = (terms.constant(8, 208), terms.constant(8, 0xf8));
+        let multiple = terms.and(x, eight);
+        let round = terms.add(multiple, k);
+        let places = Places::of(&terms, round, 8, Window { start: 0, len: 256 }).unwrap();
+        assert_eq!((places.count, places.skipped), (32, 0));
     }
 
     /// Random terms have the low bits that were found, whatever their unknowns.
