@@ -206,7 +206,7 @@ fn queries_that_differ_in_a_base_have_one_hash() {
     let (mut cache, seen) = cache();
     let (i, one, two) = (var(&mut terms, "i", 32), terms.constant(32, 1), terms.constant(32, 2));
     let (a, zero) = (terms.array_const(64, &[0, 0]), terms.constant(64, 0));
-    let mut query = |terms: &mut Terms, base: u32| {
+    let query = |terms: &mut Terms, base: u32| {
         let b = terms.base(BaseId(base));
         let cells = terms.store(a, one, b);
         let cell = terms.read(cells, i);
