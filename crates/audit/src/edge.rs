@@ -151,6 +151,13 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
             Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
                 return Err(Trouble::Unchecked("a fork that the interpolant decides"));
             }
+            // A pointer that is an unknown number here was one of several addresses in the tree, and the state did not split there.
+            Step::Fork(next)
+                if !a.psi.choices.is_empty()
+                    && next.iter().all(|c| c.end.is_none() && matches!(c.state.fork, ForkKind::Target(Some(_)))) =>
+            {
+                return Err(Trouble::Unchecked("a pointer of several parts"));
+            }
             Step::Fork(next) => {
                 if !forked {
                     let at = next.first().map_or_else(String::new, |c| shown(&program, &c.state));

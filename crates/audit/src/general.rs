@@ -1,7 +1,7 @@
 //! All states that satisfy Ψ, as one: what Ψ does not determine becomes unknown.
 
 use crate::Trouble;
-use crate::holds::{literals, target, translate, value};
+use crate::holds::{chosen, literals, target, translate, value};
 use pleach_exec::Machine;
 use pleach_expr::{Op, SymbolId, SymbolKind, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
@@ -199,6 +199,9 @@ fn assumptions(
     let mut out = Vec::new();
     for l in literals(terms, psi) {
         out.push(translate(terms, locs, st, l).ok_or_else(missing)?);
+    }
+    for c in &psi.choices {
+        out.extend(chosen(terms, locs, st, c));
     }
     let pins = psi.pins.iter().map(|p| (p.ptr, p.off, None));
     let pinned: BTreeMap<TermId, ObjId> = psi.pins.iter().map(|p| (p.ptr, p.obj)).collect();

@@ -5,7 +5,7 @@ use pleach_exec::{Machine, Refuted};
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{Entry, ObjId, ObjectKind, Value};
 use pleach_state::State;
-use pleach_wp::{Condition, Loc, Locs};
+use pleach_wp::{Choice, Condition, Loc, Locs};
 use rustc_hash::FxHashMap;
 
 /// A register of the frame at a call depth.
@@ -53,6 +53,23 @@ pub fn translate(terms: &mut Terms, locs: &Locs, state: &State, t: TermId) -> Op
     Some(terms.substitute(t, &map))
 }
 
+/// The pointer is into one of the objects with room for the access, or where else the choice allows; `None` if it says nothing of the state.
+pub fn chosen(terms: &mut Terms, locs: &Locs, state: &State, c: &Choice) -> Option<TermId> {
+    if c.outside || c.null {
+        return None;
+    }
+    let t = translate(terms, locs, state, c.ptr)?;
+    let mut any = Terms::FALSE;
+    for &obj in &c.objects {
+        let Some(last) = state.memory.get(obj).and_then(|o| o.size.checked_sub(c.bytes)) else { continue };
+        let (base, last) = (terms.base(obj), terms.constant(terms.width(t), last));
+        let off = terms.sub(t, base);
+        let within = terms.ule(off, last);
+        any = terms.or(any, within);
+    }
+    Some(any)
+}
+
 /// The object a pointer points to, and its offset in it.
 pub fn target(terms: &mut Terms, t: TermId) -> Option<(ObjId, TermId)> {
     let [obj] = terms.bases(t)[..] else { return None };
@@ -86,6 +103,20 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, l, "speaks of something that is not there");
         };
         must(machine, state, t, l)?;
+    }
+    for c in &psi.choices {
+        if let Some(t) = chosen(&mut machine.terms, locs, state, c) {
+            must(machine, state, t, c.ptr)?;
+        }
+    }
+    let single = psi.pins.iter().map(|p| p.ptr).chain(psi.valids.iter().map(|v| v.ptr));
+    let several = single.chain(psi.dead.iter().map(|d| d.ptr)).any(|p| {
+        let t = translate(&mut machine.terms, locs, state, p);
+        t.is_some_and(|t| !machine.terms.bases(t).is_empty() && target(&mut machine.terms, t).is_none())
+    });
+    if several {
+        // Which of them it is the path may say; that is not looked at here.
+        return Err(Trouble::Unchecked("a pointer of several parts"));
     }
     for p in &psi.pins {
         let t = translate(&mut machine.terms, locs, state, p.ptr);

@@ -32,9 +32,9 @@ impl Machine {
     /// `memmove`; a length that is not known is decided first, unless the range is short.
     pub(crate) fn copy_bytes(&mut self, st: &mut State, d: Value, s: Value, n: Value, w: u16) -> Attempt<()> {
         if let Value::Term(t) = n
-            && self.copy_guarded(st, d, s, t)?
+            && let Some(access) = self.copy_guarded(st, d, s, t)?
         {
-            note(st, || Access::Opaque);
+            note(st, || access);
             return Ok(());
         }
         let n = self.concretize(st, n, w, "the length of a memory copy")?;
@@ -80,30 +80,33 @@ impl Machine {
         }
     }
 
-    /// A copy whose length is not known; `false` if it must be decided first.
-    fn copy_guarded(&mut self, st: &mut State, d: Value, s: Value, n: TermId) -> Attempt<bool> {
-        let Some(n) = self.open_length(st, n) else { return Ok(false) };
-        let Some(from) = self.range_end(st, s, n, Purpose::Read)? else { return Ok(false) };
-        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(false) };
-        let Some(len) = self.guarded_length(st, n, from.room.min(to.room)) else { return Ok(false) };
-        if self.has_pointers(st, &from, len) || self.has_pointers(st, &to, len) {
-            return Ok(false);
+    /// A copy whose length is not known; `None` if it must be decided first.
+    fn copy_guarded(&mut self, st: &mut State, d: Value, s: Value, n: TermId) -> Attempt<Option<Access>> {
+        let Some(n) = self.open_length(st, n) else { return Ok(None) };
+        let Some(from) = self.range_end(st, s, n, Purpose::Read)? else { return Ok(None) };
+        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(None) };
+        let Some(most) = self.guarded_length(st, n, from.room.min(to.room)) else { return Ok(None) };
+        if self.has_pointers(st, &from, most) || self.has_pointers(st, &to, most) {
+            return Ok(None);
         }
+        let access = Access::CopyUpTo { to: to.obj, to_off: to.off, from: from.obj, from_off: from.off, most };
+        let apart = !self.is_segment(st, to.obj) && !self.is_segment(st, from.obj);
         let from = Place::At { obj: from.obj, off: from.off };
-        let bytes: Vec<Value> = (0..len).map(|i| self.read_byte(st, from, i)).collect();
+        let bytes: Vec<Value> = (0..most).map(|i| self.read_byte(st, from, i)).collect();
         self.write_guarded(st, &to, n, &bytes);
-        Ok(true)
+        Ok(Some(if apart { access } else { Access::Opaque }))
     }
 
-    fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> Attempt<bool> {
-        let Some(n) = self.open_length(st, n) else { return Ok(false) };
-        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(false) };
-        let Some(len) = self.guarded_length(st, n, to.room) else { return Ok(false) };
-        if self.has_pointers(st, &to, len) {
-            return Ok(false);
+    fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> Attempt<Option<Access>> {
+        let Some(n) = self.open_length(st, n) else { return Ok(None) };
+        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(None) };
+        let Some(most) = self.guarded_length(st, n, to.room) else { return Ok(None) };
+        if self.has_pointers(st, &to, most) {
+            return Ok(None);
         }
-        self.write_guarded(st, &to, n, &vec![byte; len as usize]);
-        Ok(true)
+        self.write_guarded(st, &to, n, &vec![byte; most as usize]);
+        let apart = !self.is_segment(st, to.obj);
+        Ok(Some(if apart { Access::FillUpTo { obj: to.obj, off: to.off, most } } else { Access::Opaque }))
     }
 
     /// The length as the path knows it, if that is no number.
@@ -157,9 +160,9 @@ impl Machine {
 
     pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> Attempt<()> {
         if let Value::Term(t) = n
-            && self.fill_guarded(st, d, byte, t)?
+            && let Some(access) = self.fill_guarded(st, d, byte, t)?
         {
-            note(st, || Access::Opaque);
+            note(st, || access);
             return Ok(());
         }
         let n = self.concretize(st, n, w, "the length of a memory fill")?;

@@ -6,15 +6,16 @@
 //! first moved into one segment, so that a write to many words is one store to an array.
 //! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
 
-use crate::access::{Place, Purpose, note, uninit_name};
+use crate::access::{Place, Purpose, uninit_name};
 use crate::config::Resolution;
 use crate::flow::{Attempt, Flow, Step};
-use crate::machine::Machine;
+use crate::machine::{Machine, fixed_objects};
 use crate::resolution::Sorted;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::resolve::{Candidate, mirror};
+use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, Value};
-use pleach_state::{Access, ForkKind, State};
+use pleach_state::{Access, Among, ForkKind, State, ways};
 use std::rc::Rc;
 
 /// One target of a pointer: when, which, where in it.
@@ -22,6 +23,9 @@ pub(crate) type Goal = (TermId, ObjId, TermId);
 
 /// Up to so many words a write guards every word; beyond it a segment becomes an array.
 const GUARDED_WORDS: u64 = 64;
+
+/// An access to more objects is not worth to be described.
+const MAX_RECORDED: usize = 8;
 
 /// Where an access goes.
 #[derive(Clone, Debug)]
@@ -72,9 +76,44 @@ impl Machine {
         };
         match &located {
             Located::One(place) => self.record(st, *place, n),
-            Located::Among { .. } => note(st, || Access::Opaque),
+            Located::Among { targets, .. } => self.record_among(st, targets, n),
         }
         Ok(located)
+    }
+
+    /// Records an access to one of several objects, with ways to them.
+    fn record_among(&self, st: &mut State, targets: &[Goal], n: u64) {
+        if !st.recording {
+            return;
+        }
+        let mut objects: Vec<Among> = Vec::new();
+        for &(_, obj, off) in targets {
+            let k = self.terms.as_const(off);
+            let aligned = n.is_power_of_two() && u32::from(trailing_zeros(&self.terms, off)) >= n.trailing_zeros();
+            match objects.iter_mut().find(|o| o.obj == obj) {
+                Some(o) => {
+                    o.off = o.off.filter(|_| o.off == k);
+                    o.aligned &= aligned;
+                }
+                None => {
+                    let size = st.memory.get(obj).map_or(0, |o| o.size);
+                    objects.push(Among { obj, size, off: k, aligned });
+                }
+            }
+        }
+        let program = &self.code.program;
+        let word = u64::from(self.pointer_bits()) / 8;
+        let wanted: Vec<ObjId> = objects.iter().map(|o| o.obj).collect();
+        // What happens in a segment may happen to any member.
+        let plain = wanted.len() <= MAX_RECORDED && !wanted.iter().any(|o| self.is_segment(st, *o));
+        let links = match plain {
+            true => ways(st, fixed_objects(program), program.globals.len() as u32, word, &wanted),
+            false => None,
+        };
+        st.trace.access(match links {
+            Some(links) => Access::Among { objects: objects.into(), links: links.into() },
+            None => Access::Opaque,
+        });
     }
 
     pub(crate) fn locate_by_policy(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {

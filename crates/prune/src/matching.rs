@@ -10,6 +10,7 @@ use pleach_expr::{Growing, Model, Op, SymbolId, TermId, Terms, facts, mask, sign
 use pleach_memory::resolve::candidates;
 use pleach_memory::{Entry, ObjId, Object, ObjectKind, Value};
 use pleach_state::seams::Logic;
+pub(crate) use pleach_state::ways::frames;
 use pleach_state::{Frame, State};
 use pleach_wp::{Choice, Condition, Dead, Home, Loc, Locs, Pin, Sum, Valid};
 use rustc_hash::FxHashMap;
@@ -597,13 +598,6 @@ fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, byte
 pub(crate) fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
     let frame = frames(state).find(|(d, _)| *d == depth)?.1;
     frame.register(slot)
-}
-
-/// Frames with their call depths, from the top.
-pub(crate) fn frames(state: &State) -> impl Iterator<Item = (u32, &Frame)> {
-    let below = std::iter::successors(state.callers.as_deref(), |c| c.below.as_deref());
-    // The frame in a caller entry of depth d is the one at depth d - 1.
-    std::iter::once((state.call_depth(), &state.frame)).chain(below.map(|c| (c.depth - 1, &c.frame)))
 }
 
 fn at_home(state: &State, home: Home, obj: ObjId, kind: ObjectKind) -> bool {

@@ -9,19 +9,13 @@
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;
 use pleach_expr::{TermId, Terms, facts};
-use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_memory::{ObjId, ObjectKind};
 use pleach_state::seams::Logic;
-use pleach_state::{ErrorKind, Frame, State};
-use pleach_wp::{Choice, Condition, GiveUp, Home, Loc, Pin, Walked};
+use pleach_state::{ErrorKind, State, ways};
+use pleach_wp::{Choice, Condition, GiveUp, Home, Pin, Walked};
 use rustc_hash::FxHashSet;
-use std::collections::VecDeque;
 
 const UNKNOWN: GiveUp = GiveUp("a fork over the targets of a pointer");
-/// So many words of memory are looked at for a way to an object.
-const LOOK: usize = 8192;
-
-/// An object, the place that holds its address with the offset, and the step that found that place's object.
-type Step = (Option<usize>, Option<(Loc, u64)>, ObjId);
 
 /// The ways that children went.
 #[derive(Default)]
@@ -163,81 +157,9 @@ impl Interpolation {
 
     /// Pins that lead from registers and globals to the object; none for one that is the same in every state.
     fn anchors(&mut self, logic: &mut dyn Logic, state: &State, obj: ObjId) -> Walked<Vec<Pin>> {
-        let mut out = Vec::new();
-        let Some(way) = self.way_to(logic, state, obj) else { return Err(UNKNOWN) };
         let w = logic.terms().pointer_bits;
-        for (from, to, off) in way {
-            let ptr = self.locs.term(logic.terms(), from, w);
-            out.push(Pin::new(ptr, to, Some(off)));
-        }
-        Ok(out)
-    }
-
-    /// Places that hold the address of the next object, the last that of `obj`.
-    fn way_to(&self, logic: &mut dyn Logic, state: &State, obj: ObjId) -> Option<Vec<(Loc, ObjId, u64)>> {
-        if obj.0 < self.fixed {
-            return Some(Vec::new());
-        }
-        let word = u64::from(logic.terms().pointer_bits) / 8;
         let globals = logic.program().globals.len() as u32;
-        // Each object with the step that found it.
-        let mut found: Vec<Step> = Vec::new();
-        let mut seen: FxHashSet<ObjId> = FxHashSet::default();
-        let mut todo: VecDeque<usize> = VecDeque::new();
-        let mut add = |found: &mut Vec<_>, todo: &mut VecDeque<usize>, before, step, o: ObjId| {
-            if seen.insert(o) {
-                todo.push_back(found.len());
-                found.push((before, step, o));
-            }
-        };
-        for (depth, frame) in outermost_first(state) {
-            for (slot, v) in frame.regs.iter().enumerate() {
-                if let &Value::Ptr { obj: o, off } = v
-                    && o.0 >= self.fixed
-                    && let Ok(off) = u64::try_from(off)
-                {
-                    let loc = Loc::Reg { depth, slot: slot as u32 };
-                    add(&mut found, &mut todo, None, Some((loc, off)), o);
-                }
-            }
-        }
-        for g in 0..globals {
-            add(&mut found, &mut todo, None, None, ObjId(g));
-        }
-        let mut looked = 0;
-        while let Some(i) = todo.pop_front() {
-            let o = found[i].2;
-            if o == obj {
-                let mut way = Vec::new();
-                let mut at = Some(i);
-                while let Some((before, step, o)) = at.map(|i| found[i]) {
-                    way.extend(step.map(|(loc, off)| (loc, o, off)));
-                    at = before;
-                }
-                way.reverse();
-                return Some(way);
-            }
-            let Some(object) = state.memory.get(o) else { continue };
-            for at in (0..object.size).step_by(word as usize) {
-                looked += 1;
-                if looked > LOOK {
-                    return None;
-                }
-                if let Some(Value::Ptr { obj: to, off }) = object.contents.read_cell(at, word as usize)
-                    && to.0 >= self.fixed
-                    && let Ok(off) = u64::try_from(off)
-                {
-                    let loc = Loc::Cell { obj: o, off: at, bytes: word as u32 };
-                    add(&mut found, &mut todo, Some(i), Some((loc, off)), to);
-                }
-            }
-        }
-        None
+        let links = ways(state, self.fixed, globals, u64::from(w) / 8, &[obj]).ok_or(UNKNOWN)?;
+        Ok(links.into_iter().map(|l| Pin::of_link(&mut self.locs, logic.terms(), l)).collect())
     }
-}
-
-fn outermost_first(state: &State) -> Vec<(u32, &Frame)> {
-    let mut frames: Vec<_> = crate::matching::frames(state).collect();
-    frames.reverse();
-    frames
 }

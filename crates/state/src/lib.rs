@@ -15,6 +15,7 @@ pub mod state;
 pub mod step;
 pub mod trace;
 pub mod tree;
+pub mod ways;
 
 pub use checked::CheckedPruner;
 pub use frame::{Callers, Frame, JumpPoint};
@@ -25,5 +26,6 @@ pub use path::{PathConstraint, Relevant};
 pub use record::{Decision, Record};
 pub use state::{AtExit, Phase, State, StateId};
 pub use step::{Child, Step};
-pub use trace::{Access, Exit, ForkKind, Trace};
+pub use trace::{Access, Among, Exit, ForkKind, Trace};
 pub use tree::{NodeId, Status, Tree};
+pub use ways::{Holder, Link, ways};

@@ -5,6 +5,7 @@
 //! *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly one entry in `accesses`, in the
 //! order of execution; a call into a body has one for each structure it passes by value.
 
+use crate::ways::Link;
 use pleach_ir::{FuncId, Range, Ty};
 use pleach_memory::{ObjId, Value};
 use std::rc::Rc;
@@ -40,6 +41,15 @@ pub enum Exit {
 /// Arguments in memory: offset and type of each.
 pub type Arguments = Rc<[(u64, Ty)]>;
 
+/// One of the objects that a pointer may be into: at a constant offset, or anywhere. `aligned`: at a multiple of the bytes accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Among {
+    pub obj: ObjId,
+    pub size: u64,
+    pub off: Option<u64>,
+    pub aligned: bool,
+}
+
 #[derive(Clone, Debug)]
 pub enum Access {
     At {
@@ -51,6 +61,11 @@ pub enum Access {
         obj: ObjId,
         size: u64,
         aligned: bool,
+    },
+    /// into one of several objects, by the pointer; the links lead to them
+    Among {
+        objects: Rc<[Among]>,
+        links: Rc<[Link]>,
     },
     /// a fresh object of so many bytes; `zeroed` or never written
     Alloc {
@@ -129,6 +144,19 @@ pub enum Access {
         obj: ObjId,
         off: u64,
         len: u64,
+    },
+    /// as many bytes as the length says, which was not known but at most this
+    CopyUpTo {
+        to: ObjId,
+        to_off: u64,
+        from: ObjId,
+        from_off: u64,
+        most: u64,
+    },
+    FillUpTo {
+        obj: ObjId,
+        off: u64,
+        most: u64,
     },
     /// one offset or both were not constant (`None`); `whole`: an offset like that is a multiple of the length, which is that of a word
     CopyWithin {

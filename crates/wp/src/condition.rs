@@ -5,6 +5,7 @@ use crate::sum::Sum;
 use pleach_expr::arc::Meet;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, ObjectKind};
+use pleach_state::{Holder, Link};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -63,6 +64,16 @@ impl Pin {
     /// Points into the object, nothing else asked.
     pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> Pin {
         Pin { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, home: Home::Any }
+    }
+
+    /// What a link says, as a pin.
+    pub fn of_link(locs: &mut Locs, terms: &mut Terms, link: Link) -> Pin {
+        let w = terms.pointer_bits;
+        let loc = match link.holder {
+            Holder::Register { depth, slot } => Loc::Reg { depth, slot },
+            Holder::Memory { obj, off } => Loc::Cell { obj, off, bytes: u32::from(w) / 8 },
+        };
+        Pin::new(locs.term(terms, loc, w), link.to, Some(link.off))
     }
 }
 

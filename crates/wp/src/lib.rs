@@ -2,9 +2,11 @@
 //!
 //! This crate knows no states: it walks conditions over locations back over a record of what was executed.
 
+mod among;
 mod call;
 mod compute;
 pub mod condition;
+mod lengths;
 mod live;
 pub mod loc;
 mod memory;

@@ -49,6 +49,17 @@ impl Walker<'_> {
                 self.valid_unless_evident(p, obj, None, bytes, false);
                 Ok(())
             }
+            Access::Among { ref objects, ref links } => {
+                let p = self.pointer(f, depth, ptr)?;
+                if needed {
+                    let value = self.read_among(p, objects, bytes)?;
+                    let w = self.width(ty);
+                    let value = self.terms.resize_unsigned(value, w);
+                    self.assign(f, depth, dst, value);
+                }
+                self.among(p, objects, links, bytes, false)
+            }
+            Access::Opaque => Err(GiveUp("an access to one of several objects")),
             _ => Err(GiveUp("the record does not fit the program")),
         }
     }
@@ -94,6 +105,16 @@ impl Walker<'_> {
                 self.valid_unless_evident(p, obj, None, bytes, true);
                 Ok(())
             }
+            Access::Among { ref objects, ref links } => {
+                if looks {
+                    let w = self.width(ty);
+                    let v = self.operand(f, depth, value, w)?;
+                    let v = self.terms.zext(v, (bytes * 8) as u16);
+                    self.write_among(p, objects, bytes, v)?;
+                }
+                self.among(p, objects, links, bytes, true)
+            }
+            Access::Opaque => Err(GiveUp("an access to one of several objects")),
             _ => Err(GiveUp("the record does not fit the program")),
         }
     }
@@ -363,6 +384,9 @@ impl Walker<'_> {
         access: &Access,
     ) -> Walked<()> {
         let (d, s) = (self.pointer(f, depth, dst)?, self.pointer(f, depth, src)?);
+        if let Access::CopyUpTo { .. } = access {
+            return self.copied_up_to(f, depth, (d, s), (len, len_width), access);
+        }
         let n = self.copied(d, s, access)?;
         self.length(f, depth, len, len_width, n)
     }
@@ -402,6 +426,7 @@ impl Walker<'_> {
         let d = self.pointer(f, depth, dst)?;
         match *access {
             Access::Empty => self.length(f, depth, len, len_width, 0),
+            Access::FillUpTo { .. } => self.filled_up_to(f, depth, d, byte, (len, len_width), access),
             Access::Fill { obj, off, len: n } => {
                 let looks = self.condition.looks_into_memory(self.terms, self.locs);
                 if looks {

@@ -69,14 +69,28 @@ impl Walker<'_> {
         value: TermId,
         aligned: bool,
     ) -> Walked<bool> {
+        let map = self.somewhere(ptr, obj, bytes, value, aligned)?;
+        self.replace_all(&map);
+        Ok(!map.is_empty())
+    }
+
+    /// What becomes of the cells that the condition mentions.
+    pub(crate) fn somewhere(
+        &mut self,
+        ptr: TermId,
+        obj: ObjId,
+        bytes: u64,
+        value: TermId,
+        aligned: bool,
+    ) -> Walked<FxHashMap<TermId, TermId>> {
         let cells: Vec<_> = self.cells(obj).collect();
+        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         if cells.is_empty() {
-            return Ok(false);
+            return Ok(map);
         }
         if !aligned || cells.len() > MAX_CELLS {
             return Err(GiveUp("a write at a symbolic offset"));
         }
-        let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         let off = self.offset(ptr, obj);
         for (var, at, n) in cells {
             // Word by word of those written, byte-exactly at the ends.
@@ -95,8 +109,7 @@ impl Walker<'_> {
             let whole = parts.into_iter().reduce(|low, high| self.terms.concat(high, low));
             map.insert(var, whole.unwrap_or(Terms::FALSE));
         }
-        self.replace_all(&map);
-        Ok(true)
+        Ok(map)
     }
 
     /// So many bytes were copied, from or to a place that is not constant.
