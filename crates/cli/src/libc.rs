@@ -78,5 +78,11 @@ pub fn built(need: Need) -> Option<Library> {
 fn from(archive: PathBuf, need: Need) -> Library {
     let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
     let stand_ins = if need == Need::Output { Vec::new() } else { names(pleach_exec::STAND_INS) };
-    Library { archive, kept: names(pleach_exec::KEPT), stand_ins, always: need == Need::Always }
+    Library {
+        archive,
+        kept: names(pleach_exec::KEPT),
+        stand_ins,
+        silent: names(pleach_exec::SILENT),
+        always: need == Need::Always,
+    }
 }

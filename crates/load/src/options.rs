@@ -71,6 +71,8 @@ pub struct Library {
     pub kept: Vec<String>,
     /// functions that the engine stands in for as long as the library is not linked
     pub stand_ins: Vec<String>,
+    /// of these, functions that stand in only where nobody looks at their result
+    pub silent: Vec<String>,
     /// link it also when the program calls nothing that is neither defined nor modelled
     pub always: bool,
 }

@@ -129,6 +129,9 @@ pub const STAND_INS: &[&str] = &[
     "__errno_location",
 ];
 
+/// Stand-ins whose result is no model's: a program that looks at it gets the library.
+pub const SILENT: &[&str] = &["printf", "fprintf", "vprintf", "vfprintf", "dprintf"];
+
 impl Machine {
     /// A C string that lies concretely in memory.
     pub(crate) fn c_string(&mut self, st: &mut State, p: Value) -> Option<String> {
