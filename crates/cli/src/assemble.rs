@@ -160,6 +160,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         },
         contexts: (!args.no_resolution_contexts).then_some(args.resolution_context),
         reuse_segments: !args.no_segment_reuse,
+        narrow_offsets: !args.no_narrow_offsets,
         splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size }),
         check_resolution: args.check_resolution,
         program_name: program_name(&args.files),

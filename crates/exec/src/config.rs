@@ -110,6 +110,8 @@ pub struct ExecConfig {
     pub contexts: Option<u32>,
     /// the same objects joined at the same place get the same address on every path (default: on)
     pub reuse_segments: bool,
+    /// an offset that depends on one byte of few values is a choice between them (default: on)
+    pub narrow_offsets: bool,
     /// default: none
     pub splitting: Option<Splitting>,
     /// decide every access through a pointer with several targets once more by the solver (default: off)
@@ -158,6 +160,7 @@ impl Default for ExecConfig {
             resolution: Resolution::Fork,
             contexts: Some(4),
             reuse_segments: true,
+            narrow_offsets: true,
             splitting: None,
             check_resolution: false,
             program_name: "program".into(),

@@ -24,6 +24,7 @@ mod ending;
 mod entry;
 mod external;
 mod feasible;
+mod few;
 mod float;
 mod flow;
 mod guarded;

@@ -50,6 +50,7 @@ pub struct Machine {
     pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
     pub(crate) placements: crate::placement::Placements,
     pub(crate) numbers: crate::numbers::Numbers,
+    pub(crate) few: crate::few::Few,
     /// decisions about pointers that the solver does not confirm
     pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
@@ -119,6 +120,7 @@ impl Machine {
             partition,
             placements: Default::default(),
             numbers: Default::default(),
+            few: Default::default(),
             disagreements: Vec::new(),
             instructions: 0,
             said: Vec::new(),

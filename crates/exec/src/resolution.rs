@@ -107,6 +107,7 @@ impl Machine {
         })?;
         self.pin_bases(st, off);
         let plain = self.plain(st, off);
+        let (plain, off) = self.among_few(st, plain).map_or((plain, off), |few| (few, few));
         Ok(match self.terms.as_const(plain) {
             Some(k) => Place::At { obj, off: k },
             // INCOMPLETE: an index of 32 bits would wrap around.

@@ -43,6 +43,9 @@ pub struct RunArgs {
     /// Give every segment an address of its own
     #[arg(long, help_heading = "Memory")]
     pub no_segment_reuse: bool,
+    /// Take an offset that depends on one byte for what its term may mean, not for the few values that the path leaves
+    #[arg(long, help_heading = "Memory")]
+    pub no_narrow_offsets: bool,
     /// Split objects of more bytes than this (300) where they are accessed at an unknown offset
     #[arg(long, value_name = "BYTES", help_heading = "Memory")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]
