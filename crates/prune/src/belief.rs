@@ -6,7 +6,7 @@
 //! explored counts at most for what those that were do on average.
 
 /// What was seen of a subtree that did not end is believed so many times, and more often the fewer probes end.
-const BEYOND: u64 = 4;
+const BEYOND: u64 = 2;
 const FAR_BEYOND: u64 = 64;
 /// One probe has at least one part in so many in the average.
 const WEIGHT: u64 = 8;
@@ -56,7 +56,7 @@ impl Belief {
         self.probes += 1;
         self.ended += u64::from(ended);
         self.cost += PROBE + cost;
-        let times = (2 * self.probes / (self.ended + 1)).clamp(BEYOND, FAR_BEYOND);
+        let times = (self.probes / (self.ended + 1)).clamp(BEYOND, FAR_BEYOND);
         let found = if ended { cost } else { cost.saturating_mul(times).min(whole.max(cost)) };
         let weight = self.probes.min(WEIGHT);
         self.usual = Some(self.usual.map_or(found, |u| u - u / weight + found / weight));

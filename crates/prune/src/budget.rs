@@ -67,7 +67,7 @@ pub struct Budget {
     steps: u64,
     /// what covered states would have cost
     saved: u64,
-    pub belief: Belief,
+    belief: Belief,
     /// what was spent on the first path: it costs most before there is anything to compare with
     first: u64,
     resting: bool,
@@ -99,6 +99,11 @@ impl Budget {
     pub fn doubts(&self, whole: u64, number: u32, effort: Effort, forks: u64) -> bool {
         let spent = self.spent();
         !self.always && self.saved / PLENTY < spent && self.belief.doubts(whole, number, explored(effort, forks), spent)
+    }
+
+    /// What is believed of it if it was not.
+    pub fn believed(&self, whole: u64) -> u64 {
+        self.belief.of(whole)
     }
 
     /// That was explored aside; what it counts for.
@@ -169,7 +174,7 @@ fn explored(effort: Effort, forks: u64) -> u64 {
 pub struct Cost {
     /// what was executed
     pub executed: u64,
-    /// what it would have cost without pruning, as far as that is believed
+    /// what it would have cost without pruning, if all was possible that was covered
     pub whole: u64,
 }
 

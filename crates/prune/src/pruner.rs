@@ -60,8 +60,8 @@ pub(crate) struct Open {
 pub(crate) struct Covering {
     condition: Condition,
     entry: Rc<Entry>,
-    /// what it would have cost, if that was found
-    found: Option<u64>,
+    /// what it counts for, if it was explored, and whether to the end
+    found: Option<(u64, bool)>,
 }
 
 /// How a branch is crossed on the way back, and what a node keeps.
@@ -315,16 +315,17 @@ impl Pruner for Interpolation {
 
     fn probed(&mut self, effort: Effort, forks: u64, ended: bool) {
         if let Some(c) = &mut self.covering {
-            c.found = Some(self.budget.probed(c.entry.work.whole, effort, forks, ended));
+            c.found = Some((self.budget.probed(c.entry.work.whole, effort, forks, ended), ended));
         }
     }
 
     fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
         let Some(Covering { condition, entry, found }) = self.covering.take() else { return };
-        let believed = || self.budget.belief.of(entry.work.whole);
-        let work = Cost::saved(found.unwrap_or_else(believed));
+        let saved = found.map_or_else(|| self.budget.believed(entry.work.whole), |(cost, _)| cost);
+        // What an end was seen of is true further up as well.
+        let work = Cost::saved(found.filter(|f| f.1).map_or(entry.work.whole, |f| f.0));
         if !self.open.contains_key(&state.node) {
-            return self.budget.saved(work.whole);
+            return self.budget.saved(saved);
         }
         let watch = Watch::start(logic);
         let trace = std::mem::take(&mut state.trace);
@@ -338,7 +339,7 @@ impl Pruner for Interpolation {
             }
             o.work = work.and(Cost::executed(state.instructions - o.state.instructions, 0));
         }
-        self.budget.saved(work.whole);
+        self.budget.saved(saved);
         let spent = watch.stop(logic, self);
         self.figures.times.propagate += spent;
     }
