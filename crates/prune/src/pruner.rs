@@ -167,6 +167,7 @@ impl Interpolation {
                 Ok(()) => {
                     let binding = std::mem::take(&mut matcher.binding);
                     self.figures.covered += 1;
+                    self.open.pays = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(logic, &binding, state, &entry.condition);
                     self.covering = Some(Covering { condition, entry: entry.clone(), found: None });
