@@ -48,7 +48,9 @@ const WORKS: [(Work, &str, u64); 9] = [
     (Work::TryLiteral, "work: literals tried", 18),
 ];
 
-/// A question to the solver chain, and to the back end if no link had the answer; by pruning or by execution.
+/// A question of pruning's: which constraints it concerns, and the solver chain.
+const ASK: u64 = 70;
+/// A question of execution's, and one of either to the back end if no link had the answer.
 const QUERY: u64 = 25;
 const HARD_QUERY: u64 = 2500;
 /// The back end asked once more whether it should stop: so it counts its search.
@@ -116,7 +118,7 @@ impl Budget {
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * QUERY + self.hard * HARD_QUERY + self.steps * STEP + self.belief.cost
+        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP + self.belief.cost
     }
 
     /// What execution has cost so far.
