@@ -103,7 +103,7 @@ impl Machine {
                 copies.push(id);
                 v = to;
             }
-            v = self.fit_argument(v, self.width_of(a.ty), self.width_of(p.ty));
+            v = self.fit(v, self.width_of(a.ty), self.width_of(p.ty));
             values.push(v);
         }
         let mut rest: Rc<[(Value, Ty)]> = Rc::new([]);
@@ -120,8 +120,8 @@ impl Machine {
         Flow::Frame
     }
 
-    /// A call whose argument has another width than the parameter (old-style declarations).
-    fn fit_argument(&mut self, v: Value, from: u16, to: u16) -> Value {
+    /// A value that is taken for one of another width (old-style declarations).
+    pub(crate) fn fit(&mut self, v: Value, from: u16, to: u16) -> Value {
         if from == to || v == Value::Undef {
             return v;
         }

@@ -41,8 +41,11 @@ impl Machine {
             st.trace.access(Access::Returned { caller: st.frame.func, dsts, dropped: dropped.into() });
             st.trace.leave(left.0, left.1, left.2, Exit::Return, st.inst);
         }
-        for (d, v) in caller.dsts[dsts.as_range()].iter().zip(results) {
-            st.frame.regs[d.index()] = v;
+        let given = f.args[values.as_range()].iter().zip(results);
+        for (d, (a, v)) in caller.dsts[dsts.as_range()].iter().zip(given) {
+            // A call without a declaration may take the result for a type of another width.
+            let (from, to) = (self.width_of(a.ty), self.width_of(caller.slots[d.index()].ty));
+            st.frame.regs[d.index()] = self.fit(v, from, to);
         }
         match st.phase {
             Phase::Constructor(n) if st.callers.is_none() => {
