@@ -2,6 +2,7 @@
 
 use crate::coverage::Coverage;
 use crate::machine::Machine;
+use crate::placement::Placements;
 
 /// How things stood before.
 pub struct Aside {
@@ -9,6 +10,7 @@ pub struct Aside {
     instructions: u64,
     queries: u64,
     arrivals: usize,
+    placements: Placements,
 }
 
 impl Machine {
@@ -19,6 +21,7 @@ impl Machine {
             instructions: self.instructions,
             queries: self.queries,
             arrivals: self.arrivals.len(),
+            placements: self.placements.clone(),
         }
     }
 
@@ -27,5 +30,7 @@ impl Machine {
         self.instructions = before.instructions;
         self.queries = before.queries;
         self.arrivals.truncate(before.arrivals);
+        // SOUND: what was cut aside is not cut in the run.
+        self.placements = before.placements;
     }
 }

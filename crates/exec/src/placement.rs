@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const TRIES: u32 = 16;
 
 /// Per place of the program: how many conditions were tried, and whether something was cut there.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Placements {
     tried: FxHashMap<(FuncId, u32), u32>,
     cut: FxHashSet<(FuncId, u32)>,
