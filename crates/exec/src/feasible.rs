@@ -226,6 +226,7 @@ impl Machine {
                 child.forget_covered();
             }
             self.add(&mut child, side);
+            child.failing = matches!(end, Some(End::Error(_)));
             children.push(Child { state: child, condition, end });
         }
         Flow::Stop(Step::Fork(children))

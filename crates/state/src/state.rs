@@ -52,6 +52,8 @@ pub struct State {
     pub covered_new: bool,
     /// forks above this state
     pub depth: u32,
+    /// the side of a fork that fails, before anything else is executed
+    pub failing: bool,
     /// a branch of this path would go otherwise if objects lay elsewhere
     pub placed: bool,
     /// `klee_set_forking(0)`
@@ -123,6 +125,7 @@ impl State {
             since_new: 0,
             covered_new: false,
             depth: 0,
+            failing: false,
             placed: false,
             forking: true,
             preferences: Rc::new(Vec::new()),
