@@ -66,9 +66,10 @@ fn main() -> ExitCode {
 }
 
 fn end(result: Result<error::Code, error::CliError>) -> ExitCode {
-    match result {
-        Ok(code) => code.into(),
-        Err(error) => complain(error),
+    match (result, out::failure()) {
+        (Err(error), _) => complain(error),
+        (Ok(_), Some(why)) => complain(error::CliError::Usage(format!("the output cannot be written: {why}"))),
+        (Ok(code), None) => code.into(),
     }
 }
 

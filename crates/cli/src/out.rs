@@ -1,16 +1,26 @@
 //! Standard output and error for readers that go away, as `head` does.
 //!
 //! The standard library's macros panic when the pipe is closed, which would end an exploration in its midst. These take their place in the
-//! whole crate: what nobody reads is dropped, and the command goes on to its end.
+//! whole crate: what nobody reads is dropped, and the command goes on to its end. It goes on, too, where the output cannot be written (a
+//! full disk), and says so when it ends.
 
 use std::fmt::Arguments;
-use std::io::{ErrorKind, Write};
+use std::io::{Error, ErrorKind, Write};
+use std::sync::OnceLock;
+
+static FAILURE: OnceLock<Error> = OnceLock::new();
 
 pub fn write(to: &mut impl Write, text: Arguments) {
-    match to.write_fmt(text) {
-        Err(why) if why.kind() != ErrorKind::BrokenPipe => panic!("cannot write the output: {why}"),
-        _ => {}
+    if let Err(why) = to.write_fmt(text).and_then(|()| to.flush())
+        && why.kind() != ErrorKind::BrokenPipe
+    {
+        let _ = FAILURE.set(why);
     }
+}
+
+/// Why some of the output could not be written.
+pub fn failure() -> Option<&'static Error> {
+    FAILURE.get()
 }
 
 macro_rules! print {

@@ -34,3 +34,14 @@ fn a_reader_that_goes_away_ends_no_run() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
     assert!(summary.contains("assert"), "{summary}");
 }
+
+/// The disk is full where its output goes: the run goes on to its end, and then says so.
+#[test]
+fn output_that_cannot_be_written_is_an_error_at_the_end() {
+    let script = "exec \"$0\" verify --output-dir run prog.c >/dev/full";
+    let (output, summary) = run("full", "int main(void) { return 0; }\n", script);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("the output cannot be written"), "{told}");
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(summary.contains("safe"), "{summary}");
+}

@@ -1,5 +1,6 @@
 //! Steps that are no part of the run: what the machine counts and collects is put back afterwards.
 
+use crate::beside::Beside;
 use crate::coverage::Coverage;
 use crate::machine::Machine;
 use crate::placement::Placements;
@@ -10,6 +11,7 @@ pub struct Aside {
     instructions: u64,
     queries: u64,
     arrivals: usize,
+    beside: Beside,
     placements: Placements,
 }
 
@@ -21,6 +23,7 @@ impl Machine {
             instructions: self.instructions,
             queries: self.queries,
             arrivals: self.arrivals.len(),
+            beside: self.beside.clone(),
             placements: self.placements.clone(),
         }
     }
@@ -31,6 +34,7 @@ impl Machine {
         self.queries = before.queries;
         self.arrivals.truncate(before.arrivals);
         // SOUND: what was cut aside is not cut in the run.
+        self.beside = before.beside;
         self.placements = before.placements;
     }
 }

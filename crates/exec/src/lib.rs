@@ -11,6 +11,7 @@ pub mod semantics {
     pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};
     pub use crate::scalar::scalar_terms;
 }
+mod beside;
 mod branches;
 mod bulk;
 mod call;

@@ -49,6 +49,7 @@ pub struct Machine {
     /// which objects belong together, only for static segments
     pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
     pub(crate) placements: crate::placement::Placements,
+    pub(crate) beside: crate::beside::Beside,
     pub(crate) numbers: crate::numbers::Numbers,
     pub(crate) few: crate::few::Few,
     /// decisions about pointers that the solver does not confirm
@@ -119,6 +120,7 @@ impl Machine {
             contexts: Default::default(),
             partition,
             placements: Default::default(),
+            beside: Default::default(),
             numbers: Default::default(),
             few: Default::default(),
             disagreements: Vec::new(),

@@ -7,25 +7,23 @@
 //! other way. *Direction*: a few placements are tried, so a dependence may stay unseen. Functions of the C library are not looked at: what
 //! they do by address (whole words at a time) makes no difference to their results.
 
-use crate::feasible::Side;
-use crate::flow::{Attempt, Child, Flow, Step};
+use crate::flow::Attempt;
 use crate::machine::Machine;
-use pleach_expr::{TermId, Terms, base_range, facts};
+use pleach_expr::{TermId, base_range, facts};
 use pleach_ir::{CmpOp, FuncId};
 use pleach_memory::{ObjId, Value};
 use pleach_smt::Based;
 use pleach_smt::link::address::agnostic::is_agnostic;
-use pleach_state::{Cut, End, ForkKind, State};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pleach_state::State;
+use rustc_hash::FxHashMap;
 
 /// Conditions that are tried at one place of the program.
 const TRIES: u32 = 16;
 
-/// Per place of the program: how many conditions were tried, and whether something was cut there.
+/// Per place of the program: how many conditions were tried.
 #[derive(Clone, Default)]
 pub struct Placements {
     tried: FxHashMap<(FuncId, u32), u32>,
-    cut: FxHashSet<(FuncId, u32)>,
 }
 
 impl Machine {
@@ -34,7 +32,7 @@ impl Machine {
         if !self.terms.has(condition, facts::HAS_BASE) {
             return Ok(());
         }
-        if self.placements.cut.contains(&(st.frame.func, st.inst)) {
+        if self.is_cut_beside(st) {
             st.placed = true;
             return Ok(());
         }
@@ -108,24 +106,6 @@ impl Machine {
                 let sizes = self.sizes(st, constraints);
                 sizes.is_some_and(|sizes| !is_agnostic(&self.terms, &Based { constraints, sizes: &sizes }))
             })
-    }
-
-    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
-    pub(crate) fn cut_beside(&mut self, st: &mut State, what: &str) -> Attempt<()> {
-        if !self.placements.cut.insert((st.frame.func, st.inst)) {
-            return Ok(());
-        }
-        let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
-        let model = relevant.model.clone();
-        let here = Side { condition: Terms::TRUE, plain: Terms::TRUE, relevant, model };
-        let mut other = st.clone();
-        other.forget_covered();
-        let mut flow = self.split(st, vec![(here, None)], ForkKind::Other);
-        if let Flow::Stop(Step::Fork(children)) = &mut flow {
-            let end = Some(End::Cut(Cut::Concretized(what.into())));
-            children.push(Child { state: other, condition: Terms::TRUE, end });
-        }
-        Err(flow)
     }
 }
 

@@ -16,6 +16,7 @@ mod ledger;
 mod linear;
 pub mod matching;
 mod modular;
+mod objects;
 mod places;
 mod point;
 mod propagate;

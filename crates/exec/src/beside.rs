@@ -1,0 +1,39 @@
+//! Cuts beside a path that goes on: what the engine takes for given at a place of the program and what may be otherwise.
+
+use crate::feasible::Side;
+use crate::flow::{Attempt, Child, Flow, Step};
+use crate::machine::Machine;
+use pleach_expr::Terms;
+use pleach_ir::FuncId;
+use pleach_state::{Cut, End, ForkKind, State};
+use rustc_hash::FxHashSet;
+
+/// Places of the program where something was cut.
+#[derive(Clone, Default)]
+pub struct Beside {
+    cut: FxHashSet<(FuncId, u32)>,
+}
+
+impl Machine {
+    pub(crate) fn is_cut_beside(&self, st: &State) -> bool {
+        self.beside.cut.contains(&(st.frame.func, st.inst))
+    }
+
+    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
+    pub(crate) fn cut_beside(&mut self, st: &mut State, what: &str) -> Attempt<()> {
+        if !self.beside.cut.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
+        let model = relevant.model.clone();
+        let here = Side { condition: Terms::TRUE, plain: Terms::TRUE, relevant, model };
+        let mut other = st.clone();
+        other.forget_covered();
+        let mut flow = self.split(st, vec![(here, None)], ForkKind::Other);
+        if let Flow::Stop(Step::Fork(children)) = &mut flow {
+            let end = Some(End::Cut(Cut::Concretized(what.into())));
+            children.push(Child { state: other, condition: Terms::TRUE, end });
+        }
+        Err(flow)
+    }
+}
