@@ -126,17 +126,17 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
                 if fork.is_some_and(|f| Way { left: before + here.left, ..here } > f) {
                     return Err(Trouble::Unchecked("a fork that the interpolant decides"));
                 }
-                return match &a.outcome {
-                    Outcome::Ended { end: known, func, inst, .. } => {
-                        same_end(&program, &st, &end, (known, *func, *inst)).map(|()| true)
-                    }
-                    _ => same_end(&program, &st, &end, (&End::Silent, u32::MAX, 0)).map(|()| true),
-                };
+                return ends(&program, a, &st, &end);
             }
             Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
                 return Err(Trouble::Unchecked("a path was cut"));
             }
-            // A switch with one way left is no fork, but looks like one where its value is unknown.
+            // An error that is the only way left is no fork, but looks like one where its pointer is unknown.
+            Step::Fork(mut next) if !forked && matches!(&next[..], [Child { end: Some(_), .. }]) => {
+                let Some(Child { state, end: Some(end), .. }) = next.pop() else { continue };
+                return ends(&program, a, &state, &end);
+            }
+            // Nor is a switch with one way left.
             Step::Fork(mut next)
                 if next.len() == 1 && next[0].end.is_none() && fork.is_none_or(|f| at(before, &next[0]) < f) =>
             {
@@ -170,6 +170,14 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
             }
         }
     }
+}
+
+fn ends(program: &Program, a: &Account, st: &State, end: &End) -> Result<bool, Trouble> {
+    let known = match &a.outcome {
+        Outcome::Ended { end: known, func, inst, .. } => (known, *func, *inst),
+        _ => (&End::Silent, u32::MAX, 0),
+    };
+    same_end(program, st, end, known).map(|()| true)
 }
 
 fn arrives(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) -> Result<bool, Trouble> {

@@ -7,7 +7,7 @@ use pleach_expr::{Op, SymbolId, SymbolKind, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
 use pleach_state::{Callers, Frame, PathConstraint, State, Trace};
 use pleach_wp::{Condition, Loc, Locs};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What Ψ says about the value of one location.
@@ -149,13 +149,14 @@ pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Conditi
     st.decided_numbers = Default::default();
     st.frame = frame(machine, &known, own.call_depth(), &own.frame);
     st.callers = callers(machine, &known, &own.callers);
-    let objects: Vec<(ObjId, u64)> = own
+    let changing = own
         .memory
         .live()
         .filter(|(id, o)| o.kind != ObjectKind::Function && !o.readonly && !locs.is_constant(*id))
-        .map(|(id, o)| (id, o.size))
-        .collect();
-    for (id, size) in objects {
+        // The bytes of a member are its segment's.
+        .map(|(id, _)| own.memory.segment_of(id).map_or(id, |s| s.0));
+    for id in changing.collect::<BTreeSet<_>>() {
+        let size = own.memory.get(id).map_or(0, |o| o.size);
         let len = u32::try_from(size).unwrap_or(u32::MAX);
         let name = format!("audit!m{}", id.0);
         let array = machine.terms.symbols.intern(&name, SymbolKind::Array { element: 8, len });
@@ -167,13 +168,13 @@ pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Conditi
     for (loc, k) in &known {
         if let Loc::Cell { obj, off, bytes } = *loc {
             let v = known_value(&mut machine.terms, *k, &format!("m{}.{off}", obj.0));
-            let Some(o) = st.memory.get_mut(obj) else {
+            let Some((contents, w)) = st.memory.contents_mut(obj) else {
                 return Err(Trouble::Wrong(format!("Ψ speaks of object {}, which is not there", obj.0)));
             };
-            if off + u64::from(bytes) > o.size {
+            if off + u64::from(bytes) > w.len {
                 return Err(Trouble::Wrong(format!("Ψ speaks of bytes outside object {}", obj.0)));
             }
-            o.contents.write(&mut machine.terms, off, bytes as usize, v);
+            contents.write(&mut machine.terms, w.start + off, bytes as usize, v);
         }
     }
     let Some(assumptions) = assumptions(machine, locs, &st, psi)? else { return Ok(None) };
@@ -221,7 +222,7 @@ fn assumptions(
             let k = terms.constant(width, k);
             out.push(terms.eq(off, k));
         }
-        if let (Some(bytes), Some(o)) = (room, st.memory.get(obj))
+        if let (Some(bytes), Some(o)) = (room, st.memory.header(obj))
             && bytes <= o.size
         {
             let last = terms.constant(width, o.size - bytes);

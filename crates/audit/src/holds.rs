@@ -27,11 +27,11 @@ pub fn value(terms: &mut Terms, state: &State, loc: Loc, var: TermId) -> Option<
     let v = match loc {
         Loc::Reg { depth, slot } => register(state, depth, slot)?,
         Loc::Cell { obj, off, bytes } => {
-            let o = state.memory.get(obj)?;
-            if off + u64::from(bytes) > o.size {
+            let (contents, w) = state.memory.contents(obj)?;
+            if off + u64::from(bytes) > w.len {
                 return None;
             }
-            o.contents.clone().read(terms, off, bytes as usize, &|| format!("uninit!{}", obj.0))
+            contents.clone().read(terms, w.start + off, bytes as usize, &|| format!("uninit!{}", obj.0))
         }
     };
     // What was never written may be anything: the variable itself stands for it.
@@ -61,7 +61,7 @@ pub fn chosen(terms: &mut Terms, locs: &Locs, state: &State, c: &Choice) -> Opti
     let t = translate(terms, locs, state, c.ptr)?;
     let mut any = Terms::FALSE;
     for &obj in &c.objects {
-        let Some(last) = state.memory.get(obj).and_then(|o| o.size.checked_sub(c.bytes)) else { continue };
+        let Some(last) = state.memory.header(obj).and_then(|o| o.size.checked_sub(c.bytes)) else { continue };
         let (base, last) = (terms.base(obj), terms.constant(terms.width(t), last));
         let off = terms.sub(t, base);
         let within = terms.ule(off, last);
@@ -123,7 +123,7 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
         let Some((obj, off)) = t.and_then(|t| target(&mut machine.terms, t)) else {
             return wrong(machine, p.ptr, "is no pointer into one object");
         };
-        let Some(o) = state.memory.get(obj).cloned() else { return wrong(machine, p.ptr, "points to nothing") };
+        let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, p.ptr, "points to nothing") };
         let fits = obj == p.obj
             && p.size.is_none_or(|s| s == o.size)
             && !(p.write && o.readonly)
@@ -143,7 +143,7 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
         let Some((obj, off)) = t.and_then(|t| target(&mut machine.terms, t)) else {
             return wrong(machine, v.ptr, "is no valid pointer");
         };
-        let Some(o) = state.memory.get(obj).cloned() else { return wrong(machine, v.ptr, "points to nothing") };
+        let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, v.ptr, "points to nothing") };
         if o.kind == ObjectKind::Function || (v.write && o.readonly) || (v.bounded && v.bytes > o.size) {
             return wrong(machine, v.ptr, "does not allow the access");
         }

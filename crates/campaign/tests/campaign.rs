@@ -15,7 +15,8 @@ const BOUNDS: Bounds =
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {
     let mut sum = Totals::default();
-    for (seeds, promote) in [(1..101, true), (101..151, false)] {
+    let several = generate::TARGETS;
+    for (seeds, promote) in [(1..101, true), (101..151, false), (several..several + 12, true)] {
         let program = batch::compile(seeds.clone(), promote).unwrap();
         for seed in seeds {
             let (totals, words) = compare(&program, seed, BOUNDS);

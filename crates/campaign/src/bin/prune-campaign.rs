@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--memory] \
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
     [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
@@ -27,7 +27,9 @@ struct Options {
     instructions: u64,
     /// Nodes per run whose interpolant is audited.
     audit: u64,
-    /// Only the modes of memory.
+    /// Programs that choose between objects by an unknown index.
+    targets: bool,
+    /// The same, only the modes of memory.
     memory: bool,
     /// Print the programs instead.
     print: bool,
@@ -42,6 +44,7 @@ fn options() -> Option<Options> {
         jobs: 1,
         instructions: 40_000,
         audit: 60,
+        targets: false,
         memory: false,
         print: false,
         reduce: false,
@@ -55,6 +58,7 @@ fn options() -> Option<Options> {
             "--jobs" => options.jobs = number()?,
             "--audit" => options.audit = number()?,
             "--instructions" => options.instructions = number()?,
+            "--targets" => options.targets = true,
             "--memory" => options.memory = true,
             "--print" => options.print = true,
             "--reduce" => options.reduce = true,
@@ -69,8 +73,7 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    // The modes of memory are about pointers with several targets.
-    options.seed += if options.memory { generate::TARGETS } else { 0 };
+    options.seed += if options.memory || options.targets { generate::TARGETS } else { 0 };
     let end = options.seed + options.count;
     if options.print {
         (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
@@ -80,7 +83,7 @@ fn main() -> ExitCode {
         instructions: options.instructions,
         time: Duration::from_secs(20),
         recheck: 4000,
-        audit: if options.memory { 0 } else { options.audit as usize },
+        audit: options.audit as usize,
         modes: if options.memory { "memory" } else { "" },
     };
     if options.reduce {
