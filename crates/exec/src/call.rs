@@ -5,7 +5,7 @@ use crate::machine::{Code, Machine};
 use crate::models::Call;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
-use pleach_memory::resolve::{Candidate, candidates};
+use pleach_memory::resolve::Candidate;
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
 use std::rc::Rc;
@@ -238,14 +238,39 @@ impl Machine {
         found
     }
 
+    /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term mentions, and
+    /// everything else.
+    fn mentioned_functions(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
+        let zero = self.terms.constant(self.pointer_bits(), 0);
+        self.pin_bases(st, t);
+        let mut found = Vec::new();
+        let mut elsewhere = Terms::TRUE;
+        for obj in self.terms.bases(t) {
+            if self.function_at(obj).is_none() {
+                continue;
+            }
+            let address = self.terms.base(obj);
+            let guard = self.terms.eq(t, address);
+            let not = self.terms.not(guard);
+            elsewhere = self.terms.and(elsewhere, not);
+            found.push(Candidate { guard, obj: Some(obj), offset: zero });
+        }
+        found.push(Candidate { guard: elsewhere, obj: None, offset: t });
+        found
+    }
+
     /// A function pointer with several targets: one state per function, one for everything else.
     fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
-        let found = match candidates(&mut self.terms, t) {
-            Some(found) if found.iter().any(|c| c.obj.is_some()) => found,
+        let (found, otherwise) = match self.take_apart(st, t) {
+            Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
-            _ if self.config.klee => self.any_function(st, t),
-            Some(found) => found,
-            None => return Err(Flow::cut(Cut::Unsupported("a call through a computed function pointer".into()))),
+            _ if self.config.klee => (self.any_function(st, t), bad_call()),
+            Some((_, found)) => (found, bad_call()),
+            // INCOMPLETE: it may be a function that the term does not mention, by its number.
+            None => {
+                let cut = Cut::Unsupported("a call through a computed function pointer".into());
+                (self.mentioned_functions(st, t), End::Cut(cut))
+            }
         };
         let mut conditions = Vec::new();
         let mut targets = Vec::new();
@@ -276,14 +301,13 @@ impl Machine {
                 (Some(obj), Some(_), off) => {
                     c.state.decided.insert(t, (obj, off));
                 }
-                _ => {
-                    c.end = Some(End::Error(ProgramError::new(
-                        ErrorKind::BadCall,
-                        "call through a pointer that may not be a function's address",
-                    )));
-                }
+                _ => c.end = Some(otherwise.clone()),
             }
         }
         Err(Flow::Stop(Step::Fork(children)))
     }
+}
+
+fn bad_call() -> End {
+    End::Error(ProgramError::new(ErrorKind::BadCall, "call through a pointer that may not be a function's address"))
 }

@@ -105,7 +105,7 @@ impl Machine {
 
     #[allow(clippy::too_many_arguments)]
     fn binary(&mut self, st: &mut State, op: BinOp, fl: u8, width: u16, dst: Slot, x: Value, y: Value) -> Attempt<()> {
-        if let Some(v) = self.pointer_bin(op, width, x, y) {
+        if let Some(v) = self.pointer_bin(op, width, x, y).or_else(|| self.low_bits(st, op, width, x, y)) {
             self.set(st, dst, v);
             return Ok(());
         }

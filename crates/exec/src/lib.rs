@@ -33,6 +33,7 @@ mod integer;
 mod leak;
 mod library_calls;
 mod logic;
+mod low_bits;
 mod machine;
 mod models;
 mod numbers;
