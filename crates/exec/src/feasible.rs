@@ -5,9 +5,9 @@
 
 use crate::flow::{Attempt, Child, Flow, Step};
 use crate::machine::Machine;
-use pleach_expr::{BaseId, Model, TermId};
-use pleach_memory::Value;
-use pleach_smt::{Answer, Based, Query, Why};
+use pleach_expr::{BaseId, Model, TermId, Terms};
+use pleach_memory::{AddressSpace, Value};
+use pleach_smt::{Answer, Query, Unplaced, Why, WithBases};
 use pleach_state::{Cut, End, ErrorKind, Exit, ForkKind, ProgramError, Relevant, State, Trace};
 use std::rc::Rc;
 
@@ -39,13 +39,14 @@ impl Machine {
     pub(crate) fn ask(&mut self, st: &mut State, relevant: &Relevant, extra: TermId, plain: TermId) -> Answer {
         let constraints = with(&relevant.constraints, plain);
         let wanted = (relevant.based.is_some() || extra != plain) && self.solver.reads_bases();
-        let based = wanted.then(|| with(relevant.with_bases(), extra)).map(|b| self.in_segments(st, b));
-        let sizes = based.as_ref().and_then(|b| self.sizes(st, b));
-        let based = match (&based, &sizes) {
-            (Some(constraints), Some(sizes)) => Some(Based { constraints, sizes }),
-            _ => None,
+        let bits = self.pointer_bits();
+        let memory = &st.memory;
+        let make = |terms: &mut Terms| {
+            let constraints = in_segments(terms, memory, bits, with(relevant.with_bases(), extra));
+            let sizes = sizes(terms, memory, &constraints)?;
+            Some(WithBases { constraints, sizes })
         };
-        let query = Query { based, ..Query::new(&constraints) };
+        let query = Query { based: wanted.then_some(Unplaced(&make)), ..Query::new(&constraints) };
         let start = std::time::Instant::now();
         let answer = self.solver.check(&mut self.terms, &query);
         let spent = start.elapsed();
@@ -53,36 +54,6 @@ impl Machine {
         self.solver_time += spent;
         self.queries += 1;
         answer
-    }
-
-    /// The constraints over the segments that objects were moved into: β_i becomes β_s + o_i.
-    fn in_segments(&mut self, st: &State, mut constraints: Vec<TermId>) -> Vec<TermId> {
-        if !st.memory.has_segments() {
-            return constraints;
-        }
-        for c in &mut constraints {
-            let mut map = rustc_hash::FxHashMap::default();
-            for b in self.terms.bases(*c) {
-                if let Some((segment, start)) = st.memory.segment_of(b) {
-                    let (member, s) = (self.terms.base(b), self.terms.base(segment));
-                    let at = self.terms.constant(self.pointer_bits(), start);
-                    map.insert(member, self.terms.add(s, at));
-                }
-            }
-            *c = self.terms.substitute(*c, &map);
-        }
-        constraints.retain(|c| *c != pleach_expr::Terms::TRUE);
-        constraints.sort_unstable();
-        constraints.dedup();
-        constraints
-    }
-
-    /// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.
-    pub(crate) fn sizes(&self, st: &State, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
-        let mut bases: Vec<BaseId> = constraints.iter().flat_map(|&c| self.terms.bases(c)).collect();
-        bases.sort_unstable();
-        bases.dedup();
-        bases.into_iter().map(|b| Some((b, st.memory.movable_size(b)?))).collect()
     }
 
     pub(crate) fn decide(&mut self, st: &mut State, condition: TermId) -> Decision {
@@ -335,6 +306,36 @@ impl Machine {
         let s = self.terms.symbols.intern(&name, pleach_expr::SymbolKind::Bits(width));
         self.terms.var(s)
     }
+}
+
+/// The constraints over the segments that objects were moved into: β_i becomes β_s + o_i.
+fn in_segments(terms: &mut Terms, memory: &AddressSpace, bits: u16, mut constraints: Vec<TermId>) -> Vec<TermId> {
+    if !memory.has_segments() {
+        return constraints;
+    }
+    for c in &mut constraints {
+        let mut map = rustc_hash::FxHashMap::default();
+        for b in terms.bases(*c) {
+            if let Some((segment, start)) = memory.segment_of(b) {
+                let (member, s) = (terms.base(b), terms.base(segment));
+                let at = terms.constant(bits, start);
+                map.insert(member, terms.add(s, at));
+            }
+        }
+        *c = terms.substitute(*c, &map);
+    }
+    constraints.retain(|c| *c != Terms::TRUE);
+    constraints.sort_unstable();
+    constraints.dedup();
+    constraints
+}
+
+/// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.
+pub(crate) fn sizes(terms: &Terms, memory: &AddressSpace, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
+    let mut bases: Vec<BaseId> = constraints.iter().flat_map(|&c| terms.bases(c)).collect();
+    bases.sort_unstable();
+    bases.dedup();
+    bases.into_iter().map(|b| Some((b, memory.movable_size(b)?))).collect()
 }
 
 /// The sorted constraints and one more.

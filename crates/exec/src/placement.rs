@@ -103,7 +103,7 @@ impl Machine {
     pub fn depends_on_placement(&self, st: &State) -> bool {
         st.placed
             || st.path.groups().filter_map(|g| g.based.as_ref()).any(|constraints| {
-                let sizes = self.sizes(st, constraints);
+                let sizes = crate::feasible::sizes(&self.terms, &st.memory, constraints);
                 sizes.is_some_and(|sizes| !is_agnostic(&self.terms, &Based { constraints, sizes: &sizes }))
             })
     }

@@ -18,5 +18,5 @@ pub use chain::assemble;
 pub use config::{BackendKind, QueryCache, SolverConfig};
 pub use error::SmtError;
 pub use evidence::overlay;
-pub use query::{Based, Query, Solver};
+pub use query::{Based, Query, Solver, Unplaced, WithBases};
 pub use stats::Stats;

@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::stats::Stats;
 use pleach_expr::{BaseId, TermId, Terms};
+use std::fmt;
 
 /// Is the conjunction of `constraints` satisfiable?
 ///
@@ -12,7 +13,31 @@ use pleach_expr::{BaseId, TermId, Terms};
 pub struct Query<'a> {
     pub constraints: &'a [TermId],
     /// The question before the addresses were put in, where there were any.
-    pub based: Option<Based<'a>>,
+    pub based: Option<Unplaced<'a>>,
+}
+
+/// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs nothing.
+/// It makes nothing where an object of the query cannot lie elsewhere.
+#[derive(Clone, Copy)]
+pub struct Unplaced<'a>(pub &'a dyn Fn(&mut Terms) -> Option<WithBases>);
+
+impl fmt::Debug for Unplaced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Unplaced")
+    }
+}
+
+/// What [`Based`] refers to.
+#[derive(Clone, Debug)]
+pub struct WithBases {
+    pub constraints: Vec<TermId>,
+    pub sizes: Vec<(BaseId, u64)>,
+}
+
+impl WithBases {
+    pub fn based(&self) -> Based<'_> {
+        Based { constraints: &self.constraints, sizes: &self.sizes }
+    }
 }
 
 /// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the query.

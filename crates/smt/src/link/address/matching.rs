@@ -65,7 +65,7 @@ impl Erased {
     }
 }
 
-fn hash_of(x: impl Hash) -> u64 {
+pub fn hash_of(x: impl Hash) -> u64 {
     let mut h = FxHasher::default();
     x.hash(&mut h);
     h.finish()

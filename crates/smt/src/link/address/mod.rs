@@ -7,6 +7,8 @@
 //! are true or both are false.
 //! *Deviations*: the answer carries its evidence (the paper's cache has none): a model is evaluated on the new query before it is
 //! believed, the core is the whole query.
+//! *Cost*: the form with bases is made once per query word for word. `known` says of one that came before that it is an entry, or
+//! that it depends on addresses and the links behind know it.
 //! *Direction*: misses hits, see the two parts. *Checked by*: `--check-cache` solves every renamed query again.
 
 pub mod agnostic;
@@ -18,7 +20,7 @@ use crate::link::cache::bytes;
 use crate::query::{Based, Query, Solver};
 use crate::stats::Stats;
 pub use agnostic::is_agnostic;
-use matching::{Erased, Form, Renaming};
+use matching::{Erased, Form, Renaming, hash_of};
 use pleach_expr::{BaseId, TermId, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -27,6 +29,8 @@ use std::rc::Rc;
 const GENERATION: usize = 1 << 20;
 /// Hashes of terms kept.
 const HASHES: usize = 1 << 21;
+/// Queries kept word for word.
+const KNOWN: usize = 1 << 18;
 
 struct Entry {
     form: Form,
@@ -56,6 +60,8 @@ pub struct AddressAware<S> {
     entries: [u64; 2],
     bytes: [u64; 2],
     erased: Erased,
+    /// by the hash of a query with its addresses: its entry, or nothing if it depends on them
+    known: FxHashMap<u64, Option<Rc<Entry>>>,
     /// solves renamed queries again
     oracle: Option<Box<dyn Solver>>,
     figures: Figures,
@@ -64,6 +70,8 @@ pub struct AddressAware<S> {
 #[derive(Default)]
 struct Figures {
     queries: u64,
+    /// queries whose form with bases was made
+    made: u64,
     exact: u64,
     renamed: u64,
     /// a model did not fit the renamed query
@@ -84,6 +92,7 @@ impl<S: Solver> AddressAware<S> {
             entries: [0; 2],
             bytes: [0; 2],
             erased: Erased::default(),
+            known: FxHashMap::default(),
             oracle,
             figures: Figures::default(),
         }
@@ -118,10 +127,18 @@ impl<S: Solver> AddressAware<S> {
             self.entries = [0, self.entries[0]];
             self.bytes = [0, self.bytes[0]];
             self.old = std::mem::take(&mut self.young);
+            self.known.clear();
         }
         if self.erased.entries() > HASHES {
             self.erased.clear();
         }
+    }
+
+    fn remember(&mut self, words: u64, entry: Option<Rc<Entry>>) {
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(words, entry);
     }
 
     /// The answer of an entry, made to fit the query; nothing if its model does not.
@@ -162,8 +179,26 @@ impl<S: Solver> AddressAware<S> {
 
 impl<S: Solver> Solver for AddressAware<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        let Some(based) = &query.based else { return self.next.check(terms, query) };
+        let Some(unplaced) = query.based else { return self.next.check(terms, query) };
+        let words = hash_of(query.constraints);
+        match self.known.get(&words) {
+            Some(Some(entry)) if *entry.plain == *query.constraints => {
+                self.figures.queries += 1;
+                self.figures.exact += 1;
+                return entry.answer.clone();
+            }
+            // Should it be another one with the same hash, a hit is missed.
+            Some(None) => {
+                self.figures.queries += 1;
+                self.figures.dependent += 1;
+                return self.next.check(terms, query);
+            }
+            _ => {}
+        }
+        let Some(based) = (unplaced.0)(terms) else { return self.next.check(terms, query) };
+        let based = &based.based();
         self.figures.queries += 1;
+        self.figures.made += 1;
         let form = Form::of(terms, &mut self.erased, based);
         if let Some(entry) = self.find(terms, &form, based)
             && let Some(answer) = self.transfer(terms, &entry, query)
@@ -173,16 +208,20 @@ impl<S: Solver> Solver for AddressAware<S> {
         let answer = self.next.check(terms, query);
         if !is_agnostic(terms, based) {
             self.figures.dependent += 1;
+            self.remember(words, None);
         } else if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(Why::Timeout)) {
             let hash = form.hash;
             let (sizes, plain) = (based.sizes.into(), query.constraints.into());
-            self.insert(hash, Rc::new(Entry { form, sizes, plain, answer: answer.clone() }));
+            let entry = Rc::new(Entry { form, sizes, plain, answer: answer.clone() });
+            self.insert(hash, entry.clone());
+            self.remember(words, Some(entry));
         }
         answer
     }
 
     fn stats(&self, out: &mut Stats) {
         out.add("address.queries", self.figures.queries);
+        out.add("address.made", self.figures.made);
         out.add("address.exact", self.figures.exact);
         out.add("address.renamed", self.figures.renamed);
         out.add("address.refused", self.figures.refused);
