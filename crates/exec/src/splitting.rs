@@ -2,6 +2,7 @@
 //!
 //! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at an unknown offset and is larger than the threshold gets pieces, each with
 //! contents of its own (`Contents::split`); the path splits by the piece that the access lies in, so that terms speak of one piece only.
+//! The piece is read off an offset that is a choice between constants, and named by the high bits of one whose low bits are known.
 //! *Invariant*: pieces are adjacent and together the object: addresses, bounds and concrete accesses are as before.
 //! *Deviations*: pieces are no objects of their own; an access that straddles two of them is decided to one offset per path.
 //! *Direction*: loses nothing; an access that may lie in more than 256 pieces is not split. *Checked by*: the fixtures run with and without.
@@ -11,6 +12,8 @@ use crate::feasible::{Decision, Side};
 use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
+use pleach_memory::offsets::Offsets;
+use pleach_memory::stride::low_bits;
 use pleach_memory::{ObjId, Window};
 use pleach_state::{End, ForkKind, State};
 
@@ -25,6 +28,10 @@ impl Machine {
             return Ok(None);
         }
         let mut sides: Vec<(Side, Option<End>)> = Vec::new();
+        if let Some(place) = self.piece_by_shape(obj, off, n, splitting.piece, size) {
+            self.split_object(st, obj, splitting.piece);
+            return Ok(Some(place));
+        }
         let mut rest = Terms::TRUE;
         loop {
             let side = match self.possible(st, rest) {
@@ -64,8 +71,43 @@ impl Machine {
         }
         let k = self.terms.constant(w, start);
         let inner = self.terms.sub(off, k);
-        let here = self.within(len, inner, n);
+        let here = match self.number_of_piece(off, n, piece) {
+            Some(number) => {
+                let k = self.terms.constant(self.terms.width(number), start / piece);
+                self.terms.eq(number, k)
+            }
+            None => self.within(len, inner, n),
+        };
         (here, Place::Piece { obj, piece: Window { start, len }, off: inner })
+    }
+
+    /// The high bits of an offset say which piece it lies in, where its low bits keep the access from lying in two. They are the same term for
+    /// all fields of an element, so that the path decides once for all of them.
+    fn number_of_piece(&mut self, off: TermId, n: u64, piece: u64) -> Option<TermId> {
+        let w = self.terms.width(off);
+        let (bits, low) = low_bits(&self.terms, off);
+        let step = 1u64 << bits.min(32);
+        let low = low & (step - 1);
+        let shift = piece.trailing_zeros() as u16;
+        if !piece.is_power_of_two() || step > piece || low + n > step || shift >= w {
+            return None;
+        }
+        let k = self.terms.constant(w, low);
+        let element = self.terms.sub(off, k);
+        Some(self.terms.extract(element, shift, w - shift))
+    }
+
+    /// The piece of an offset that is a choice between constants, of which those within the object lie in one.
+    fn piece_by_shape(&mut self, obj: ObjId, off: TermId, n: u64, piece: u64, size: u64) -> Option<Place> {
+        let leaves = Offsets::of(&self.terms, off)?.leaves(&|k| k.checked_add(n).is_some_and(|end| end <= size));
+        let start = leaves.first()? / piece * piece;
+        let len = piece.min(size - start);
+        if leaves.iter().any(|k| *k < start || k + n > start + len) {
+            return None;
+        }
+        let k = self.terms.constant(self.terms.width(off), start);
+        let inner = self.terms.sub(off, k);
+        Some(Place::Piece { obj, piece: Window { start, len }, off: inner })
     }
 
     fn split_object(&mut self, st: &mut State, obj: ObjId, piece: u64) {
