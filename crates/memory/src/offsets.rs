@@ -1,6 +1,6 @@
 //! Offsets that are a choice between constants.
 //!
-//! *Idea*: a pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`. The access means one of
+//! *Idea*: a condition that counts as a number (`length + (c == 0)`) is a choice between 1 and 0. A pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`. The access means one of
 //! these places; a value that is read is a choice of the same shape, and a write guards each of them. Neither needs a comparison
 //! with an index or an array, and pointers stay whole.
 //! *Invariant*: under every assignment the offset is the leaf that the conditions lead to.
@@ -10,6 +10,8 @@ use pleach_expr::{Op, TermId, Terms, mask};
 
 /// More leaves than this are left to other ways.
 const MOST: u32 = 128;
+/// So many leaves are taken apart for them: those of operands count as well.
+const EFFORT: u32 = 4 * MOST;
 
 /// `ite`s over constants.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,8 +23,9 @@ pub enum Offsets {
 impl Offsets {
     /// `None` also for a constant: there is nothing to choose.
     pub fn of(terms: &Terms, off: TermId) -> Option<Offsets> {
-        let mut left = MOST;
-        take_apart(terms, off, &mut left).filter(|o| matches!(o, Offsets::Either(..)))
+        let mut left = EFFORT;
+        let taken = take_apart(terms, off, &mut left)?;
+        (matches!(taken, Offsets::Either(..)) && taken.count() <= MOST).then_some(taken)
     }
 
     /// All leaves for which `wanted` holds, in order and once each.
@@ -67,6 +70,26 @@ impl Offsets {
         }
     }
 
+    /// What an operation on two choices gives: a choice between all pairs of leaves.
+    fn with(self, other: &Offsets, left: &mut u32, f: &dyn Fn(u64, u64) -> u64) -> Option<Offsets> {
+        Some(match self {
+            Offsets::One(k) => {
+                *left = left.checked_sub(other.count())?;
+                other.clone().map(&|v| f(k, v))
+            }
+            Offsets::Either(c, a, b) => {
+                Offsets::Either(c, Box::new(a.with(other, left, f)?), Box::new(b.with(other, left, f)?))
+            }
+        })
+    }
+
+    fn count(&self) -> u32 {
+        match self {
+            Offsets::One(_) => 1,
+            Offsets::Either(_, a, b) => a.count() + b.count(),
+        }
+    }
+
     fn map(self, f: &dyn Fn(u64) -> u64) -> Offsets {
         match self {
             Offsets::One(k) => Offsets::One(f(k)),
@@ -85,6 +108,10 @@ fn take_apart(terms: &Terms, t: TermId, left: &mut u32) -> Option<Offsets> {
         *left = left.checked_sub(1)?;
         return Some(Offsets::One(n.value()));
     }
+    if n.width == 1 {
+        *left = left.checked_sub(2)?;
+        return Some(Offsets::Either(t, Box::new(Offsets::One(1)), Box::new(Offsets::One(0))));
+    }
     let (a, b) = (n.arg_a(), n.arg_b());
     match n.op {
         Op::Ite => {
@@ -92,14 +119,17 @@ fn take_apart(terms: &Terms, t: TermId, left: &mut u32) -> Option<Offsets> {
             let y = take_apart(terms, n.arg_c(), left)?;
             Some(Offsets::Either(a, Box::new(x), Box::new(y)))
         }
-        Op::Add | Op::Mul => {
-            let (x, k) = match (terms.as_const(a), terms.as_const(b)) {
-                (Some(k), _) => (b, k),
-                (_, Some(k)) => (a, k),
-                _ => return None,
-            };
-            let of = |v: u64| if n.op == Op::Add { v.wrapping_add(k) } else { v.wrapping_mul(k) };
-            Some(take_apart(terms, x, left)?.map(&|v| of(v) & all))
+        Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor => {
+            let x = take_apart(terms, a, left)?;
+            let y = take_apart(terms, b, left)?;
+            x.with(&y, left, &|v, w| match n.op {
+                Op::Add => v.wrapping_add(w) & all,
+                Op::Sub => v.wrapping_sub(w) & all,
+                Op::Mul => v.wrapping_mul(w) & all,
+                Op::And => v & w,
+                Op::Or => v | w,
+                _ => v ^ w,
+            })
         }
         Op::Shl => {
             let by = terms.as_const(b).filter(|by| *by < u64::from(n.width))?;
@@ -148,7 +178,7 @@ mod tests {
             let mut t = terms.constant(16, random(1 << 16));
             for _ in 0..6 {
                 let (c, k) = (terms.constant(8, random(256)), terms.constant(16, random(1 << 16)));
-                t = match random(8) {
+                t = match random(11) {
                     0..3 => {
                         let below = terms.ult(x, c);
                         terms.ite(below, t, k)
@@ -160,6 +190,20 @@ mod tests {
                         terms.shl(t, by)
                     }
                     6 => {
+                        let below = terms.ult(x, c);
+                        let number = terms.zext(below, 16);
+                        match random(3) {
+                            0 => terms.add(t, number),
+                            1 => terms.sub(number, t),
+                            _ => terms.xor(t, number),
+                        }
+                    }
+                    7 => {
+                        let below = terms.ult(c, x);
+                        let other = terms.ite(below, k, t);
+                        terms.and(t, other)
+                    }
+                    8 => {
                         let part = terms.extract(t, 3, 9);
                         let wide = if random(2) == 0 { terms.sext(part, 12) } else { terms.zext(part, 12) };
                         let low = terms.constant(4, random(16));

@@ -21,6 +21,8 @@ const READ_RUNS: usize = 512;
 const RUN_WORDS: u64 = 1 << 14;
 /// Up to so many words a write guards every word.
 const WRITE_WORDS: u64 = 64;
+/// Up to so many places that overlap it guards every byte.
+const OVERLAPPING: usize = 8;
 
 /// A number of low bits of `t` known to be zero.
 pub fn trailing_zeros(terms: &Terms, t: TermId) -> u16 {
@@ -245,6 +247,9 @@ impl Contents {
                 return;
             }
         }
+        if self.write_bytes(terms, w, guard, off, n, value, uninit).is_some() {
+            return;
+        }
         let around = self.around(w);
         let mut array = self.flatten(terms, around, uninit);
         let index = shifted_index(terms, off, w.start - around.start);
@@ -259,6 +264,47 @@ impl Contents {
             array = terms.store(array, at, b);
         }
         self.become_array(around, array, &mut |v, n, i| byte_of(terms, v, n, i));
+    }
+
+    /// The same byte by byte, where the places that it can be at are few and overlap.
+    #[allow(clippy::too_many_arguments)]
+    fn write_bytes(
+        &mut self,
+        terms: &mut Terms,
+        w: Window,
+        guard: TermId,
+        off: TermId,
+        n: u64,
+        value: TermId,
+        uninit: &dyn Fn() -> String,
+    ) -> Option<()> {
+        let offsets = Offsets::of(terms, off)?;
+        let leaves = offsets.leaves(&|k| fits(w, k, n));
+        if leaves.is_empty() || leaves.len() > OVERLAPPING || n > 8 {
+            return None;
+        }
+        let mut touched: Vec<u64> = leaves.iter().flat_map(|k| *k..k + n).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut bytes = Vec::with_capacity(touched.len());
+        for at in touched {
+            let old = self.read(terms, w.start + at, 1, uninit).to_term(terms, 8)?;
+            let mut byte = old;
+            for &k in leaves.iter().filter(|k| (**k..**k + n).contains(&at)) {
+                let here = offsets.is(terms, k);
+                let here = terms.and(guard, here);
+                let new = terms.extract(value, ((at - k) * 8) as u16, 8);
+                byte = terms.ite(here, new, byte);
+            }
+            if byte != old {
+                bytes.push((w.start + at, byte));
+            }
+        }
+        for (at, byte) in bytes {
+            let v = Value::from_term(terms, byte);
+            self.write(terms, at, 1, v);
+        }
+        Some(())
     }
 
     /// A window of whole parts as one byte array term that begins there.
