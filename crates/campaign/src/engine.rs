@@ -86,7 +86,7 @@ pub type Place = (&'static str, u32, u32);
 #[derive(Default, Debug)]
 pub struct Found {
     pub complete: bool,
-    /// the time was over
+    /// the time was over, the run's or the solver's
     pub late: bool,
     pub errors: BTreeSet<Place>,
     /// function and block
@@ -240,7 +240,7 @@ fn run(
     });
     let found = Found {
         complete: c.is_complete(),
-        late: c.cuts.keys().any(|cut| *cut == Cut::Time),
+        late: c.cuts.keys().any(|cut| matches!(cut, Cut::Time | Cut::Solver(_))),
         errors: sink.0,
         blocks: blocks.collect(),
         paths: c.paths(),

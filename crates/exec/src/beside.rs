@@ -21,6 +21,11 @@ impl Machine {
 
     /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
     pub(crate) fn cut_beside(&mut self, st: &mut State, what: &str) -> Attempt<()> {
+        self.cut_beside_end(st, what, None)
+    }
+
+    /// The same for a state that ends here.
+    pub(crate) fn cut_beside_end(&mut self, st: &mut State, what: &str, here_ends: Option<End>) -> Attempt<()> {
         if !self.beside.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
@@ -29,7 +34,7 @@ impl Machine {
         let here = Side { condition: Terms::TRUE, plain: Terms::TRUE, relevant, model };
         let mut other = st.clone();
         other.forget_covered();
-        let mut flow = self.split(st, vec![(here, None)], ForkKind::Other);
+        let mut flow = self.split(st, vec![(here, here_ends)], ForkKind::Other);
         if let Flow::Stop(Step::Fork(children)) = &mut flow {
             let end = Some(End::Cut(Cut::Concretized(what.into())));
             children.push(Child { state: other, condition: Terms::TRUE, end });

@@ -124,10 +124,10 @@ impl Machine {
     }
 
     pub(crate) fn finish(&mut self, st: &mut State, status: Option<i32>) -> Flow {
+        let end = End::Exit(status);
         match self.config.leaks {
-            Leaks::Ignored => None,
-            _ => self.leak(st),
+            Leaks::Ignored => Flow::Stop(Step::End(end)),
+            _ => self.end_unless_lost(st, end),
         }
-        .unwrap_or(Flow::Stop(Step::End(End::Exit(status))))
     }
 }

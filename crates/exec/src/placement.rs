@@ -116,9 +116,19 @@ fn home(st: &State, obj: ObjId) -> Option<(ObjId, u64, u64)> {
     Some((obj, st.memory.address(obj), align.max(1)))
 }
 
-/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, and in the opposite order.
-const ELSEWHERE: [fn(u64, u64, u64) -> u64; 3] = [
+/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the opposite order, and far apart
+/// with low bits that are all zeros or all ones. Different objects stay apart.
+const ELSEWHERE: [fn(u64, u64, u64) -> u64; 5] = [
     |address, align, _| address + align,
     |address, align, _| address + 3 * align,
     |address, align, end| (end - address) / align * align,
+    |address, _, end| spread(address, end).unwrap_or(address),
+    |address, align, end| spread(address, end).map_or(address, |a| (a + LOW_BITS) / align * align),
 ];
+
+const LOW_BITS: u64 = (1 << 20) - 1;
+
+/// Where there is room for it, the address times 2²⁰.
+fn spread(address: u64, end: u64) -> Option<u64> {
+    address.checked_mul(LOW_BITS + 1).filter(|a| *a + LOW_BITS <= end)
+}

@@ -256,7 +256,7 @@ impl Generator {
                 _ => self.line(&format!("{{ struct S w = s, *o = &w; if ({c}) o = &z; o->f = {e}; z = *o; }}")),
             },
             Targets => {
-                let i = self.one_of(&["(unsigned)x0 % 3", "d0 % 3", "in[1] % 3", "(unsigned)(x1 + i0) % 3"]);
+                let i = self.one_of(&["x0 & 1", "d0 % 3", "(in[1] & 1) + 1", "(x1 + i0) & 1", "in[2] > 9"]);
                 match self.rng.below(6) {
                     0 => self.line(&format!("{{ int *ps[3] = {{a + 1, b, q}}; ps[{i}][0] = {e}; t ^= *ps[{k} % 3]; }}")),
                     1 => self.line(&format!("{{ int *ps[3] = {{a, b, &i1}}; t = ps[{i}][d0 & {}]; }}", [0, 1, 3, 7][k as usize])),

@@ -71,8 +71,7 @@ fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 impl Machine {
     /// Where it is asked for, memory that was lost counts also when the program gives up.
     fn lost_before_abort(&mut self, st: &mut State) -> Attempt<()> {
-        let asked = self.config.leaks == Leaks::LostAnyway;
-        asked.then(|| self.leak(st)).flatten().map_or(Ok(()), Err)
+        if self.config.leaks == Leaks::LostAnyway { self.require_nothing_lost(st) } else { Ok(()) }
     }
 }
 
