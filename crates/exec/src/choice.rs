@@ -8,9 +8,10 @@
 
 use crate::access::{Place, Purpose, uninit_name};
 use crate::config::Resolution;
+use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::{Machine, fixed_objects};
-use crate::resolution::Sorted;
+use crate::resolution::{Sorted, Target};
 use pleach_expr::{TermId, Terms};
 use pleach_memory::resolve::{Candidate, mirror};
 use pleach_memory::symbolic::trailing_zeros;
@@ -133,8 +134,27 @@ impl Machine {
         if let [(_, obj, off)] = targets[..] {
             return self.place_in(st, obj, off, n, purpose).map(Located::One);
         }
+        if !self.config.resolution.joins()
+            && let Some(only) = self.only_target(st, &targets)
+        {
+            // As with `fork`: the path goes on with the one object, and what is read there is no choice.
+            return self.children_of_resolution(st, t, vec![only], None).map(Located::One);
+        }
         self.resolved.multiple += 1;
         Ok(Located::Among { ptr, targets: targets.into() })
+    }
+
+    /// The one target that the path leaves a pointer, as a side of the path: one question, about the target of the path's model.
+    fn only_target(&mut self, st: &mut State, targets: &[Goal]) -> Option<Target> {
+        let &(guard, obj, off) = targets.iter().find(|t| {
+            let plain = self.plain(st, t.0);
+            let model = st.path.relevant(&mut self.terms, plain).model;
+            self.terms.try_eval(plain, &model) == Some(1)
+        })?;
+        let before = self.queries;
+        let decision = self.decide(st, guard);
+        self.resolved.queries += self.queries - before;
+        matches!(decision, Decision::True).then(|| (self.certain(st, guard), None, Some((obj, off))))
     }
 
     /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of

@@ -146,17 +146,20 @@ impl Machine {
     /// Can the condition hold on this path? With a model if so.
     pub(crate) fn possible(&mut self, st: &mut State, condition: TermId) -> Result<Option<Side>, Why> {
         Ok(match self.decide(st, condition) {
-            Decision::True => {
-                let plain = self.plain(st, condition);
-                let relevant = st.path.relevant(&mut self.terms, plain);
-                let model = relevant.model.clone();
-                Some(Side { condition, plain, relevant, model })
-            }
+            Decision::True => Some(self.certain(st, condition)),
             Decision::False => None,
             Decision::Both(yes, _) => Some(yes),
             Decision::Half { holds: true, side, .. } => Some(side),
             Decision::Half { holds: false, why, .. } => return Err(why),
         })
+    }
+
+    /// A condition that holds on this path, as a side of it.
+    pub(crate) fn certain(&mut self, st: &State, condition: TermId) -> Side {
+        let plain = self.plain(st, condition);
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        let model = relevant.model.clone();
+        Side { condition, plain, relevant, model }
     }
 
     /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the same
