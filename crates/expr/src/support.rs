@@ -36,10 +36,11 @@ pub struct SupportCache {
 impl Terms {
     /// One of these unknowns occurs in `t`.
     pub fn depends_on(&mut self, t: TermId, keys: &[Key]) -> bool {
-        if !self.support.of.contains_key(&t) {
-            self.support(t);
+        let used = |s: &[Key]| keys.iter().any(|k| s.binary_search(k).is_ok());
+        match self.support.of.get(&t) {
+            Some(s) => used(s),
+            None => used(&self.support(t)),
         }
-        self.support.of.get(&t).is_some_and(|s| keys.iter().any(|k| s.binary_search(k).is_ok()))
     }
 
     /// The unknowns of `t`, sorted. Bases are not among them: their values come from the address constraints.
@@ -47,6 +48,11 @@ impl Terms {
     pub fn support(&mut self, t: TermId) -> Rc<[Key]> {
         if let Some(s) = self.support.of.get(&t) {
             return s.clone();
+        }
+        if let Some(v) = self.support_of_small(t) {
+            let rc: Rc<[Key]> = v.into();
+            self.support.of.insert(t, rc.clone());
+            return rc;
         }
         let mut keys: FxHashSet<Key> = FxHashSet::default();
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
@@ -94,4 +100,31 @@ impl Terms {
         self.support.of.insert(t, rc.clone());
         rc
     }
+
+    /// The same for a small term without quantifier, with little beside it.
+    fn support_of_small(&self, t: TermId) -> Option<Vec<Key>> {
+        let mut keys: Vec<Key> = Vec::new();
+        let mut todo = vec![t];
+        for _ in 0..SMALL {
+            let Some(x) = todo.pop() else {
+                keys.sort_unstable();
+                keys.dedup();
+                return Some(keys);
+            };
+            let n = self.node(x);
+            match n.op {
+                Op::Var => keys.push(Key::new(SymbolId(n.a), 0)),
+                Op::Const => {}
+                Op::ArrayVar | Op::Read | Op::Forall => return None,
+                _ => match self.support.of.get(&x) {
+                    Some(s) => keys.extend(s.iter()),
+                    None => todo.extend([n.arg_a(), n.arg_b(), n.arg_c()].into_iter().take(arity(n.op))),
+                },
+            }
+        }
+        None
+    }
 }
+
+/// A term of less than so many operators, counting each as often as it occurs, is small.
+const SMALL: usize = 256;

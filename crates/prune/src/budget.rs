@@ -7,11 +7,18 @@
 use crate::belief::Belief;
 use pleach_state::seams::Effort;
 
-/// What may be spent before anything must have been gained.
+/// What may be spent before anything must have been gained: in a run that has executed so much, and before. A short run is over before
+/// pruning could pay, and to start the program and to write its tests takes as long as this little.
 const START: u64 = 300_000;
-/// Of the work done, pruning may cost one part in so many; of the work saved, all.
+const SHORT: u64 = 600_000;
+const AT_ONCE: u64 = 90_000;
+/// Where it begins to pay, that counts so many times in a short run.
+const PROMISE: u64 = 8;
+/// Of the work done, pruning may cost one part in so many, half of that in a short run; of the work saved, all.
 const SHARE: u64 = 6;
-/// What the first path may cost beside, for each instruction executed on it.
+/// Of what a run executes beyond this, three times as much as long as no covered state mattered: it may need to learn much before the first one does.
+const LONG: u64 = 4_000_000;
+/// What the first path may cost beside, for each instruction executed on it; in a short run, once.
 const FIRST: u64 = 6;
 
 /// Where so many times what was spent was saved, nobody asks whether that is true.
@@ -55,8 +62,10 @@ const QUERY: u64 = 25;
 const HARD_QUERY: u64 = 2500;
 /// The back end asked once more whether it should stop: so it counts its search.
 const STEP: u64 = 300;
-/// What is executed beside instructions.
-const FORK: u64 = 50;
+/// The same for a question of pruning's, mostly a proof.
+const STEP_ASK: u64 = 1500;
+/// What is executed beside instructions: a side of a fork, with its part of the end of a path.
+const FORK: u64 = 75;
 
 #[derive(Default)]
 pub struct Budget {
@@ -67,11 +76,15 @@ pub struct Budget {
     asked: u64,
     hard: u64,
     steps: u64,
+    /// what the back end was asked by probes
+    aside: Effort,
     /// what covered states would have cost
     saved: u64,
     belief: Belief,
     /// what was spent on the first path: it costs most before there is anything to compare with
     first: u64,
+    /// what may be spent beside because nothing is known yet of what that saves
+    patience: u64,
     resting: bool,
     /// pruning goes on whatever it costs
     pub always: bool,
@@ -111,20 +124,21 @@ impl Budget {
     /// That was explored aside; what it counts for.
     pub fn probed(&mut self, whole: u64, effort: Effort, forks: u64, ended: bool) -> u64 {
         // Questions to back ends are counted on by the run, and these are not its own.
-        (self.hard, self.steps) = (self.hard + effort.hard, self.steps + effort.steps);
+        (self.aside.hard, self.aside.steps) = (self.aside.hard + effort.hard, self.aside.steps + effort.steps);
         self.belief.probed(whole, explored(effort, forks), ended)
     }
 
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP + self.belief.cost
+        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP_ASK + self.belief.cost
     }
 
     /// What execution has cost so far.
     fn executed(&self, effort: Effort) -> u64 {
-        let (easy, hard) = (effort.queries.saturating_sub(self.asked), effort.hard.saturating_sub(self.hard));
-        let steps = effort.steps.saturating_sub(self.steps);
+        let easy = effort.queries.saturating_sub(self.asked);
+        let hard = effort.hard.saturating_sub(self.hard + self.aside.hard);
+        let steps = effort.steps.saturating_sub(self.steps + self.aside.steps);
         let own = Effort { queries: easy, hard, steps, ..effort };
         explored(own, self.forks)
     }
@@ -160,8 +174,18 @@ impl Budget {
         if leaves <= 1 {
             self.first = spent.min(effort.instructions * FIRST);
         }
-        let earned = (self.executed(effort) / SHARE).saturating_add(self.saved);
-        let allowed = (START + self.first).saturating_add(earned);
+        let executed = self.executed(effort);
+        let (start, share) = match executed < SHORT {
+            true => {
+                let start = self.saved.saturating_mul(PROMISE).saturating_add(AT_ONCE).min(START);
+                (start + self.first / FIRST, 2 * SHARE)
+            }
+            false => (START + self.first, SHARE),
+        };
+        if self.belief.probes == 0 {
+            self.patience = executed.saturating_sub(LONG) / SHARE * 2;
+        }
+        let allowed = (start + executed / share + self.patience).saturating_add(self.saved);
         self.resting = !self.always && spent > if self.resting { allowed / 8 * 7 } else { allowed };
     }
 }
@@ -206,7 +230,10 @@ mod tests {
         b.spend(Work::Look, START);
         b.look(Effort { instructions: 10, ..Effort::default() }, 1);
         assert!(b.is_resting());
-        b.look(Effort { instructions: START, ..Effort::default() }, 1);
+        let long = Effort { instructions: START, ..Effort::default() };
+        b.look(long, 1);
+        assert!(b.is_resting(), "it may be a short run");
+        b.look(Effort { hard: SHORT / HARD_QUERY, ..long }, 1);
         assert!(!b.is_resting());
     }
 
@@ -223,9 +250,24 @@ mod tests {
                 worked += 1000;
             }
         }
-        assert!(worked <= START + effort.instructions / SHARE + 1000 && worked > START);
+        assert!(worked <= START + effort.instructions * 3 / SHARE + 1000 && worked > START);
+        assert!(worked > START + effort.instructions * 2 / SHARE, "a long run is patient while nothing is known");
         b.saved(u64::MAX);
         b.look(effort, 2);
         assert!(!b.is_resting());
+    }
+
+    #[test]
+    fn a_short_run_spends_little_unless_it_pays() {
+        let mut b = Budget::default();
+        b.spend(Work::Refute, AT_ONCE + 2);
+        b.look(Effort::default(), 2);
+        assert!(b.is_resting());
+        b.saved(AT_ONCE / PROMISE);
+        b.look(Effort::default(), 2);
+        assert!(!b.is_resting());
+        b.spend(Work::Refute, 2 * START);
+        b.look(Effort::default(), 2);
+        assert!(b.is_resting());
     }
 }

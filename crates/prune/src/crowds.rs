@@ -5,23 +5,24 @@
 //! where there are many.
 
 use crate::matching::Matcher;
-use crate::modular::{Form, Reading, read};
+use crate::modular::{Form, Reading, Readings};
 use pleach_expr::arc::Arc;
 use pleach_expr::{Op, TermId, Terms, mask};
 use pleach_state::seams::Logic;
 use pleach_wp::Condition;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// More comparisons of one form than this are a crowd.
 const CROWD: usize = 16;
 
-pub(crate) fn thin(logic: &mut dyn Logic, state: &mut Matcher, condition: &mut Condition) {
+pub(crate) fn thin(logic: &mut dyn Logic, readings: &mut Readings, state: &mut Matcher, condition: &mut Condition) {
     if condition.literals.len() <= CROWD {
         return;
     }
-    let mut forms: BTreeMap<Form, Vec<(TermId, Arc)>> = BTreeMap::new();
+    let mut forms: BTreeMap<Rc<Form>, Vec<(TermId, Arc)>> = BTreeMap::new();
     for &l in &condition.literals {
-        if let Some((form, arc)) = comparison(logic.terms(), l) {
+        if let Some((form, arc)) = comparison(logic.terms(), readings, l) {
             forms.entry(form).or_default().push((l, arc));
         }
     }
@@ -53,8 +54,8 @@ fn around(v: u64, w: u16, arcs: impl Iterator<Item = Arc>) -> Option<Arc> {
 }
 
 /// A comparison with a constant, or whether two terms are equal, as the values of a form.
-fn comparison(terms: &Terms, l: TermId) -> Option<(Form, Arc)> {
-    match read(terms, l) {
+fn comparison(terms: &Terms, readings: &mut Readings, l: TermId) -> Option<(Rc<Form>, Arc)> {
+    match readings.read(terms, l) {
         Some(Reading::Within(form, arc)) => return Some((form, arc)),
         Some(_) => return None,
         None => {}
@@ -81,7 +82,7 @@ fn comparison(terms: &Terms, l: TermId) -> Option<(Form, Arc)> {
         equal = equal.mirrored(w);
     }
     let others = Arc { first: equal.first.wrapping_add(1) & mask(w), more: mask(w) - 1 };
-    Some((Form { width: w, parts }, if not { others } else { equal }))
+    Some((Rc::new(Form { width: w, parts }), if not { others } else { equal }))
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@
 use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Op, TermId, Terms, mask, sign_extend};
 use pleach_wp::{Condition, Locs, Sum};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Σ coefficient · atom modulo 2ʷ: at least one atom, no coefficient 0, the first at most 2ʷ⁻¹.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,8 +19,9 @@ pub struct Form {
 }
 
 /// What a literal says.
+#[derive(Clone)]
 pub enum Reading {
-    Within(Form, Arc),
+    Within(Rc<Form>, Arc),
     Always,
     Never,
 }
@@ -54,7 +57,7 @@ pub fn read(terms: &Terms, literal: TermId) -> Option<Reading> {
             parts.iter_mut().for_each(|(_, k)| *k = k.wrapping_neg() & mask(w));
             arc = arc.mirrored(w);
         }
-        return Some(Reading::Within(Form { width: w, parts }, arc));
+        return Some(Reading::Within(Rc::new(Form { width: w, parts }), arc));
     }
 }
 
@@ -114,27 +117,59 @@ fn single(terms: &Terms, atom: TermId, k: u64, arc: Arc, w: u16) -> Narrowed {
     }
 }
 
+/// What was read and written once: most literals of a node are those of the node below.
+#[derive(Default)]
+pub struct Readings {
+    of: FxHashMap<TermId, Option<Reading>>,
+    /// the arc of a literal, as literals
+    written: FxHashMap<TermId, Rc<[TermId]>>,
+}
+
+const MAX_READINGS: usize = 1 << 15;
+
+impl Readings {
+    pub fn read(&mut self, terms: &Terms, literal: TermId) -> Option<Reading> {
+        if self.of.len() >= MAX_READINGS {
+            self.of.clear();
+        }
+        self.of.entry(literal).or_insert_with(|| read(terms, literal)).clone()
+    }
+
+    /// The values of `x` in the arc, which `literal` says if it is given.
+    fn write(&mut self, terms: &mut Terms, form: &Form, arc: Arc, literal: Option<TermId>) -> Rc<[TermId]> {
+        let mut write = || {
+            let x = form.term(terms);
+            arc.write(terms, x).into()
+        };
+        let Some(l) = literal else { return write() };
+        if self.written.len() >= MAX_READINGS {
+            self.written.clear();
+        }
+        self.written.entry(l).or_insert_with(write).clone()
+    }
+}
+
 /// A form with so many summands is kept as a [`Sum`].
 pub const MIN_SUMMANDS: usize = 6;
 
-/// Arcs by form.
+/// Arcs by form, with the literal that says it where there is one.
 #[derive(Default)]
 pub struct Arcs {
-    of: BTreeMap<Form, Vec<Arc>>,
+    of: BTreeMap<Rc<Form>, Vec<(Arc, Option<TermId>)>>,
     never: bool,
 }
 
 impl Arcs {
     /// Takes a literal in; false if it is no comparison with a constant, or of a sum of extended terms: those are for the integers.
-    pub fn literal(&mut self, terms: &Terms, l: TermId) -> bool {
-        match read(terms, l) {
+    pub fn literal(&mut self, terms: &Terms, readings: &mut Readings, l: TermId) -> bool {
+        match readings.read(terms, l) {
             Some(Reading::Within(form, _))
                 if form.parts.len() > 1
                     && form.parts.iter().any(|(t, _)| matches!(terms.op(*t), Op::SExt | Op::ZExt)) =>
             {
                 return false;
             }
-            Some(Reading::Within(form, arc)) => self.within(form, arc),
+            Some(Reading::Within(form, arc)) => self.within(form, arc, l),
             Some(Reading::Always) => {}
             Some(Reading::Never) => self.never = true,
             None => return false,
@@ -142,30 +177,38 @@ impl Arcs {
         true
     }
 
-    fn within(&mut self, form: Form, mut arc: Arc) {
+    fn within(&mut self, form: Rc<Form>, mut arc: Arc, l: TermId) {
         let w = form.width;
         let list = self.of.entry(form).or_default();
+        let mut said = Some(l);
         // An arc that met another may now meet a third.
         let mut i = 0;
         while i < list.len() {
-            match arc.meet(list[i], w) {
+            match arc.meet(list[i].0, w) {
                 Meet::Nothing => {
                     self.never = true;
                     return;
                 }
                 Meet::Arc(a) => {
+                    let other = list.remove(i);
+                    said = if a == arc { said } else { other.1.filter(|_| a == other.0) };
                     arc = a;
-                    list.remove(i);
                     i = 0;
                 }
                 Meet::Apart => i += 1,
             }
         }
-        list.push(arc);
+        list.push((arc, said));
     }
 
     /// All that was taken in: as literals, or as sums of the condition where there are many summands.
-    pub fn write(self, terms: &mut Terms, locs: &Locs, condition: &mut Condition) -> Vec<TermId> {
+    pub fn write(
+        self,
+        terms: &mut Terms,
+        readings: &mut Readings,
+        locs: &Locs,
+        condition: &mut Condition,
+    ) -> Vec<TermId> {
         if self.never {
             return vec![Terms::FALSE];
         }
@@ -174,12 +217,11 @@ impl Arcs {
             if form.parts.len() >= MIN_SUMMANDS
                 && let Some(sum) = Sum::new(terms, locs, form.width, &form.parts, Arc { first: 0, more: 0 })
             {
-                arcs.into_iter().for_each(|arc| condition.require_sum(Sum { arc, ..sum.clone() }));
+                arcs.into_iter().for_each(|(arc, _)| condition.require_sum(Sum { arc, ..sum.clone() }));
                 continue;
             }
-            let x = form.term(terms);
-            for a in arcs {
-                out.extend(a.write(terms, x));
+            for (arc, said) in arcs {
+                out.extend(readings.write(terms, &form, arc, said).iter());
             }
         }
         out
@@ -235,11 +277,12 @@ mod tests {
                 literals.extend([t.eq(s, c), t.ne(s, c), t.slt(s, c), t.sle(c, s), t.ult(s, c), t.ule(c, s)]);
             }
         }
+        let mut readings = Readings::default();
         for (i, &a) in literals.iter().enumerate() {
             let b = literals[(i * 7 + 3) % literals.len()];
             let mut arcs = Arcs::default();
-            let (ra, rb) = (arcs.literal(&t, a), arcs.literal(&t, b));
-            let written = arcs.write(&mut t, &Locs::default(), &mut Condition::default());
+            let (ra, rb) = (arcs.literal(&t, &mut readings, a), arcs.literal(&t, &mut readings, b));
+            let written = arcs.write(&mut t, &mut readings, &Locs::default(), &mut Condition::default());
             for v in 0..8u64 {
                 for u in 0..32u64 {
                     let mut m = Model::new();

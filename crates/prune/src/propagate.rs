@@ -86,10 +86,10 @@ impl Interpolation {
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut matcher = Matcher::own(state, locs, fixed);
-        crate::crowds::thin(logic, &mut matcher, &mut condition);
+        crate::crowds::thin(logic, &mut self.readings, &mut matcher, &mut condition);
         let mut holds = |logic: &mut dyn Logic, l: TermId| matcher.holds(logic, l);
-        let written = &mut self.written;
-        tighten(&mut Context { logic, state, locs, fixed, written, holds: &mut holds }, &mut condition);
+        let (written, readings) = (&mut self.written, &mut self.readings);
+        tighten(&mut Context { logic, state, locs, fixed, written, readings, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
     }
 

@@ -14,6 +14,7 @@ use crate::figures::Figures;
 use crate::ledger::{Account, Outcome};
 use crate::linear::Written;
 use crate::matching::{Matcher, Miss};
+use crate::modular::Readings;
 use crate::point::Point;
 use crate::speculation::Speculations;
 use crate::table::{Entry, SubsumptionTable};
@@ -95,6 +96,7 @@ pub struct Interpolation {
     pub(crate) covering: Option<Covering>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
+    pub(crate) readings: Readings,
     speculations: Speculations,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
@@ -115,6 +117,7 @@ impl Interpolation {
             covering: None,
             budget: Budget::default(),
             written: Written::default(),
+            readings: Readings::default(),
             speculations: Speculations::default(),
             fixed: pleach_wp::fixed_objects(program),
             checks,

@@ -24,9 +24,11 @@ pub fn slacken(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, co
 
 fn without_unknowns(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, l: TermId) -> Option<Vec<TermId>> {
     let support = logic.terms().support(l);
-    let (known, unknown) =
-        support.iter().copied().partition::<Vec<pleach_expr::Key>, _>(|k| locs.get(k.symbol()).is_some());
-    if unknown.is_empty() || known.len() > MAX_LOCATIONS {
+    if support.iter().all(|k| locs.get(k.symbol()).is_some()) {
+        return None;
+    }
+    let (known, _) = support.iter().copied().partition::<Vec<pleach_expr::Key>, _>(|k| locs.get(k.symbol()).is_some());
+    if known.len() > MAX_LOCATIONS {
         return None;
     }
     // (location, relation): first all fixed to their values

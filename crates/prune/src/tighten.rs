@@ -6,7 +6,7 @@
 //! they were.
 
 use crate::linear::{Reading, Written};
-use crate::modular::{Arcs, MIN_SUMMANDS};
+use crate::modular::{Arcs, MIN_SUMMANDS, Readings};
 use crate::places::{globals, merge_places};
 use pleach_expr::{Op, TermId, Terms};
 use pleach_state::State;
@@ -24,6 +24,7 @@ pub struct Context<'a> {
     /// objects with ids below this are the same in every state
     pub fixed: u32,
     pub written: &'a mut Written,
+    pub readings: &'a mut Readings,
     /// a literal over locations holds in `state`
     pub holds: &'a mut dyn FnMut(&mut dyn Logic, TermId) -> bool,
 }
@@ -92,7 +93,7 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
         {
             l = m;
         }
-        if arcs.literal(terms, l) {
+        if arcs.literal(terms, cx.readings, l) {
             continue;
         }
         if integers.literal(terms, l) {
@@ -109,12 +110,12 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
         match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| fits(l))) {
             // SOUND: bounds with their provisos imply the comparisons they were read from.
             Some(tight) => {
-                others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.logic.terms(), l)));
+                others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.logic.terms(), cx.readings, l)));
             }
             None => others.extend(comparisons),
         }
     }
-    for l in arcs.write(cx.logic.terms(), cx.locs, condition).into_iter().chain(others) {
+    for l in arcs.write(cx.logic.terms(), cx.readings, cx.locs, condition).into_iter().chain(others) {
         condition.require(l);
     }
 }

@@ -108,7 +108,7 @@ impl Walker<'_> {
         let Access::VaStart { list: at, off, area, size, args } = access else {
             return Err(GiveUp("a list of arguments at a symbolic offset"));
         };
-        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let looks = self.looks_into_memory();
         let p = self.terms.pointer_bits;
         let mut words = self.terms.base(*area);
         if p == 64 {
@@ -391,7 +391,7 @@ impl Walker<'_> {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
                     self.assign(f, depth, d, done);
                 }
-                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                let looks = self.looks_into_memory();
                 let (base, word) = (self.terms.base(obj), u64::from(self.terms.pointer_bits) / 8);
                 self.overwrite(at, off, word, |w, k, n| w.terms.extract(base, (k * 8) as u16, (n * 8) as u16));
                 self.made(depth, obj, size, false, false)?;

@@ -279,14 +279,43 @@ impl Condition {
         s
     }
 
-    /// Some literal or pin looks into memory.
-    pub fn looks_into_memory(&self, terms: &mut Terms, locs: &Locs) -> bool {
-        self.sums.iter().any(Sum::looks_into_memory)
-            || self.support_but_sums(terms).iter().any(|s| matches!(locs.get(*s), Some(Loc::Cell { .. })))
+    /// One of its terms, other than a sum.
+    pub fn has(&self, t: TermId) -> bool {
+        self.literals.contains(&t)
+            || self.pointers().any(|p| p == t)
+            || self.possible.iter().any(|together| together.contains(&t))
     }
 
     /// Replaces locations by terms, everywhere.
     pub fn substitute(&mut self, terms: &mut Terms, locs: &Locs, map: &FxHashMap<TermId, TermId>) {
+        self.substitute_sums(terms, locs, map);
+        self.substitute_but_sums(terms, map);
+    }
+
+    pub fn substitute_but_sums(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+        let mut r = terms.replacing(map);
+        self.change_literals(|l| terms.substitute_by(l, &mut r));
+        self.substitute_possible(terms, map);
+        self.substitute_pointers(terms, map);
+    }
+
+    /// The same where it is known which of its terms change: all but the sums.
+    pub fn change(&mut self, changed: &FxHashMap<TermId, TermId>) {
+        if changed.is_empty() {
+            return;
+        }
+        let new = |t: TermId| changed.get(&t).copied().unwrap_or(t);
+        self.change_literals(new);
+        for together in std::mem::take(&mut self.possible) {
+            self.require_possible(together.into_iter().map(new).collect());
+        }
+        for p in self.pointers_mut() {
+            *p = new(*p);
+        }
+    }
+
+    /// The same in sums alone; those that are none any more become literals.
+    pub fn substitute_sums(&mut self, terms: &mut Terms, locs: &Locs, map: &FxHashMap<TermId, TermId>) {
         for s in std::mem::take(&mut self.sums) {
             match s.substitute(terms, locs, map) {
                 Some(new) if new.parts.is_empty() => new.literals(terms).into_iter().for_each(|l| self.require(l)),
@@ -294,9 +323,6 @@ impl Condition {
                 None => s.literals(terms).into_iter().for_each(|l| self.require(l)),
             }
         }
-        self.substitute_literals(terms, map);
-        self.substitute_possible(terms, map);
-        self.substitute_pointers(terms, map);
     }
 
     pub fn substitute_possible(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
@@ -307,16 +333,15 @@ impl Condition {
     }
 
     /// Those that stay as they are differ already; only new ones are compared with the others.
-    fn substitute_literals(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
-        let mut r = terms.replacing(map);
-        let mut changed = |terms: &mut Terms, l: TermId| Some(terms.substitute_by(l, &mut r)).filter(|new| *new != l);
-        let first = self.literals.iter().enumerate().find_map(|(i, &l)| changed(terms, l).map(|new| (i, new)));
+    fn change_literals(&mut self, mut new: impl FnMut(TermId) -> TermId) {
+        let mut changed = |l: TermId| Some(new(l)).filter(|new| *new != l);
+        let first = self.literals.iter().enumerate().find_map(|(i, &l)| changed(l).map(|new| (i, new)));
         let Some((at, new)) = first else { return };
         let rest = self.literals.split_off(at);
         let mut added: Vec<TermId> = Vec::new();
         let news = std::iter::once(Some(new));
         for (&l, known) in rest.iter().zip(news.chain(std::iter::repeat(None))) {
-            match known.or_else(|| changed(terms, l)) {
+            match known.or_else(|| changed(l)) {
                 Some(new) if new != Terms::TRUE && !self.literals.contains(&new) => {
                     self.literals.push(new);
                     added.push(new);

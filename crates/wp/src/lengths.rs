@@ -20,7 +20,7 @@ impl Walker<'_> {
         let &Access::CopyUpTo { to, to_off, from, from_off, most } = access else {
             return Err(GiveUp("the record does not fit the program"));
         };
-        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let looks = self.looks_into_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
             if looks {
@@ -48,7 +48,7 @@ impl Walker<'_> {
         let &Access::FillUpTo { obj, off, most } = access else {
             return Err(GiveUp("the record does not fit the program"));
         };
-        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let looks = self.looks_into_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
             if looks {

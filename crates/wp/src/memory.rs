@@ -74,7 +74,7 @@ impl Walker<'_> {
         access: &Access,
     ) -> Walked<()> {
         let bytes = u64::from(self.program.target.store_bytes(ty));
-        let looks = self.condition.looks_into_memory(self.terms, self.locs);
+        let looks = self.looks_into_memory();
         let p = self.pointer(f, depth, ptr)?;
         match *access {
             Access::At { obj, off } => {
@@ -187,7 +187,7 @@ impl Walker<'_> {
             }
             _ => {}
         };
-        for s in self.condition.support_but_sums(self.terms) {
+        for s in self.live.cells(self.terms, self.locs, &self.condition, obj) {
             let loc = self.locs.get(s);
             add(self.terms.var(s), loc);
         }
@@ -227,8 +227,7 @@ impl Walker<'_> {
             map.insert(var, value);
         }
         if !map.is_empty() {
-            self.condition.substitute(self.terms, self.locs, &map);
-            self.live.forget();
+            self.replace_all(&map);
         }
     }
 
@@ -396,7 +395,7 @@ impl Walker<'_> {
         match *access {
             Access::Empty => Ok(0),
             Access::Copy { to, to_off, from, from_off, len: n } => {
-                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                let looks = self.looks_into_memory();
                 if looks {
                     self.overwrite(to, to_off, n, |w, at, k| w.contents(from, from_off + at, k));
                     self.pin(d, to, Some(to_off), n, true)?;
@@ -428,7 +427,7 @@ impl Walker<'_> {
             Access::Empty => self.length(f, depth, len, len_width, 0),
             Access::FillUpTo { .. } => self.filled_up_to(f, depth, d, byte, (len, len_width), access),
             Access::Fill { obj, off, len: n } => {
-                let looks = self.condition.looks_into_memory(self.terms, self.locs);
+                let looks = self.looks_into_memory();
                 if looks {
                     let b = self.operand(f, depth, byte, 8)?;
                     self.overwrite(obj, off, n, |w, _, k| (1..k).fold(b, |acc, _| w.terms.concat(b, acc)));
@@ -439,7 +438,7 @@ impl Walker<'_> {
                 self.length(f, depth, len, len_width, n)
             }
             Access::FillWithin { obj, len: n } => {
-                if self.condition.looks_into_memory(self.terms, self.locs) {
+                if self.looks_into_memory() {
                     let b = self.operand(f, depth, byte, 8)?;
                     self.filled_within(d, obj, n, b)?;
                     self.pin(d, obj, None, 0, true)?;

@@ -150,7 +150,7 @@ impl Walker<'_> {
                 self.pin_to_word(Pin { size: Some(from_size), ..Pin::new(s, from, None) }, word);
             }
         }
-        if looked_at || self.condition.looks_into_memory(self.terms, self.locs) {
+        if looked_at || self.looks_into_memory() {
             self.pin(d, to, to_off, room(to_off), true)?;
         }
         if looked_at {

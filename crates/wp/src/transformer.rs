@@ -11,6 +11,7 @@
 use crate::condition::{Condition, Home, MAX_POSSIBLE, Pin, Valid};
 use crate::live::Live;
 use crate::loc::{Loc, Locs};
+use crate::sum::Sum;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
 use pleach_memory::{ObjId, Value};
@@ -229,12 +230,12 @@ impl Walker<'_> {
     pub(crate) fn require(&mut self, t: TermId) {
         if t != Terms::TRUE {
             self.condition.require(t);
-            self.live.add(self.terms, t);
+            self.live.add(self.terms, self.locs, t);
         }
     }
 
     pub(crate) fn mentions(&mut self, s: SymbolId) -> bool {
-        self.live.mentions(self.terms, &self.condition, s) || self.in_sum(s)
+        self.live.mentions(self.terms, self.locs, &self.condition, s) || self.in_sum(s)
     }
 
     fn in_sum(&self, s: SymbolId) -> bool {
@@ -265,13 +266,27 @@ impl Walker<'_> {
     }
 
     pub(crate) fn replace_all(&mut self, map: &FxHashMap<TermId, TermId>) {
+        if !self.live.is_known() || !Live::follows(self.terms, map) {
+            self.condition.substitute(self.terms, self.locs, map);
+            self.live.forget();
+            return;
+        }
         let sums = self.condition.sums.len();
-        self.condition.substitute(self.terms, self.locs, map);
-        self.live.replaced(self.terms, map);
+        self.condition.substitute_sums(self.terms, self.locs, map);
         if self.condition.sums.len() != sums {
             // One may have become literals.
             self.live.forget();
+            self.condition.substitute_but_sums(self.terms, map);
+            return;
         }
+        let changed = self.live.replaced(self.terms, self.locs, &self.condition, map);
+        self.condition.change(&changed);
+    }
+
+    /// Some literal or pin looks into memory.
+    pub(crate) fn looks_into_memory(&mut self) -> bool {
+        self.condition.sums.iter().any(Sum::looks_into_memory)
+            || self.live.looks_into_memory(self.terms, self.locs, &self.condition)
     }
 
     pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
@@ -415,7 +430,7 @@ impl Walker<'_> {
             return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
         }
         self.condition.require_pin(Pin { bytes, write, ..Pin::new(ptr, obj, off) });
-        self.live.add(self.terms, ptr);
+        self.live.add(self.terms, self.locs, ptr);
         Ok(())
     }
 
@@ -429,7 +444,7 @@ impl Walker<'_> {
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
         self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true, home: Home::Any });
-        self.live.add(self.terms, ptr);
+        self.live.add(self.terms, self.locs, ptr);
     }
 }
 
