@@ -216,39 +216,27 @@ impl Machine {
     }
 
     /// A pointer that may be anything: the functions of the program it can be equal to, and everything else.
-    fn any_function(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
-        let bits = self.pointer_bits();
-        let zero = self.terms.constant(bits, 0);
+    fn any_function(&mut self, t: TermId) -> Vec<Candidate> {
         let program = self.program.clone();
-        let mut found = Vec::new();
-        let mut elsewhere = Terms::TRUE;
-        for i in 0..program.functions.len() {
-            let f = FuncId::new(i);
-            if program.from_library.binary_search(&f).is_ok() {
-                continue;
-            }
-            let obj = Machine::object_of(&program, pleach_ir::Symbol::Function(f));
-            let address = self.term(st, Value::ptr(obj, 0), bits);
-            let guard = self.terms.eq(t, address);
-            let not = self.terms.not(guard);
-            elsewhere = self.terms.and(elsewhere, not);
-            found.push(Candidate { guard, obj: Some(obj), offset: zero });
-        }
-        found.push(Candidate { guard: elsewhere, obj: None, offset: t });
-        found
+        let own = (0..program.functions.len()).map(FuncId::new);
+        let own = own.filter(|f| program.from_library.binary_search(f).is_err());
+        self.one_of(t, own.map(|f| Machine::object_of(&program, pleach_ir::Symbol::Function(f))))
     }
 
     /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term mentions, and
     /// everything else.
     fn mentioned_functions(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
-        let zero = self.terms.constant(self.pointer_bits(), 0);
         self.pin_bases(st, t);
+        let mut objects = self.terms.bases(t);
+        objects.retain(|obj| self.function_at(*obj).is_some());
+        self.one_of(t, objects.into_iter())
+    }
+
+    fn one_of(&mut self, t: TermId, functions: impl Iterator<Item = ObjId>) -> Vec<Candidate> {
+        let zero = self.terms.constant(self.pointer_bits(), 0);
         let mut found = Vec::new();
         let mut elsewhere = Terms::TRUE;
-        for obj in self.terms.bases(t) {
-            if self.function_at(obj).is_none() {
-                continue;
-            }
+        for obj in functions {
             let address = self.terms.base(obj);
             let guard = self.terms.eq(t, address);
             let not = self.terms.not(guard);
@@ -264,7 +252,7 @@ impl Machine {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
-            _ if self.config.klee => (self.any_function(st, t), bad_call()),
+            _ if self.config.klee => (self.any_function(t), bad_call()),
             Some((_, found)) => (found, bad_call()),
             // INCOMPLETE: it may be a function that the term does not mention, by its number.
             None => {

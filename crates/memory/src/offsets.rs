@@ -1,8 +1,8 @@
 //! Offsets that are a choice between constants.
 //!
-//! *Idea*: a condition that counts as a number (`length + (c == 0)`) is a choice between 1 and 0. A pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`. The access means one of
-//! these places; a value that is read is a choice of the same shape, and a write guards each of them. Neither needs a comparison
-//! with an index or an array, and pointers stay whole.
+//! *Idea*: a pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`, and a condition that counts as
+//! a number (`length + (c == 0)`) is a choice between 1 and 0. The access means one of these places; a value that is read is a choice of
+//! the same shape, and a write guards each of them. Neither needs a comparison with an index or an array, and pointers stay whole.
 //! *Invariant*: under every assignment the offset is the leaf that the conditions lead to.
 //! *Direction*: gives up (`None`) on anything else.
 
