@@ -21,11 +21,11 @@ impl Machine {
 
     /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
     pub(crate) fn cut_beside(&mut self, st: &mut State, what: &str) -> Attempt<()> {
-        self.cut_beside_end(st, what, None)
+        self.cut_beside_at_end(st, what, None)
     }
 
-    /// The same for a state that ends here.
-    pub(crate) fn cut_beside_end(&mut self, st: &mut State, what: &str, here_ends: Option<End>) -> Attempt<()> {
+    /// The same for a state that ends here, if there is such an end.
+    pub(crate) fn cut_beside_at_end(&mut self, st: &mut State, what: &str, here_ends: Option<End>) -> Attempt<()> {
         if !self.beside.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }

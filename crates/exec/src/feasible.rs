@@ -171,14 +171,26 @@ impl Machine {
         kind: ErrorKind,
         message: impl FnOnce() -> String,
     ) -> Attempt<()> {
+        self.require_at_end(st, ok, kind, message, None)
+    }
+
+    /// The same for a state that ends here, if there is such an end: then the other side ends so.
+    pub(crate) fn require_at_end(
+        &mut self,
+        st: &mut State,
+        ok: TermId,
+        kind: ErrorKind,
+        message: impl FnOnce() -> String,
+        here_ends: Option<End>,
+    ) -> Attempt<()> {
         match self.decide(st, ok) {
             Decision::True => Ok(()),
             Decision::False => Err(Flow::error(kind, message())),
             Decision::Both(good, bad) => {
                 let end = End::Error(ProgramError::new(kind, message()));
-                Err(self.split(st, vec![(bad, Some(end)), (good, None)], ForkKind::Check(kind)))
+                Err(self.split(st, vec![(bad, Some(end)), (good, here_ends)], ForkKind::Check(kind)))
             }
-            Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
+            Decision::Half { holds: true, side, why } => Err(self.half(st, side, here_ends, &why)),
             Decision::Half { holds: false, side, why } => {
                 let end = End::Error(ProgramError::new(kind, message()));
                 Err(self.half(st, side, Some(end), &why))

@@ -5,14 +5,14 @@
 //! hold any object it mentions; where a block hangs on that, the run says so with a cut. Registers of callers count, also those that are not
 //! used any more.
 
-use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms, facts};
 use pleach_memory::{ObjId, ObjectKind, Value};
-use pleach_state::{Cut, End, ErrorKind, ForkKind, Leaks, ProgramError, State};
+use pleach_state::{Cut, End, ErrorKind, Leaks, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 /// Words of an object that are looked at for pointers.
 const WORDS: u64 = 1 << 12;
@@ -39,6 +39,9 @@ struct Hold {
     when: Option<TermId>,
 }
 
+/// By object.
+type Holds = FxHashMap<ObjId, Vec<Hold>>;
+
 impl Machine {
     /// The first heap block that was not freed or, unless that is asked for, that may not be reached from globals and live locals.
     fn left(&mut self, st: &mut State) -> Attempt<Left> {
@@ -51,17 +54,15 @@ impl Machine {
         }
         const LOST: &str = "is never freed and nothing points to it at the end";
         let roots = self.roots(st);
-        // A way to it that may not be there is better than none.
-        let anyhow = self.reached(st, &roots, &|_| true);
-        if let Some(lost) = heap.iter().find(|h| !anyhow.contains(h)) {
+        let (holds, reached) = self.reached(st, &roots);
+        if let Some(lost) = heap.iter().find(|h| !holds.contains_key(h)) {
             return Ok(self.lost(st, *lost, Terms::FALSE, LOST));
         }
-        let surely = self.reached(st, &roots, &|h| h.when == Some(Terms::TRUE));
-        let open: Vec<ObjId> = heap.into_iter().filter(|h| !surely.contains(h)).collect();
+        let open: Vec<ObjId> = heap.into_iter().filter(|h| !reached.contains(h)).collect();
         if open.is_empty() {
             return Ok(Left::Nothing);
         }
-        let may = self.held_under(st, &roots, true)?;
+        let may = self.held_under(st, &roots, &holds, true)?;
         let (mut all, mut first) = (Terms::TRUE, None);
         for &block in &open {
             let fine = may.get(&block).copied().unwrap_or(Terms::FALSE);
@@ -74,7 +75,7 @@ impl Machine {
         if let Some(block) = first {
             return Ok(self.lost(st, block, all, LOST));
         }
-        let must = self.held_under(st, &roots, false)?;
+        let must = self.held_under(st, &roots, &holds, false)?;
         for &block in &open {
             let held = must.get(&block).copied().unwrap_or(Terms::FALSE);
             let lost = self.terms.not(held);
@@ -91,39 +92,24 @@ impl Machine {
         Left::Lost { unless, message: format!("{what} {how}") }
     }
 
-    /// Before the program gives up: nothing is lost, or the path splits.
-    pub(crate) fn require_nothing_lost(&mut self, st: &mut State) -> Attempt<()> {
+    /// Nothing is lost, or the path splits; `here_ends`: how the state ends here otherwise, if it does.
+    fn nothing_lost(&mut self, st: &mut State, here_ends: Option<End>) -> Attempt<()> {
         match self.left(st)? {
             Left::Nothing => Ok(()),
-            Left::Lost { unless, message } => self.require(st, unless, ErrorKind::Leak, || message),
-            Left::Untold => self.cut_beside(st, UNTOLD),
+            Left::Lost { unless, message } => self.require_at_end(st, unless, ErrorKind::Leak, || message, here_ends),
+            Left::Untold => self.cut_beside_at_end(st, UNTOLD, here_ends),
         }
+    }
+
+    /// Before the program gives up.
+    pub(crate) fn require_nothing_lost(&mut self, st: &mut State) -> Attempt<()> {
+        self.nothing_lost(st, None)
     }
 
     /// The program has ended: the path ends so where nothing is lost.
     pub(crate) fn end_unless_lost(&mut self, st: &mut State, end: End) -> Flow {
-        match self.left(st) {
-            Err(flow) => flow,
-            Ok(Left::Nothing) => Flow::Stop(Step::End(end)),
-            Ok(Left::Untold) => match self.cut_beside_end(st, UNTOLD, Some(end.clone())) {
-                Ok(()) => Flow::Stop(Step::End(end)),
-                Err(flow) => flow,
-            },
-            Ok(Left::Lost { unless, message }) => {
-                let leak = ProgramError::new(ErrorKind::Leak, message);
-                match self.decide(st, unless) {
-                    Decision::True => Flow::Stop(Step::End(end)),
-                    Decision::False => Flow::Stop(Step::End(End::Error(leak))),
-                    Decision::Both(fine, lost) => {
-                        let sides = vec![(lost, Some(End::Error(leak))), (fine, Some(end))];
-                        self.split(st, sides, ForkKind::Check(ErrorKind::Leak))
-                    }
-                    Decision::Half { holds, side, why } => {
-                        self.half(st, side, Some(if holds { end } else { End::Error(leak) }), &why)
-                    }
-                }
-            }
-        }
+        let left = self.nothing_lost(st, Some(end.clone()));
+        left.map_or_else(|flow| flow, |()| Flow::Stop(Step::End(end)))
     }
 
     fn is_possible(&mut self, st: &mut State, condition: TermId) -> Attempt<bool> {
@@ -151,22 +137,36 @@ impl Machine {
         holds
     }
 
-    /// Objects that these lead to over holds that count.
-    fn reached(&mut self, st: &mut State, roots: &[Hold], counts: &dyn Fn(&Hold) -> bool) -> FxHashSet<ObjId> {
-        let mut reached = FxHashSet::default();
-        let mut todo: Vec<ObjId> = roots.iter().filter(|h| counts(h)).map(|h| h.to).collect();
+    /// What each object points to that may be reached, and those that are reached whatever the inputs.
+    fn reached(&mut self, st: &mut State, roots: &[Hold]) -> (Holds, FxHashSet<ObjId>) {
+        let mut holds = Holds::default();
+        let mut todo: Vec<ObjId> = roots.iter().map(|h| h.to).collect();
         while let Some(id) = todo.pop() {
-            if reached.insert(id) {
-                todo.extend(self.holds(st, id).iter().filter(|h| counts(h)).map(|h| h.to));
+            if let Entry::Vacant(new) = holds.entry(id) {
+                let found = new.insert(self.holds(st, id));
+                todo.extend(found.iter().map(|h| h.to));
             }
         }
-        reached
+        let surely = |h: &&Hold| h.when == Some(Terms::TRUE);
+        let mut reached = FxHashSet::default();
+        todo.extend(roots.iter().filter(surely).map(|h| h.to));
+        while let Some(id) = todo.pop() {
+            if reached.insert(id) {
+                todo.extend(holds[&id].iter().filter(surely).map(|h| h.to));
+            }
+        }
+        (holds, reached)
     }
 
     /// Under which condition each object is reached; `trusting`: a hold that cannot be told counts.
-    fn held_under(&mut self, st: &mut State, roots: &[Hold], trusting: bool) -> Attempt<FxHashMap<ObjId, TermId>> {
+    fn held_under(
+        &mut self,
+        st: &mut State,
+        roots: &[Hold],
+        holds: &Holds,
+        trusting: bool,
+    ) -> Attempt<FxHashMap<ObjId, TermId>> {
         let mut under: FxHashMap<ObjId, TermId> = FxHashMap::default();
-        let mut holds: FxHashMap<ObjId, Vec<Hold>> = FxHashMap::default();
         let mut todo: Vec<(Hold, TermId)> = roots.iter().map(|h| (*h, Terms::TRUE)).collect();
         while let Some((hold, from)) = todo.pop() {
             let Some(when) = hold.when.or(trusting.then_some(Terms::TRUE)) else { continue };
@@ -179,8 +179,7 @@ impl Machine {
             }
             let all = self.terms.or(known, way);
             under.insert(hold.to, all);
-            let found = holds.entry(hold.to).or_insert_with(|| self.holds(st, hold.to));
-            todo.extend(found.iter().map(|h| (*h, all)));
+            todo.extend(holds[&hold.to].iter().map(|h| (*h, all)));
         }
         Ok(under)
     }
@@ -188,12 +187,10 @@ impl Machine {
     /// What an object points to.
     fn holds(&mut self, st: &mut State, id: ObjId) -> Vec<Hold> {
         let mut out = Vec::new();
-        let Some((contents, w)) = st.memory.contents(id) else { return out };
-        let (mut contents, held) = (contents.clone(), contents.held(w));
+        let held = st.memory.contents(id).map_or_else(Vec::new, |(contents, w)| contents.held(w));
         let parts: Vec<TermId> = held.into_iter().filter_map(|v| self.pointed_to(st, v, &mut out)).collect();
-        if parts.is_empty() {
-            return out;
-        }
+        let Some((contents, w)) = st.memory.contents(id).filter(|_| !parts.is_empty()) else { return out };
+        let mut contents = contents.clone();
         // Bytes of pointers, or an array: word by word they may be pointers.
         let word = u64::from(self.pointer_bits() / 8);
         for i in 0..(w.len / word).min(WORDS) {
