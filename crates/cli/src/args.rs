@@ -168,7 +168,7 @@ pub enum Resolution {
     Ite,
     /// One state, the objects joined into a segment
     SegmentsDynamic,
-    /// The same with all objects that an analysis before the run does not tell apart from them
+    /// The same with all objects that a points-to analysis does not tell apart from them
     SegmentsStatic,
 }
 

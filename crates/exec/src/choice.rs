@@ -13,7 +13,7 @@ use crate::flow::{Attempt, Flow, Step};
 use crate::machine::{Machine, fixed_objects};
 use crate::resolution::{Sorted, Target};
 use pleach_expr::{TermId, Terms};
-use pleach_memory::resolve::{Candidate, mirror};
+use pleach_memory::resolve::mirror;
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, Among, ForkKind, State, ways};
@@ -122,10 +122,17 @@ impl Machine {
         if found.len() == 1 {
             return self.symbolic_place(st, t, n, purpose).map(Located::One);
         }
+        let Some(sorted) = self.sort_targets(st, &found, n, purpose) else {
+            return self.locate_by_solver(st, t, n, purpose);
+        };
+        if sorted.good.len() <= 1 {
+            // An object or an error: there is nothing to join, and the path knows from here on which object it is.
+            return self.fork_targets(st, t, sorted).map(Located::One);
+        }
         let before = self.queries;
-        let targets = self.without_errors(st, &found, n, purpose);
+        let targets = self.without_errors(st, sorted);
         self.resolved.queries += self.queries - before;
-        let Some(mut targets) = targets? else { return self.locate_by_solver(st, t, n, purpose) };
+        let mut targets = targets?;
         if self.config.resolution.joins() && targets.len() > 1 && self.common_segment(st, &targets).is_none() {
             targets = self.possible_targets(st, targets)?;
             let objects: Vec<ObjId> = targets.iter().map(|t| t.1).collect();
@@ -158,15 +165,8 @@ impl Machine {
     }
 
     /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of
-    /// error, and one that executes the instruction again. `None`: only the solver can tell.
-    fn without_errors(
-        &mut self,
-        st: &mut State,
-        found: &[Candidate],
-        n: u64,
-        purpose: Purpose,
-    ) -> Attempt<Option<Vec<Goal>>> {
-        let Some(Sorted { good, bad }) = self.sort_targets(st, found, n, purpose) else { return Ok(None) };
+    /// error, and one that executes the instruction again.
+    fn without_errors(&mut self, st: &mut State, Sorted { good, bad }: Sorted) -> Attempt<Vec<Goal>> {
         let mut fine = Terms::TRUE;
         for (guard, _) in bad.values() {
             let not = self.terms.not(*guard);
@@ -174,7 +174,7 @@ impl Machine {
         }
         let (mut sides, mut lost) = self.failing_sides(st, bad);
         if sides.is_empty() && lost.is_none() {
-            return Ok(Some(good));
+            return Ok(good);
         }
         match self.possible(st, fine) {
             Ok(Some(side)) => sides.push((side, None, None)),
@@ -188,7 +188,7 @@ impl Machine {
                 }
                 Err(Flow::Stop(Step::Fork(children)))
             }
-            other => other.map(|_| None),
+            other => other.map(|_| good),
         }
     }
 

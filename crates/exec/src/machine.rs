@@ -46,8 +46,8 @@ pub struct Machine {
     pub resolved: crate::resolved::Resolved,
     pub(crate) homes: crate::segments::Homes,
     pub(crate) contexts: crate::contexts::Contexts,
-    /// which objects belong together, only for static segments
-    pub(crate) partition: Option<pleach_ir::pointsto::Partition>,
+    /// which objects belong together, found for static segments when the first objects are joined
+    pub(crate) partition: std::cell::OnceCell<pleach_ir::pointsto::Partition>,
     pub(crate) placements: crate::placement::Placements,
     pub(crate) beside: crate::beside::Beside,
     pub(crate) numbers: crate::numbers::Numbers,
@@ -93,8 +93,6 @@ impl Machine {
             None => Vec::new(),
         };
         let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
-        let partition = (config.resolution == crate::config::Resolution::SegmentsStatic)
-            .then(|| pleach_ir::pointsto::partition(&program));
         // The C library's start calls `main`, which may have another name.
         let main = (config.main != "main" && program.library).then(|| ("main".to_owned(), config.main.clone()));
         let functions =
@@ -118,7 +116,7 @@ impl Machine {
             resolved: Default::default(),
             homes: Default::default(),
             contexts: Default::default(),
-            partition,
+            partition: Default::default(),
             placements: Default::default(),
             beside: Default::default(),
             numbers: Default::default(),

@@ -17,16 +17,19 @@ const MOST: usize = 1 << 18;
 pub struct Numbers {
     /// of terms that were asked for
     bases: FxHashMap<TermId, Rc<[BaseId]>>,
+    /// of these, the ones whose address a condition depends on
+    observed: FxHashMap<TermId, Rc<[BaseId]>>,
     addresses: FxHashMap<BaseId, u64>,
     done: FxHashMap<TermId, TermId>,
 }
 
 impl Numbers {
-    fn bases(&mut self, terms: &Terms, t: TermId) -> Rc<[BaseId]> {
-        if self.bases.len() > MOST {
-            self.bases.clear();
-        }
-        self.bases.entry(t).or_insert_with(|| terms.bases(t).into()).clone()
+    pub(crate) fn bases(&mut self, terms: &Terms, t: TermId) -> Rc<[BaseId]> {
+        remembered(&mut self.bases, t, || terms.bases(t))
+    }
+
+    pub(crate) fn observed(&mut self, terms: &Terms, condition: TermId) -> Rc<[BaseId]> {
+        remembered(&mut self.observed, condition, || pleach_memory::observed::observed(terms, condition))
     }
 
     /// Makes the table one in which these objects have these addresses.
@@ -38,6 +41,17 @@ impl Numbers {
         }
         self.addresses.extend(bases.iter().map(|&b| (b, st.memory.address(b))));
     }
+}
+
+fn remembered(
+    known: &mut FxHashMap<TermId, Rc<[BaseId]>>,
+    t: TermId,
+    find: impl FnOnce() -> Vec<BaseId>,
+) -> Rc<[BaseId]> {
+    if known.len() > MOST {
+        known.clear();
+    }
+    known.entry(t).or_insert_with(|| find().into()).clone()
 }
 
 impl Machine {

@@ -46,7 +46,10 @@ impl Machine {
                 None => self.place_by_solver(st, t, n, purpose),
             };
         }
-        self.fork_resolution(st, t, &found, n, purpose)
+        let Some(sorted) = self.sort_targets(st, &found, n, purpose) else {
+            return self.place_by_solver(st, t, n, purpose);
+        };
+        self.fork_targets(st, t, sorted)
     }
 
     /// The objects that a pointer may mean, where they can be read off it, and the pointer they were read off. Where the choice depends on
@@ -195,17 +198,7 @@ impl Machine {
     }
 
     /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
-    fn fork_resolution(
-        &mut self,
-        st: &mut State,
-        t: TermId,
-        found: &[Candidate],
-        n: u64,
-        purpose: Purpose,
-    ) -> Attempt<Place> {
-        let Some(Sorted { good, bad }) = self.sort_targets(st, found, n, purpose) else {
-            return self.place_by_solver(st, t, n, purpose);
-        };
+    pub(crate) fn fork_targets(&mut self, st: &mut State, t: TermId, Sorted { good, bad }: Sorted) -> Attempt<Place> {
         let before = self.queries;
         let (mut sides, mut lost) = self.failing_sides(st, bad);
         for (guard, obj, offset) in good {

@@ -6,10 +6,11 @@
 //! for wherever the pointer says so, never by the segment's. *Direction*: what cannot be joined (its address was seen, it is too large)
 //! is handled as with `ite`, or forks where only the solver knows the targets. Static segments (§3.2.3.1) take in all live objects of the
 //! points-to classes of the targets when the first pointer with several targets is met, not when they are allocated: until then
-//! accesses are as cheap as without.
+//! accesses are as cheap as without, and the analysis is not made.
 
 use crate::access::{NULL_PAGE, Place, Purpose};
 use crate::choice::{Goal, Located};
+use crate::config::Resolution;
 use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
@@ -78,9 +79,12 @@ impl Machine {
         Some(st.memory.join(&mut self.terms, &layout, addr))
     }
 
-    /// Objects that the analysis before the run does not tell apart from these, as far as they can be moved.
+    /// Objects that the points-to analysis does not tell apart from these, as far as they can be moved.
     fn class_mates(&self, st: &State, objects: &[ObjId]) -> Vec<ObjId> {
-        let Some(partition) = &self.partition else { return Vec::new() };
+        if self.config.resolution != Resolution::SegmentsStatic {
+            return Vec::new();
+        }
+        let partition = self.partition.get_or_init(|| pleach_ir::pointsto::partition(&self.code.program));
         let class = |o: &Object| match o.kind {
             ObjectKind::Global if o.site.func == u32::MAX => partition.of_global(o.site.inst),
             ObjectKind::Heap | ObjectKind::Stack => partition.of_site(o.site.func, o.site.inst),
@@ -186,7 +190,7 @@ impl Machine {
     /// Objects that a term shows the address of stay where they are.
     pub(crate) fn pin_bases(&mut self, st: &mut State, t: TermId) {
         if self.config.resolution.joins() && self.terms.has(t, pleach_expr::facts::HAS_BASE) {
-            for b in self.terms.bases(t) {
+            for &b in &*self.numbers.bases(&self.terms, t) {
                 st.memory.pin(b);
             }
         }
@@ -195,7 +199,7 @@ impl Machine {
     /// A condition is decided on this path: objects whose order or distance it depends on stay where they are.
     pub(crate) fn pin_observed(&mut self, st: &mut State, condition: TermId) {
         if self.config.resolution.joins() && self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
-            for b in pleach_memory::observed::observed(&self.terms, condition) {
+            for &b in &*self.numbers.observed(&self.terms, condition) {
                 st.memory.pin(b);
             }
         }
