@@ -11,7 +11,8 @@ use crate::flow::Attempt;
 use crate::machine::Machine;
 use pleach_expr::{TermId, base_range, facts};
 use pleach_ir::{CmpOp, FuncId};
-use pleach_memory::{ObjId, Value};
+use pleach_memory::space::first_segment;
+use pleach_memory::{Entry, ObjId, ObjectKind, Value};
 use pleach_smt::Based;
 use pleach_smt::link::address::agnostic::is_agnostic;
 use pleach_state::State;
@@ -111,9 +112,13 @@ impl Machine {
 
 /// An object that could lie elsewhere, with its address and alignment.
 fn home(st: &State, obj: ObjId) -> Option<(ObjId, u64, u64)> {
-    st.memory.movable_size(obj)?;
-    let align = st.memory.get(obj).map_or(16, |o| o.align);
-    Some((obj, st.memory.address(obj), align.max(1)))
+    match st.memory.entry(obj)? {
+        // Also in a segment: the program knows nothing of it.
+        Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => {
+            Some((obj, o.addr, o.align.max(1)))
+        }
+        _ => None,
+    }
 }
 
 /// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the opposite order, and far apart
@@ -128,7 +133,11 @@ const ELSEWHERE: [fn(u64, u64, u64) -> u64; 5] = [
 
 const LOW_BITS: u64 = (1 << 20) - 1;
 
+/// What is spread of segments, which lie above all other objects, comes behind those.
+const OF_SEGMENTS: u64 = 1 << 26;
+
 /// Where there is room for it, the address times 2²⁰.
 fn spread(address: u64, end: u64) -> Option<u64> {
+    let address = address.checked_sub(first_segment(64)).map_or(address, |within| OF_SEGMENTS + within);
     address.checked_mul(LOW_BITS + 1).filter(|a| *a + LOW_BITS <= end)
 }

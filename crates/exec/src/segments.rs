@@ -18,18 +18,20 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
 use pleach_memory::space::{first_segment, last_address};
-use pleach_memory::{ObjId, Object, ObjectKind, Value};
+use pleach_memory::{Arrangement, ObjId, Object, ObjectKind, Value};
 use pleach_state::{ForkKind, State};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-type Sized = Vec<(ObjId, u64)>;
+/// What decides the address of a segment: the function and instruction, and how its members lie.
+type Home = (u32, u32, Arrangement);
 
 /// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal questions are equal.
+/// *Invariant*: segments that can be on one path do not overlap, so a segment that took in others has another home than one of the same
+/// objects that did not.
 #[derive(Default)]
 pub(crate) struct Homes {
-    /// by function and instruction, and the objects with their sizes
-    known: FxHashMap<(u32, u32, Sized), u64>,
+    known: FxHashMap<Home, u64>,
     next: u64,
 }
 
@@ -59,8 +61,7 @@ impl Machine {
             return Some(segment);
         }
         let layout = st.memory.layout(&objects)?;
-        let members = objects.iter().map(|o| (*o, st.memory.header(*o).map_or(0, |h| h.size))).collect();
-        let key = (st.frame.func.0, st.inst, members);
+        let key = (st.frame.func.0, st.inst, st.memory.arrangement(&layout));
         let addr = match self.homes.known.get(&key) {
             Some(&addr) if self.config.reuse_segments => addr,
             _ => {

@@ -16,5 +16,6 @@ mod tags;
 pub mod value;
 
 pub use object::{Background, ByteView, Contents, Window};
+pub use segments::Arrangement;
 pub use space::{AddressSpace, Entry, Full, Object, ObjectKind, Site};
 pub use value::{ObjId, Value};

@@ -29,6 +29,14 @@ pub struct Layout {
     pub align: u64,
 }
 
+/// A layout without the names of the segments in it, which differ from path to path.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Arrangement {
+    members: Vec<(ObjId, u64)>,
+    size: u64,
+    align: u64,
+}
+
 impl AddressSpace {
     /// The segment an object is in, and where.
     pub fn segment_of(&self, id: ObjId) -> Option<(ObjId, u64)> {
@@ -85,6 +93,18 @@ impl AddressSpace {
         Some(layout)
     }
 
+    /// Where every member of a segment to be is going to lie.
+    pub fn arrangement(&self, layout: &Layout) -> Arrangement {
+        let mut members = Vec::new();
+        for &(block, at) in &layout.blocks {
+            match self.members(block) {
+                [] => members.push((block, at)),
+                inner => members.extend(inner.iter().map(|&(id, o)| (id, at + o))),
+            }
+        }
+        Arrangement { members, size: layout.size, align: layout.align }
+    }
+
     /// Moves the blocks of a layout into a new segment at this address.
     pub fn join(&mut self, terms: &mut Terms, layout: &Layout, addr: u64) -> ObjId {
         let parts: Vec<(u64, &Contents)> =
@@ -95,15 +115,11 @@ impl AddressSpace {
         let (size, align) = (layout.size, layout.align);
         let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, contents };
         self.push(Entry::Live(Rc::new(object)));
-        let mut members = Vec::new();
-        for &(block, at) in &layout.blocks {
-            match self.members(block).to_vec() {
-                inner if !inner.is_empty() => {
-                    members.extend(inner.into_iter().map(|(id, o)| (id, at + o)));
-                    let addr = self.address(block);
-                    self.set(block, Entry::Gone(addr));
-                }
-                _ => members.push((block, at)),
+        let members = self.arrangement(layout).members;
+        for &(block, _) in &layout.blocks {
+            if !self.members(block).is_empty() {
+                let addr = self.address(block);
+                self.set(block, Entry::Gone(addr));
             }
         }
         for &(id, at) in &members {
