@@ -9,10 +9,10 @@ use crate::config::External;
 use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
+use crate::models::symbolic::LARGE_INPUT;
 use pleach_expr::{SymbolKind, Terms};
 use pleach_ir::{FuncId, Slot, Ty};
-use pleach_memory::resolve::candidates;
-use pleach_memory::{Background, ByteView, ObjId, ObjectKind, Value};
+use pleach_memory::{ByteView, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, End, ForkKind, State};
 use std::collections::BTreeSet;
 
@@ -85,12 +85,16 @@ impl Machine {
     fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
         self.leave_out(st, name)?;
         for obj in self.reachable(st, args) {
-            if let Some(o) = st.memory.get_mut(obj)
-                && !o.readonly
-                && o.kind != ObjectKind::Function
-            {
-                o.contents.reset(Background::Uninit);
-            }
+            let header = st.memory.header(obj).filter(|o| !o.readonly && o.kind != ObjectKind::Function);
+            let Some(size) = header.map(|o| o.size).filter(|size| *size > 0) else { continue };
+            let Ok(len) = u32::try_from(size) else {
+                return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({size} bytes)"))));
+            };
+            let kind = SymbolKind::Array { element: 8, len };
+            let symbol = self.terms.symbols.intern(&format!("{UNKNOWN}{}", st.fresh), kind);
+            st.fresh += 1;
+            let array = self.terms.array_var(symbol);
+            self.write_array(st, obj, 0, size, array);
         }
         let func = st.frame.func;
         for d in dsts {
@@ -112,16 +116,14 @@ impl Machine {
             let objects: Vec<ObjId> = match v {
                 Value::Ptr { obj, .. } => vec![obj],
                 Value::Int(a) => st.memory.find(a).into_iter().collect(),
-                Value::Term(t) if self.terms.width(t) == self.pointer_bits() => {
-                    candidates(&mut self.terms, t).unwrap_or_default().into_iter().filter_map(|c| c.obj).collect()
-                }
-                _ => Vec::new(),
+                Value::Term(t) => self.terms.bases(t),
+                Value::Undef => Vec::new(),
             };
             for obj in objects {
-                if let Some(o) = st.memory.get(obj)
+                if let Some((contents, w)) = st.memory.contents(obj)
                     && found.insert(obj)
                 {
-                    next.extend(o.contents.cells().map(|(_, _, v)| v));
+                    next.extend(contents.held(w));
                 }
             }
         }
@@ -146,23 +148,23 @@ impl Machine {
         let objects: Vec<ObjId> = self
             .reachable(st, args)
             .into_iter()
-            .filter(|o| st.memory.get(*o).is_some_and(|o| o.kind != ObjectKind::Function))
+            .filter(|o| st.memory.header(*o).is_some_and(|o| o.kind != ObjectKind::Function))
             .collect();
-        let total: u64 = objects.iter().filter_map(|o| st.memory.get(*o)).map(|o| o.size).sum();
+        let total: u64 = objects.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum();
         if total > MOST_BYTES {
             return Err(refuse("that reaches more than 1 MiB"));
         }
         let mut memory = Vec::new();
         let mut fixed = Terms::TRUE;
         for &obj in &objects {
-            let size = st.memory.get(obj).map_or(0, |o| o.size);
+            let size = st.memory.header(obj).map_or(0, |o| o.size);
             let mut bytes = Vec::with_capacity(size as usize);
             for off in 0..size {
                 // What nobody wrote stays what it is unless the function writes something else there.
-                let unwritten = |o: &pleach_memory::Object| {
-                    o.contents.is_uninit(off) && o.contents.view(off) == ByteView::Background
-                };
-                if st.memory.get(obj).is_some_and(unwritten) {
+                let unwritten = st.memory.contents(obj).is_some_and(|(contents, w)| {
+                    contents.is_uninit(w.start + off) && contents.view(w.start + off) == ByteView::Background
+                });
+                if unwritten {
                     bytes.push(UNWRITTEN);
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! What the model of the operating system (`runtime/posix`) asks of the engine.
 
 use super::{Call, ModelFn};
-use crate::access::note;
+use crate::access::{note, uninit_name};
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Machine, address_of};
 use crate::said::Said;
@@ -113,8 +113,8 @@ fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     };
     let mut bytes = Vec::new();
     for at in (off as u64..).take(n as usize) {
-        let Some(o) = st.memory.get_mut(obj).filter(|o| at < o.size) else { break };
-        bytes.push(match o.contents.read(&mut m.terms, at, 1, &|| "uninit!printed".into()) {
+        let Some((contents, w)) = st.memory.contents_mut(obj).filter(|(_, w)| at < w.len) else { break };
+        bytes.push(match contents.read(&mut m.terms, w.start + at, 1, &|| uninit_name(obj)) {
             Value::Int(b) => b as u8,
             v => m.example(st, v).map_or(b'?', |b| b as u8),
         });

@@ -72,19 +72,22 @@ fn handle(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 impl Machine {
     fn byte_of(&mut self, st: &State, data: Value, at: u64) -> Option<u64> {
         let Value::Ptr { obj, off } = data else { return None };
-        st.memory.get(obj)?.contents.read_concrete(at.wrapping_add(off as u64), 1)
+        let (contents, w) = st.memory.contents(obj)?;
+        contents.read_concrete(w.start.wrapping_add(at).wrapping_add(off as u64), 1)
     }
 
     /// Whether the type whose description is pointed to at `at` is a signed integer; none for other types.
     fn integer_type(&mut self, st: &mut State, data: Value, at: u64) -> Option<bool> {
         let Value::Ptr { obj, off } = data else { return None };
         let bytes = self.pointer_bytes() as usize;
-        let contents = &mut st.memory.get_mut(obj)?.contents;
-        let described = contents.read(&mut self.terms, at.wrapping_add(off as u64), bytes, &|| "uninit!type".into());
+        let (contents, w) = st.memory.contents_mut(obj)?;
+        let at = w.start.wrapping_add(at).wrapping_add(off as u64);
+        let described = contents.read(&mut self.terms, at, bytes, &|| "uninit!type".into());
         let Value::Ptr { obj, off } = described else { return None };
-        let contents = &st.memory.get(obj)?.contents;
-        let kind = contents.read_concrete(off as u64, 2)?;
-        let info = contents.read_concrete(off as u64 + 2, 2)?;
+        let (contents, w) = st.memory.contents(obj)?;
+        let at = w.start.wrapping_add(off as u64);
+        let kind = contents.read_concrete(at, 2)?;
+        let info = contents.read_concrete(at + 2, 2)?;
         (kind == 0).then_some(info & 1 == 1)
     }
 

@@ -135,19 +135,9 @@ impl Machine {
             self.follow_given(st, number, &elements);
         }
         match cells {
-            None if whole && st.memory.get(obj).is_some() => {
-                let array = self.terms.array_var(symbol);
-                if let Some(o) = st.memory.get_mut(obj) {
-                    o.contents.reset(Background::Array(array));
-                }
-            }
             None => {
                 let array = self.terms.array_var(symbol);
-                for i in 0..n {
-                    let at = self.terms.constant(INDEX_BITS, i);
-                    let byte = self.terms.read(array, at);
-                    self.write_place(st, Place::At { obj, off: off + i }, 1, Value::Term(byte));
-                }
+                self.write_array(st, obj, off, n, array);
             }
             Some(cells) => {
                 let bytes = n / (cells.len() as u64).max(1);
@@ -158,6 +148,21 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Bytes of an object become those of an array.
+    pub(crate) fn write_array(&mut self, st: &mut State, obj: ObjId, off: u64, n: u64, array: TermId) {
+        if off == 0
+            && let Some(o) = st.memory.get_mut(obj).filter(|o| o.size == n)
+        {
+            o.contents.reset(Background::Array(array));
+            return;
+        }
+        for i in 0..n {
+            let at = self.terms.constant(INDEX_BITS, i);
+            let byte = self.terms.read(array, at);
+            self.write_place(st, Place::At { obj, off: off + i }, 1, Value::Term(byte));
+        }
     }
 
     /// The symbol of an input, and its elements where it is kept in elements.
@@ -185,10 +190,10 @@ impl Machine {
     }
 }
 
-/// `klee_make_symbolic(address, bytes, name)`
 /// Inputs have less than 4 GiB.
 pub const LARGE_INPUT: &str = "a symbolic object of 4 GiB or more";
 
+/// `klee_make_symbolic(address, bytes, name)`
 pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
@@ -211,7 +216,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Att
         return Ok(());
     }
     if let (true, Value::Ptr { obj, off }) = (m.config.klee, call.arg(0))
-        && let Some(o) = st.memory.get(obj)
+        && let Some(o) = st.memory.header(obj)
     {
         if o.readonly {
             return Err(misuse("cannot make readonly object symbolic"));
@@ -248,10 +253,11 @@ impl Machine {
                 if let Some(s) = self.c_string(st, p) {
                     return Ok(s);
                 }
-                let o = st.memory.get(obj).filter(|_| off >= 0);
-                let o = o.ok_or_else(|| misuse("Invalid string pointer passed to one of the klee_ functions"))?;
-                let byte = |at| o.contents.read_concrete(at, 1).filter(|b| *b != 0).map(|b| b as u8);
-                let bytes: Vec<u8> = (off as u64..o.size).map_while(byte).collect();
+                let held = st.memory.contents(obj).filter(|_| off >= 0);
+                let (held, w) =
+                    held.ok_or_else(|| misuse("Invalid string pointer passed to one of the klee_ functions"))?;
+                let byte = |at| held.read_concrete(w.start + at, 1).filter(|b| *b != 0).map(|b| b as u8);
+                let bytes: Vec<u8> = (off as u64..w.len).map_while(byte).collect();
                 self.warn_once("String not terminated by \\0 passed to one of the klee_ functions".into());
                 Ok(String::from_utf8_lossy(&bytes).into_owned())
             }
