@@ -12,6 +12,8 @@ use pleach_state::seams::Effort;
 const START: u64 = 300_000;
 const SHORT: u64 = 600_000;
 const AT_ONCE: u64 = 90_000;
+/// A run in which so many sides of forks wait is not over soon, however little it has executed.
+const MANY: u64 = 256;
 /// Where it begins to pay, that counts so many times in a short run.
 const PROMISE: u64 = 8;
 /// Of the work done, pruning may cost one part in so many, half of that in a short run; of the work saved, all.
@@ -175,7 +177,9 @@ impl Budget {
             self.first = spent.min(effort.instructions * FIRST);
         }
         let executed = self.executed(effort);
-        let (start, share) = match executed < SHORT {
+        // One of the two sides of each fork ended a path meanwhile, or waits.
+        let waiting = (self.forks / 2).saturating_sub(leaves);
+        let (start, share) = match executed < SHORT && waiting < MANY {
             true => {
                 let start = self.saved.saturating_mul(PROMISE).saturating_add(AT_ONCE).min(START);
                 (start + self.first / FIRST, 2 * SHARE)
@@ -269,5 +273,17 @@ mod tests {
         b.spend(Work::Refute, 2 * START);
         b.look(Effort::default(), 2);
         assert!(b.is_resting());
+    }
+
+    #[test]
+    fn a_run_that_many_states_wait_in_is_not_short() {
+        let mut b = Budget::default();
+        b.spend(Work::Refute, START / 2);
+        (0..2 * MANY).for_each(|_| b.forked());
+        b.look(Effort::default(), 1);
+        assert!(b.is_resting());
+        (0..2).for_each(|_| b.forked());
+        b.look(Effort::default(), 1);
+        assert!(!b.is_resting());
     }
 }
