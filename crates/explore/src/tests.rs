@@ -241,6 +241,37 @@ fn depth_first_and_breadth_first_orders() {
 }
 
 #[test]
+fn a_subtree_is_explored_depth_first_beside_others_and_left_if_it_does_not_end() {
+    let machine = Synthetic::new(2, 2);
+    let mut states = pleach_state::seams::States::new();
+    for id in 1..=9 {
+        let s = State { id: StateId(id), depth: id as u32, ..machine.initial() };
+        states.insert(s.id, Box::new(s));
+    }
+    let tree = Tree::new();
+    let view = View { states: &states, tree: &tree, figures: &machine };
+    let ids = |of: &[u64]| of.iter().map(|&s| StateId(s)).collect::<Vec<_>>();
+    let mut s = search("subtree", 0).build().unwrap();
+    let step = |s: &mut dyn Searcher, current: u64, added: &[u64]| {
+        s.update(Some(StateId(current)), &ids(added), &ids(&[current]), view);
+    };
+    s.update(None, &ids(&[1]), &[], view);
+    assert_eq!(s.select(view), Some(StateId(1)));
+    step(&mut *s, 1, &[2, 3]);
+    assert_eq!(s.select(view), Some(StateId(2)));
+    // Another strategy goes on with its sibling, and a third comes from elsewhere.
+    step(&mut *s, 3, &[4, 5]);
+    s.update(Some(StateId(8)), &ids(&[9]), &[], view);
+    assert_eq!(s.select(view), Some(StateId(2)));
+    step(&mut *s, 2, &[6, 7]);
+    assert_eq!(s.select(view), Some(StateId(6)));
+    step(&mut *s, 6, &[]);
+    step(&mut *s, 7, &[]);
+    assert!([4, 5].contains(&s.select(view).unwrap().0), "the rest of the subtree comes before anything else");
+    assert!((0..100_000).any(|_| s.select(view) == Some(StateId(9))));
+}
+
+#[test]
 fn weights_are_ordered_as_the_formulas_say() {
     let machine = Synthetic::new(2, 2);
     let mut states = pleach_state::seams::States::new();
@@ -362,7 +393,7 @@ fn short_at_first() -> Option<u64> {
 fn parked_states_are_made_again_and_no_path_is_lost() {
     let plain = |memory: fn() -> Option<u64>, limits: Limits| {
         let config = RunConfig { memory, limits, ..RunConfig::default() };
-        let mut machine = Synthetic { pause: 200_000, ..Synthetic::new(2, 8) };
+        let mut machine = Synthetic { pause: 50_000, ..Synthetic::new(2, 8) };
         explore(&mut machine, &search("bfs", 0), config, Halt::new()).0
     };
     let all = plain(|| Some(1), Limits::default());

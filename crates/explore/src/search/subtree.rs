@@ -1,29 +1,49 @@
 //! Completes subtrees: chooses where little is left to do, and stays until it is done.
 //!
 //! *Paper*: TracerX §4, the third step of the random strategy. *Idea*: a subtree yields an interpolant when its last path ends. Of a few states drawn at
-//! random the one is taken whose end would complete the most nodes above it; then everything below its parent is
-//! explored depth first.
+//! random the one is taken whose end would complete the most nodes above it; then everything below it is explored depth first, whatever
+//! other strategies do there. One that does not end is left after a while, later ones after twice as long.
 
 use crate::rng::Rng;
 use crate::search::random_state::Drawn;
 use pleach_state::seams::{Searcher, View};
 use pleach_state::{NodeId, StateId, Tree};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// States looked at for a choice.
 const SAMPLE: usize = 16;
 /// Nodes looked at above a state.
 const HEIGHT: u32 = 64;
+/// Steps that the first subtree may take.
+const PATIENCE: u64 = 4096;
 
 pub struct Subtree {
     states: Drawn,
-    /// states of the subtree at hand, the next one last
-    stack: Vec<StateId>,
+    /// states of the subtree at hand, the next one last; those that are not `open` are gone
+    stack: VecDeque<StateId>,
+    open: FxHashSet<StateId>,
+    patience: u64,
+    /// steps that are left
+    left: u64,
     rng: Rng,
 }
 
 impl Subtree {
     pub fn new(rng: Rng) -> Subtree {
-        Subtree { states: Drawn::default(), stack: Vec::new(), rng }
+        let (states, stack, open) = Default::default();
+        Subtree { states, stack, open, patience: PATIENCE, left: PATIENCE, rng }
+    }
+
+    /// The next state of the subtree at hand.
+    fn next(&mut self) -> Option<StateId> {
+        while self.stack.pop_back_if(|s| !self.open.contains(s)).is_some() {}
+        self.stack.back().copied()
+    }
+
+    fn leave(&mut self) {
+        self.stack.clear();
+        self.open.clear();
     }
 }
 
@@ -42,9 +62,15 @@ fn completes(tree: &Tree, leaf: NodeId) -> u32 {
 
 impl Searcher for Subtree {
     fn select(&mut self, view: View) -> Option<StateId> {
-        if let Some(&next) = self.stack.last() {
-            return Some(next);
+        if let Some(next) = self.next() {
+            if self.left > 0 {
+                self.left -= 1;
+                return Some(next);
+            }
+            self.patience = self.patience.saturating_mul(2);
+            self.leave();
         }
+        self.left = self.patience;
         let mut best: Option<(u32, u32, StateId)> = None;
         for _ in 0..SAMPLE {
             let id = self.states.draw(&mut self.rng)?;
@@ -53,16 +79,25 @@ impl Searcher for Subtree {
             best = best.max(Some(rank));
         }
         let (_, _, id) = best?;
-        self.stack.push(id);
+        self.leave();
+        self.stack.push_back(id);
+        self.open.insert(id);
         Some(id)
     }
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], _: View) {
         self.states.update(added, removed);
-        let below = current.is_some_and(|c| self.stack.contains(&c));
-        self.stack.retain(|s| !removed.contains(s));
-        if below {
-            self.stack.extend(added.iter().rev());
+        let below = current.filter(|c| self.open.contains(c));
+        if below.is_some() {
+            self.open.extend(added);
+            match self.next() == below {
+                true => self.stack.extend(added.iter().rev()),
+                // Somebody else's step: it must not change what is next.
+                false => added.iter().for_each(|s| self.stack.push_front(*s)),
+            }
         }
+        removed.iter().for_each(|s| {
+            self.open.remove(s);
+        });
     }
     fn name(&self) -> String {
         "subtree".into()
