@@ -17,6 +17,7 @@ mod linear;
 pub mod matching;
 mod modular;
 mod objects;
+mod offsets;
 mod places;
 mod point;
 mod propagate;

@@ -31,6 +31,7 @@ pub struct Context<'a> {
 
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
     globals(cx.logic.terms(), cx.state, cx.fixed, condition);
+    crate::offsets::by_offset(cx, condition);
     for _ in 0..3 {
         merge(cx, condition);
         if !propagate(cx.logic.terms(), cx.locs, condition) {
