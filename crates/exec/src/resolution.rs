@@ -329,11 +329,10 @@ impl Machine {
                 }
                 continue;
             };
-            // With the base, not its address: the query cache knows it again under another one.
-            let b = match st.memory.movable_size(obj) {
-                Some(_) => self.terms.base(obj),
-                None => self.terms.constant(w, base),
-            };
+            // With the base, not its address: the query cache knows it again under another one, and the offset is the same wherever the
+            // object lies.
+            let fixed = st.memory.header(obj).is_none_or(|o| o.kind == ObjectKind::Fixed);
+            let b = if fixed { self.terms.constant(w, base) } else { self.terms.base(obj) };
             let off = self.terms.sub(t, b);
             let here = self.within(size, off, n);
             match self.possible(st, here) {

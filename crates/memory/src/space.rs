@@ -237,7 +237,7 @@ impl AddressSpace {
     /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
     pub fn movable_size(&self, id: ObjId) -> Option<u64> {
         match self.entry(id)? {
-            Entry::Live(o) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => Some(o.size),
+            Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => Some(o.size),
             _ => None,
         }
     }
