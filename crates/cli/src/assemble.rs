@@ -115,9 +115,10 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
-    if args.split_size == 0 || !args.split_size.is_multiple_of(8) {
-        return Err(CliError::Usage(format!("--split-size must be a multiple of 8, not {}", args.split_size)));
+    if let Some(size) = args.split_size.filter(|n| *n == 0 || !n.is_multiple_of(8)) {
+        return Err(CliError::Usage(format!("--split-size must be a multiple of 8 and more than 0, not {size}")));
     }
+    without_effect(args)?;
     let needs_pruning = [
         (args.prune_always, "prune-always"),
         (args.speculate, "speculate"),
@@ -131,6 +132,29 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Flags about memory that would do nothing: who asks for a check must not take silence for an answer.
+fn without_effect(args: &RunArgs) -> Result<(), CliError> {
+    let policy = args.resolution;
+    let dynamic = policy == Resolution::SegmentsDynamic;
+    let (contexts, joins) = ("--resolution=segments-dynamic", "--resolution=segments-dynamic or segments-static");
+    let needed = [
+        (args.resolution_context.is_some() && !dynamic, "resolution-context", contexts),
+        (args.no_resolution_contexts && !dynamic, "no-resolution-contexts", contexts),
+        (args.no_segment_reuse && !dynamic && policy != Resolution::SegmentsStatic, "no-segment-reuse", joins),
+        (args.split_size.is_some() && args.split_objects.is_none(), "split-size", "--split-objects"),
+        (
+            args.check_resolution && policy == Resolution::Fork && args.split_objects.is_none(),
+            "check-resolution",
+            "another --resolution than fork, or --split-objects",
+        ),
+        (args.check_cache && args.query_cache != Caching::AddressAware, "check-cache", "--query-cache=address-aware"),
+    ];
+    match needed.into_iter().find(|n| n.0) {
+        Some((_, flag, what)) => Err(CliError::Usage(format!("--{flag} needs {what}"))),
+        None => Ok(()),
+    }
 }
 
 pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
@@ -158,10 +182,10 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
             Resolution::SegmentsDynamic => pleach_exec::Resolution::SegmentsDynamic,
             Resolution::SegmentsStatic => pleach_exec::Resolution::SegmentsStatic,
         },
-        contexts: (!args.no_resolution_contexts).then_some(args.resolution_context),
+        contexts: (!args.no_resolution_contexts).then_some(args.resolution_context.unwrap_or(4)),
         reuse_segments: !args.no_segment_reuse,
         narrow_offsets: !args.no_narrow_offsets,
-        splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size }),
+        splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size.unwrap_or(128) }),
         check_resolution: args.check_resolution,
         program_name: program_name(&args.files),
         ..ExecConfig::default()

@@ -308,7 +308,11 @@ impl Machine {
             }
             Place::Piece { obj, piece, off } => {
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return Value::Undef };
-                contents.read_at(&mut self.terms, piece, off, n, &|| uninit_name(obj))
+                let v = contents.read_at(&mut self.terms, piece, off, n, &|| uninit_name(obj));
+                if self.config.check_resolution {
+                    self.check_piece(st, obj, piece, off, n, Some(v));
+                }
+                v
             }
         }
     }
@@ -371,6 +375,9 @@ impl Machine {
                 contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, &|| uninit_name(obj));
             }
             Place::Piece { obj, piece, off } => {
+                if self.config.check_resolution {
+                    self.check_piece(st, obj, piece, off, n, None);
+                }
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return };
                 contents.write_at(&mut self.terms, piece, Terms::TRUE, off, n, t, &|| uninit_name(obj));

@@ -1,13 +1,14 @@
 //! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the solver alone.
 //!
 //! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the possible ones among
-//! the policy's targets, none may be an error, and in each of them the policy's value must be the one that is stored there.
+//! the policy's targets, none may be an error, and in each of them the policy's value must be the one that is stored there. An access to
+//! a piece of an object that was split must stay in the piece, and read what the whole object holds there.
 
 use crate::access::Purpose;
 use crate::choice::Goal;
 use crate::machine::Machine;
 use pleach_expr::TermId;
-use pleach_memory::{ObjId, Value};
+use pleach_memory::{ObjId, Value, Window};
 use pleach_state::State;
 use std::collections::BTreeSet;
 
@@ -58,6 +59,36 @@ impl Machine {
             if matches!(self.possible(&mut there, differ), Ok(Some(_))) {
                 self.disagree(st, format!("what is read is not what object {} holds", obj.0));
             }
+        }
+    }
+
+    /// Compares an access to a piece with one to the whole object; `read`: the value that was read from the piece.
+    pub(crate) fn check_piece(
+        &mut self,
+        st: &State,
+        obj: ObjId,
+        piece: Window,
+        off: TermId,
+        n: u64,
+        read: Option<Value>,
+    ) {
+        let mut aside = st.clone();
+        self.resolved.checked += 1;
+        let inside = self.within(piece.len, off, n);
+        let outside = self.terms.not(inside);
+        if matches!(self.possible(&mut aside, outside), Ok(Some(_))) {
+            self.disagree(st, format!("an access of {n} bytes leaves the piece at {}", piece.start));
+        }
+        let Some(value) = read else { return };
+        let start = self.terms.constant(self.terms.width(off), piece.start);
+        let off = self.terms.add(off, start);
+        let Some((contents, w)) = aside.memory.contents_mut(obj) else { return };
+        let stored = contents.read_at(&mut self.terms, w, off, n, &|| crate::access::uninit_name(obj));
+        let bits = (n * 8) as u16;
+        let (value, stored) = (self.term(&mut aside, value, bits), self.term(&mut aside, stored, bits));
+        let differ = self.terms.ne(value, stored);
+        if matches!(self.possible(&mut aside, differ), Ok(Some(_))) {
+            self.disagree(st, format!("what is read from the piece at {} is not what the object holds", piece.start));
         }
     }
 

@@ -114,6 +114,24 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
+fn flags_about_memory_that_would_do_nothing() {
+    for (flags, why) in [
+        (&["--resolution=foo"][..], "fork, ite, segments-dynamic, segments-static"),
+        (&["--split-objects", "--split-size=12"], "--split-size must be a multiple of 8 and more than 0, not 12"),
+        (&["--split-objects", "--split-size=0"], "--split-size must be a multiple of 8 and more than 0, not 0"),
+        (&["--split-size=64"], "--split-size needs --split-objects"),
+        (&["--resolution-context=2"], "--resolution-context needs --resolution=segments-dynamic"),
+        (&["--no-segment-reuse"], "--no-segment-reuse needs --resolution=segments-dynamic or segments-static"),
+        (&["--check-resolution"], "--check-resolution needs another --resolution than fork, or --split-objects"),
+        (&["--check-cache"], "--check-cache needs --query-cache=address-aware"),
+    ] {
+        let mut args = vec!["test", "a.c"];
+        args.extend(flags);
+        ends(&run(&[("a.c", FINE)], &args), 2, why);
+    }
+}
+
+#[test]
 fn a_recursion_bomb() {
     let bomb = b"int f(int n) { return f(n + 1) + f(n + 2); }\nint main(void) { return f(0); }\n";
     ends(&run(&[("bomb.c", bomb)], &["test", "bomb.c"]), 1, "stack-overflow");

@@ -34,13 +34,13 @@ pub struct RunArgs {
     /// What happens where a pointer may mean several objects
     #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
     pub resolution: Resolution,
-    /// With segments-dynamic: how many calls tell allocations apart, to guess which objects a pointer means
-    #[arg(long, value_name = "CALLS", help_heading = "Memory", default_value_t = 4)]
-    pub resolution_context: u32,
+    /// With segments-dynamic: how many calls tell allocations apart, to guess which objects a pointer means. Default: 4
+    #[arg(long, value_name = "CALLS", help_heading = "Memory")]
+    pub resolution_context: Option<u32>,
     /// With segments-dynamic: ask about every object that a pointer may mean
     #[arg(long, help_heading = "Memory", conflicts_with = "resolution_context")]
     pub no_resolution_contexts: bool,
-    /// Give every segment an address of its own
+    /// With segments: give each of them an address of its own
     #[arg(long, help_heading = "Memory")]
     pub no_segment_reuse: bool,
     /// Take an offset that depends on one byte for what its term may mean, not for the few values that the path leaves
@@ -50,10 +50,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "BYTES", help_heading = "Memory")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]
     pub split_objects: Option<u64>,
-    /// Bytes of a piece, a multiple of 8
-    #[arg(long, value_name = "BYTES", help_heading = "Memory", default_value_t = 128)]
-    pub split_size: u64,
-    /// Decide every access through a pointer with several targets once more by the solver, and fail if it decides otherwise (slow)
+    /// With --split-objects: bytes of a piece, a multiple of 8. Default: 128
+    #[arg(long, value_name = "BYTES", help_heading = "Memory")]
+    pub split_size: Option<u64>,
+    /// Decide every access that a policy other than fork resolved, or that lies in a piece, once more by the solver, and fail if it decides
+    /// otherwise (slow)
     #[arg(long, help_heading = "Memory")]
     pub check_resolution: bool,
 
