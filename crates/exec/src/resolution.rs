@@ -8,7 +8,7 @@ use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
-use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_memory::{ObjId, Object, ObjectKind, Value};
 use pleach_smt::Why;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
 use rustc_hash::FxHashMap;
@@ -306,16 +306,19 @@ impl Machine {
             let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size)));
             let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
             let Some((obj, base, size)) = inside else {
-                // Everything that lies in no object is one error; the objects found so far are excluded from it.
-                let kind = if addr < NULL_PAGE { ErrorKind::Null } else { purpose.oob() };
-                let range = if addr < NULL_PAGE {
+                // Everything that lies in no object is one error, and everything in freed ones another; the objects found so far are
+                // excluded from it.
+                let (kind, range) = if addr < NULL_PAGE {
                     let k = self.terms.constant(w, NULL_PAGE);
-                    self.terms.ult(t, k)
+                    (ErrorKind::Null, self.terms.ult(t, k))
+                } else if st.memory.freed().any(|o| holds(o, addr, n)) {
+                    (ErrorKind::UseAfterFree, self.in_freed(st, plain, n))
                 } else {
-                    self.outside_everything(st, plain, n)
+                    (purpose.oob(), self.outside_everything(st, plain, n))
                 };
                 let here = self.terms.and(rest, range);
-                let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}", purpose.verb());
+                let freed = if kind == ErrorKind::UseAfterFree { ", where an object was freed" } else { "" };
+                let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}{freed}", purpose.verb());
                 match self.possible(st, here) {
                     Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
                     // The example says otherwise; asking again would give it again.
@@ -425,24 +428,36 @@ impl Machine {
         side.model.clone()
     }
 
-    /// The address lies in no live object (for an access of `n` bytes).
+    /// The address lies in no object, live or freed (for an access of `n` bytes).
     fn outside_everything(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
-        let w = self.pointer_bits();
-        let ranges: Vec<(u64, u64)> = st
-            .memory
-            .live()
-            .filter(|(_, o)| o.size >= n && o.kind != ObjectKind::Function)
-            .map(|(_, o)| (o.addr, o.size))
-            .collect();
-        let null_page = self.terms.constant(w, NULL_PAGE);
-        let mut all = self.terms.ule(null_page, plain);
-        for (addr, size) in ranges {
-            let b = self.terms.constant(w, addr);
+        let live = st.memory.live().map(|(_, o)| o).filter(|o| o.kind != ObjectKind::Function);
+        let ranges: Vec<(u64, u64)> = live.chain(st.memory.freed()).map(|o| (o.addr, o.size)).collect();
+        let inside = self.in_ranges(plain, n, &ranges);
+        let outside = self.terms.not(inside);
+        let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
+        let above = self.terms.ule(null_page, plain);
+        self.terms.and(above, outside)
+    }
+
+    /// The address lies in an object that was freed.
+    fn in_freed(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
+        let ranges: Vec<(u64, u64)> = st.memory.freed().map(|o| (o.addr, o.size)).collect();
+        self.in_ranges(plain, n, &ranges)
+    }
+
+    fn in_ranges(&mut self, plain: TermId, n: u64, ranges: &[(u64, u64)]) -> TermId {
+        let mut any = Terms::FALSE;
+        for &(addr, size) in ranges.iter().filter(|r| r.1 >= n) {
+            let b = self.terms.constant(self.pointer_bits(), addr);
             let off = self.terms.sub(plain, b);
             let inside = self.within(size, off, n);
-            let outside = self.terms.not(inside);
-            all = self.terms.and(all, outside);
+            any = self.terms.or(any, inside);
         }
-        all
+        any
     }
+}
+
+/// An access of `n` bytes at this address lies in the object.
+fn holds(o: &Object, addr: u64, n: u64) -> bool {
+    o.size.checked_sub(n).is_some_and(|last| addr.checked_sub(o.addr).is_some_and(|off| off <= last))
 }

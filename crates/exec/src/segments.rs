@@ -14,9 +14,11 @@ use crate::config::Resolution;
 use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
+use crate::resolution::Target;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
+use pleach_memory::segments::Pins;
 use pleach_memory::space::{first_segment, last_address};
 use pleach_memory::{Arrangement, ObjId, Object, ObjectKind, Value};
 use pleach_state::{ForkKind, State};
@@ -124,12 +126,14 @@ impl Machine {
             }
         }
         let before = self.queries;
+        let pins = st.memory.pins();
         let scanned = self.scan(st, t, n, purpose);
+        let joined = match &scanned {
+            Ok((sides, None)) => self.join_found(st, t, n, purpose, sides, pins),
+            _ => None,
+        };
         self.resolved.queries += self.queries - before;
         let (sides, lost) = scanned?;
-        let objects: Vec<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
-        self.learn_contexts(st, objects.iter().copied());
-        let joined = if lost.is_none() && objects.len() > 1 { self.join(st, &objects) } else { None };
         let Some(segment) = joined else { return self.place_of(st, t, sides, lost, n, purpose).map(Located::One) };
         self.resolved.multiple += 1;
         // What was found out before the objects moved holds after it: it is a condition on inputs.
@@ -151,6 +155,40 @@ impl Machine {
             }
             other => other.map(Located::One),
         }
+    }
+
+    /// Joins the objects that the solver found a pointer to mean. Its questions looked at addresses, and pinned them; but they show nothing of
+    /// a pointer that moves with its objects, as one does that was read from a table. Whether it does is one question: it must lie
+    /// in the segment afterwards. Where it does not, all stays as it was.
+    fn join_found(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        n: u64,
+        purpose: Purpose,
+        sides: &[Target],
+        pins: Pins,
+    ) -> Option<ObjId> {
+        let objects: Vec<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
+        self.learn_contexts(st, objects.iter().copied());
+        if objects.len() < 2 {
+            return None;
+        }
+        let figures = self.resolved;
+        let mut moved = st.clone();
+        moved.memory.set_pins(pins);
+        let segment = self.join(&mut moved, &objects)?;
+        let inside = self.within_segment(&mut moved, t, segment, n, purpose);
+        let good = sides.iter().filter(|s| s.1.is_none()).map(|s| s.0.plain);
+        let found = good.fold(Terms::FALSE, |all, g| self.terms.or(all, g));
+        let outside = self.terms.not(inside);
+        let lost = self.terms.and(found, outside);
+        if matches!(self.possible(&mut moved, lost), Ok(None)) {
+            *st = moved;
+            return Some(segment);
+        }
+        self.resolved = figures;
+        None
     }
 
     /// The only segment that has objects which a pointer mentions; of several, the only one with a likely target.

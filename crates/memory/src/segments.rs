@@ -13,12 +13,16 @@ use crate::object::{Background, Contents};
 use crate::space::{AddressSpace, Entry, Object, ObjectKind, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Kept free between the members of a segment.
 const RED_ZONE: u64 = 32;
 /// Segments do not become larger.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// Objects whose address the program has seen.
+pub type Pins = Rc<BTreeSet<ObjId>>;
 
 /// Where the members of a segment to be are going to lie.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +64,15 @@ impl AddressSpace {
         if !self.pinned.contains(&id) {
             Rc::make_mut(&mut self.pinned).insert(id);
         }
+    }
+
+    /// Which objects are pinned.
+    pub fn pins(&self) -> Pins {
+        self.pinned.clone()
+    }
+
+    pub fn set_pins(&mut self, pins: Pins) {
+        self.pinned = pins;
     }
 
     /// How these objects can be joined; `None` if they cannot.

@@ -294,6 +294,14 @@ impl AddressSpace {
         })
     }
 
+    /// What the program has freed.
+    pub fn freed(&self) -> impl Iterator<Item = &Object> {
+        self.objects.iter().filter_map(|e| match e {
+            Entry::Freed(o) => Some(&**o),
+            _ => None,
+        })
+    }
+
     /// Adds an object's entry as it is.
     pub(crate) fn push(&mut self, e: Entry) -> ObjId {
         let id = ObjId(self.objects.len() as u32);

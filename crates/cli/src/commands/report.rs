@@ -77,7 +77,7 @@ fn words(s: &Summary, t: &Timing) -> String {
         let _ =
             writeln!(out, "{} mention an address, {} depend on it.", number(based), number(get("address.dependent")));
     }
-    for (head, figures) in [("Pruning", &s.pruning)] {
+    for (head, figures) in [("Memory", &s.memory), ("Pruning", &s.pruning)] {
         if !figures.is_empty() {
             let _ = writeln!(out, "\n{head}");
         }
@@ -107,5 +107,14 @@ mod tests {
         assert!(text.contains("cache, under other names                      5\n"), "{text}");
         assert!(text.contains("Bitwuzla                                      3\n"), "{text}");
         assert!(!text.contains("Z3"), "{text}");
+        assert!(!text.contains("Memory"), "{text}");
+    }
+
+    #[test]
+    fn figures_about_memory() {
+        let memory = [("segments".to_owned(), 2), ("largest-segment".to_owned(), 1640)].into_iter().collect();
+        let text = words(&Summary { memory, ..Summary::default() }, &Timing::default());
+        assert!(text.contains("\nMemory\n"), "{text}");
+        assert!(text.contains("  largest-segment                           1,640\n"), "{text}");
     }
 }
