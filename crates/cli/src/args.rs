@@ -12,6 +12,10 @@ use std::time::Duration;
 
 /// The default search of tests. Measured on GNU coreutils, where it covers more branches than KLEE's random-path,nurs:covnew.
 pub const FOR_COVERAGE: &str = "random-path,nurs:cpicnt";
+/// With pruning: subtrees are completed.
+const PRUNING: &str = "random-path,nurs:covnew,subtree";
+/// With speculation: it succeeds where the errors are known already, and to follow what is new finds them soonest.
+const SPECULATING: &str = "random-path,nurs:covnew,dfs";
 /// Its batches: long enough for a path to get somewhere before the next is chosen.
 pub const BATCH: u64 = 10_000;
 
@@ -229,9 +233,9 @@ pub struct TestArgs {
     pub emit_all_errors: bool,
 
     /// Search strategy, several take turns: dfs bfs random-state random-path nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt nurs:cpicnt nurs:qc
-    /// subtree. With --prune the default is random-path,nurs:covnew,subtree
+    /// subtree. With --prune the default is random-path,nurs:covnew,subtree, with --speculate random-path,nurs:covnew,dfs
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = FOR_COVERAGE)]
-    #[arg(default_value_if("prune", "true", "random-path,nurs:covnew,subtree"))]
+    #[arg(default_value_ifs([("speculate", "true", SPECULATING), ("prune", "true", PRUNING)]))]
     pub search: Vec<String>,
     /// Leave out paths that cannot reach an error or a block which explored ones did not (interpolation)
     #[arg(long, help_heading = "Search")]

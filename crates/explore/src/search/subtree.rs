@@ -2,7 +2,8 @@
 //!
 //! *Paper*: TracerX §4, the third step of the random strategy. *Idea*: a subtree yields an interpolant when its last path ends. Of a few states drawn at
 //! random the one is taken whose end would complete the most nodes above it; then everything below it is explored depth first, whatever
-//! other strategies do there. One that does not end is left after a while, later ones after twice as long.
+//! other strategies do there. One that does not end is left after a while, which is mostly short and now and then long (Luby's sequence):
+//! small subtrees are completed everywhere, and large ones in the end.
 
 use crate::rng::Rng;
 use crate::search::random_state::Drawn;
@@ -15,15 +16,16 @@ use std::collections::VecDeque;
 const SAMPLE: usize = 16;
 /// Nodes looked at above a state.
 const HEIGHT: u32 = 64;
-/// Steps that the first subtree may take.
-const PATIENCE: u64 = 4096;
+/// Steps that a subtree may take, times a number of the sequence.
+const PATIENCE: u64 = 64;
 
 pub struct Subtree {
     states: Drawn,
     /// states of the subtree at hand, the next one last; those that are not `open` are gone
     stack: VecDeque<StateId>,
     open: FxHashSet<StateId>,
-    patience: u64,
+    /// subtrees chosen so far
+    chosen: u64,
     /// steps that are left
     left: u64,
     rng: Rng,
@@ -32,7 +34,7 @@ pub struct Subtree {
 impl Subtree {
     pub fn new(rng: Rng) -> Subtree {
         let (states, stack, open) = Default::default();
-        Subtree { states, stack, open, patience: PATIENCE, left: PATIENCE, rng }
+        Subtree { states, stack, open, chosen: 0, left: 0, rng }
     }
 
     /// The next state of the subtree at hand.
@@ -45,6 +47,15 @@ impl Subtree {
         self.stack.clear();
         self.open.clear();
     }
+}
+
+/// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from the first on.
+fn luby(i: u64) -> u64 {
+    let mut k = 1;
+    while (1u64 << k) - 1 < i {
+        k += 1;
+    }
+    if (1u64 << k) - 1 == i { 1 << (k - 1) } else { luby(i - (1 << (k - 1)) + 1) }
 }
 
 /// How many nodes would be complete if the leaf's path ended now.
@@ -67,10 +78,10 @@ impl Searcher for Subtree {
                 self.left -= 1;
                 return Some(next);
             }
-            self.patience = self.patience.saturating_mul(2);
             self.leave();
         }
-        self.left = self.patience;
+        self.chosen += 1;
+        self.left = PATIENCE * luby(self.chosen);
         let mut best: Option<(u32, u32, StateId)> = None;
         for _ in 0..SAMPLE {
             let id = self.states.draw(&mut self.rng)?;
