@@ -49,20 +49,22 @@ impl Machine {
 
     /// Moves objects into one segment, if that can be done.
     pub(crate) fn join(&mut self, st: &mut State, objects: &[ObjId]) -> Option<ObjId> {
-        let mut objects = objects.to_vec();
-        objects.extend(self.class_mates(st, &objects));
-        objects.sort_unstable();
-        objects.dedup();
-        if objects.len() < 2 {
+        let mut targets = objects.to_vec();
+        targets.sort_unstable();
+        targets.dedup();
+        if targets.len() < 2 {
             return None;
         }
-        let homes: Vec<Option<ObjId>> = objects.iter().map(|o| st.memory.segment_of(*o).map(|s| s.0)).collect();
-        if let Some(segment) = homes[0]
-            && homes.iter().all(|h| *h == Some(segment))
-        {
+        let homes: Option<Vec<ObjId>> = targets.iter().map(|o| st.memory.segment_of(*o).map(|s| s.0)).collect();
+        if let Some(segment) = homes.and_then(|h| only(h.into_iter())) {
             return Some(segment);
         }
-        let layout = st.memory.layout(&objects)?;
+        let mut all = self.class_mates(st, &targets);
+        all.extend(&targets);
+        all.sort_unstable();
+        all.dedup();
+        // Of a class that is too large for a segment, only the objects that this pointer means are joined.
+        let layout = st.memory.layout(&all).or_else(|| st.memory.layout(&targets))?;
         let key = (st.frame.func.0, st.inst, st.memory.arrangement(&layout));
         let addr = match self.homes.known.get(&key) {
             Some(&addr) if self.config.reuse_segments => addr,

@@ -13,6 +13,7 @@ use crate::object::{Background, Contents};
 use crate::space::{AddressSpace, Entry, Object, ObjectKind, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -78,9 +79,10 @@ impl AddressSpace {
     /// How these objects can be joined; `None` if they cannot.
     pub fn layout(&self, ids: &[ObjId]) -> Option<Layout> {
         let mut layout = Layout { blocks: Vec::new(), size: 0, align: 16 };
+        let mut seen = FxHashSet::default();
         for &id in ids {
             let block = self.segment_of(id).map_or(id, |s| s.0);
-            if layout.blocks.iter().any(|b| b.0 == block) {
+            if !seen.insert(block) {
                 continue;
             }
             let o = self.get(block)?;
