@@ -42,11 +42,6 @@ impl Subtree {
         while self.stack.pop_back_if(|s| !self.open.contains(s)).is_some() {}
         self.stack.back().copied()
     }
-
-    fn leave(&mut self) {
-        self.stack.clear();
-        self.open.clear();
-    }
 }
 
 /// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 …, from the first on.
@@ -73,12 +68,11 @@ fn completes(tree: &Tree, leaf: NodeId) -> u32 {
 
 impl Searcher for Subtree {
     fn select(&mut self, view: View) -> Option<StateId> {
-        if let Some(next) = self.next() {
-            if self.left > 0 {
-                self.left -= 1;
-                return Some(next);
-            }
-            self.leave();
+        if let Some(next) = self.next()
+            && self.left > 0
+        {
+            self.left -= 1;
+            return Some(next);
         }
         self.chosen += 1;
         self.left = PATIENCE * luby(self.chosen);
@@ -90,9 +84,8 @@ impl Searcher for Subtree {
             best = best.max(Some(rank));
         }
         let (_, _, id) = best?;
-        self.leave();
-        self.stack.push_back(id);
-        self.open.insert(id);
+        self.stack = VecDeque::from([id]);
+        self.open = FxHashSet::from_iter([id]);
         Some(id)
     }
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], _: View) {
