@@ -3,7 +3,7 @@
 use crate::Trouble;
 use crate::holds::{chosen, literals, target, translate, value};
 use pleach_exec::Machine;
-use pleach_expr::{Op, SymbolId, SymbolKind, TermId, Terms};
+use pleach_expr::{Op, SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
 use pleach_state::{Callers, Frame, PathConstraint, State, Trace};
 use pleach_wp::{Condition, Loc, Locs};
@@ -76,8 +76,13 @@ fn what_is_known(terms: &mut Terms, locs: &Locs, own: &State, psi: &Condition) -
 }
 
 fn unknown(terms: &mut Terms, name: &str, width: u16) -> TermId {
-    let s = terms.symbols.intern(name, SymbolKind::Bits(width));
+    let s = symbol(terms, name, SymbolKind::Bits(width));
     terms.var(s)
+}
+
+fn symbol(terms: &mut Terms, name: &str, kind: SymbolKind) -> SymbolId {
+    let origin = SymbolOrigin::Audit(terms.symbols.name(name));
+    terms.symbols.intern(origin, kind, || name.to_owned())
 }
 
 fn known_value(terms: &mut Terms, known: Known, name: &str) -> Value {
@@ -159,7 +164,7 @@ pub fn generalise(machine: &mut Machine, locs: &Locs, own: &State, psi: &Conditi
         let size = own.memory.get(id).map_or(0, |o| o.size);
         let len = u32::try_from(size).unwrap_or(u32::MAX);
         let name = format!("audit!m{}", id.0);
-        let array = machine.terms.symbols.intern(&name, SymbolKind::Array { element: 8, len });
+        let array = symbol(&mut machine.terms, &name, SymbolKind::Array { element: 8, len });
         let array = machine.terms.array_var(array);
         if let Some(o) = st.memory.get_mut(id) {
             o.contents = Contents::new(size, Background::Array(array));

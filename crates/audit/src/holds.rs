@@ -31,7 +31,7 @@ pub fn value(terms: &mut Terms, state: &State, loc: Loc, var: TermId) -> Option<
             if off + u64::from(bytes) > w.len {
                 return None;
             }
-            contents.clone().read(terms, w.start + off, bytes as usize, &|| format!("uninit!{}", obj.0))
+            contents.clone().read(terms, w.start + off, bytes as usize, obj)
         }
     };
     // What was never written may be anything: the variable itself stands for it.

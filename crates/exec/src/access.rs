@@ -299,16 +299,16 @@ impl Machine {
                     }
                 }
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
-                contents.read(&mut self.terms, w.start + off, n as usize, &|| uninit_name(obj))
+                contents.read(&mut self.terms, w.start + off, n as usize, obj)
             }
             Place::Symbolic { obj, off } => {
                 self.tell_of_large(st, obj, "read");
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
-                contents.read_at(&mut self.terms, w, off, n, &|| uninit_name(obj))
+                contents.read_at(&mut self.terms, w, off, n, obj)
             }
             Place::Piece { obj, piece, off } => {
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return Value::Undef };
-                let v = contents.read_at(&mut self.terms, piece, off, n, &|| uninit_name(obj));
+                let v = contents.read_at(&mut self.terms, piece, off, n, obj);
                 if self.config.check_resolution {
                     self.check_piece(st, obj, piece, off, n, Some(v));
                 }
@@ -372,7 +372,7 @@ impl Machine {
                 self.tell_of_large(st, obj, "write");
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
-                contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, &|| uninit_name(obj));
+                contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, obj);
             }
             Place::Piece { obj, piece, off } => {
                 if self.config.check_resolution {
@@ -380,7 +380,7 @@ impl Machine {
                 }
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return };
-                contents.write_at(&mut self.terms, piece, Terms::TRUE, off, n, t, &|| uninit_name(obj));
+                contents.write_at(&mut self.terms, piece, Terms::TRUE, off, n, t, obj);
             }
         }
     }
@@ -401,11 +401,6 @@ pub(crate) fn renote(st: &mut State, access: Access) {
     {
         *last = access;
     }
-}
-
-/// The name of the bytes an object held before the program wrote to it.
-pub(crate) fn uninit_name(obj: ObjId) -> String {
-    format!("uninit!{}", obj.0)
 }
 
 pub(crate) fn null(addr: u64, n: u64, purpose: Purpose) -> Flow {

@@ -1,6 +1,6 @@
 //! Copying and filling ranges of memory.
 
-use crate::access::{Place, Purpose, note, uninit_name};
+use crate::access::{Place, Purpose, note};
 use crate::choice::Located;
 use crate::flow::Attempt;
 use crate::machine::Machine;
@@ -58,7 +58,7 @@ impl Machine {
                 let mut snapshot = source.clone();
                 if let Some((target, dw)) = st.memory.contents_mut(dobj) {
                     let (to, from) = (dw.start + doff, sw.start + soff);
-                    target.copy_from(&mut self.terms, to, &mut snapshot, from, n, &|| uninit_name(so));
+                    target.copy_from(&mut self.terms, to, &mut snapshot, from, n, so);
                 }
                 // Bytes that were decided in the snapshot are decided in the source as well.
                 let decided = st.memory.contents(so).is_some_and(|(source, _)| !source.same_backgrounds(&snapshot));

@@ -50,8 +50,8 @@ impl Machine {
             self.add(&mut there, side);
             let Some((contents, w)) = there.memory.contents_mut(obj) else { continue };
             let stored = match self.terms.as_const(off) {
-                Some(k) => contents.read(&mut self.terms, w.start + k, n as usize, &|| crate::access::uninit_name(obj)),
-                None => contents.read_at(&mut self.terms, w, off, n, &|| crate::access::uninit_name(obj)),
+                Some(k) => contents.read(&mut self.terms, w.start + k, n as usize, obj),
+                None => contents.read_at(&mut self.terms, w, off, n, obj),
             };
             let stored = self.term(&mut there, stored, bits);
             let stored = self.plain(&there, stored);
@@ -83,7 +83,7 @@ impl Machine {
         let start = self.terms.constant(self.terms.width(off), piece.start);
         let off = self.terms.add(off, start);
         let Some((contents, w)) = aside.memory.contents_mut(obj) else { return };
-        let stored = contents.read_at(&mut self.terms, w, off, n, &|| crate::access::uninit_name(obj));
+        let stored = contents.read_at(&mut self.terms, w, off, n, obj);
         let bits = (n * 8) as u16;
         let (value, stored) = (self.term(&mut aside, value, bits), self.term(&mut aside, stored, bits));
         let differ = self.terms.ne(value, stored);

@@ -6,7 +6,7 @@
 //! first moved into one segment, so that a write to many words is one store to an array.
 //! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
 
-use crate::access::{Place, Purpose, uninit_name};
+use crate::access::{Place, Purpose};
 use crate::config::Resolution;
 use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
@@ -198,7 +198,7 @@ impl Machine {
         {
             let off = self.segment_offset(st, ptr, targets);
             let Some((contents, w)) = st.memory.contents_mut(segment) else { return Value::Undef };
-            return contents.read_array(&mut self.terms, w, off, n, &|| uninit_name(segment));
+            return contents.read_array(&mut self.terms, w, off, n, segment);
         }
         let bits = (n * 8) as u16;
         let read = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
@@ -206,8 +206,8 @@ impl Machine {
             let (contents, w) = st.memory.contents_mut(obj)?;
             let v = match terms.as_const(off) {
                 Some(k) if k.checked_add(n).is_none_or(|e| e > w.len) => return None,
-                Some(k) => contents.read(terms, w.start + k, n as usize, &|| uninit_name(obj)),
-                None => contents.read_at(terms, w, off, n, &|| uninit_name(obj)),
+                Some(k) => contents.read(terms, w.start + k, n as usize, obj),
+                None => contents.read_at(terms, w, off, n, obj),
             };
             v.to_term(terms, bits)
         });
@@ -222,17 +222,17 @@ impl Machine {
         {
             let off = self.segment_offset(st, ptr, targets);
             let Some((contents, w)) = st.memory.contents_mut(segment) else { return };
-            contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, new, &|| uninit_name(segment));
+            contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, new, segment);
             return;
         }
         for &(guard, obj, off) in targets {
             let Some((contents, w)) = st.memory.contents_mut(obj) else { continue };
             let terms = &mut self.terms;
             let Some(k) = terms.as_const(off) else {
-                contents.write_at(terms, w, guard, off, n, new, &|| uninit_name(obj));
+                contents.write_at(terms, w, guard, off, n, new, obj);
                 continue;
             };
-            let old = contents.read(terms, w.start + k, n as usize, &|| uninit_name(obj)).to_term(terms, bits);
+            let old = contents.read(terms, w.start + k, n as usize, obj).to_term(terms, bits);
             let Some(old) = old else { continue };
             let v = terms.ite(guard, new, old);
             if v != old {

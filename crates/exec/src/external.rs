@@ -10,14 +10,12 @@ use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
 use crate::models::symbolic::LARGE_INPUT;
-use pleach_expr::{SymbolKind, Terms};
+use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, Terms};
 use pleach_ir::{FuncId, Slot, Ty};
 use pleach_memory::{ByteView, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, End, ForkKind, State};
 use std::collections::BTreeSet;
-
-/// How the names of unknown results begin; they count as values that nobody wrote.
-pub(crate) const UNKNOWN: &str = "undef!external!";
+use std::rc::Rc;
 
 /// What a native call finds where nobody wrote.
 const UNWRITTEN: u8 = 0xa5;
@@ -68,11 +66,10 @@ impl Machine {
 
     /// Cuts off, once per path and function, everything that the policy leaves out.
     fn leave_out(&mut self, st: &mut State, name: &str) -> Attempt<()> {
-        let key = format!("external!{name}");
-        if st.names.contains_key(&key) {
+        if st.left_out.contains(name) {
             return Ok(());
         }
-        st.names.insert(key, 1);
+        Rc::make_mut(&mut st.left_out).insert(name.to_owned());
         match (self.possible(st, Terms::TRUE), self.possible(st, Terms::TRUE)) {
             (Ok(Some(goes_on)), Ok(Some(cut))) => {
                 let end = End::Cut(Cut::External(name.into()));
@@ -80,6 +77,12 @@ impl Machine {
             }
             _ => Ok(()),
         }
+    }
+
+    fn external_symbol(&mut self, st: &mut State, kind: SymbolKind) -> SymbolId {
+        let number = st.fresh_number();
+        let name = || format!("external!{number}");
+        self.terms.symbols.intern(SymbolOrigin::External(number), kind, name)
     }
 
     fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
@@ -91,16 +94,14 @@ impl Machine {
                 return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({size} bytes)"))));
             };
             let kind = SymbolKind::Array { element: 8, len };
-            let symbol = self.terms.symbols.intern(&format!("{UNKNOWN}{}", st.fresh), kind);
-            st.fresh += 1;
+            let symbol = self.external_symbol(st, kind);
             let array = self.terms.array_var(symbol);
             self.write_array(st, obj, 0, size, array);
         }
         let func = st.frame.func;
         for d in dsts {
             let width = self.width_of(self.program.function(func).slots[d.index()].ty);
-            let symbol = self.terms.symbols.intern(&format!("{UNKNOWN}{}", st.fresh), SymbolKind::Bits(width));
-            st.fresh += 1;
+            let symbol = self.external_symbol(st, SymbolKind::Bits(width));
             let t = self.terms.var(symbol);
             self.set_term(st, *d, t);
         }

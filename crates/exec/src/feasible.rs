@@ -5,7 +5,7 @@
 
 use crate::flow::{Attempt, Child, Flow, Step};
 use crate::machine::Machine;
-use pleach_expr::{BaseId, Model, TermId, Terms};
+use pleach_expr::{BaseId, Model, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{AddressSpace, Value};
 use pleach_smt::{Answer, Query, Unplaced, Why, WithBases};
 use pleach_state::{Cut, End, ErrorKind, Exit, ForkKind, ProgramError, Relevant, State, Trace};
@@ -316,9 +316,9 @@ impl Machine {
         if self.config.uninit == crate::config::Uninit::Zero {
             return self.terms.constant(width, 0);
         }
-        let name = format!("undef!{}", st.fresh);
-        st.fresh += 1;
-        let s = self.terms.symbols.intern(&name, pleach_expr::SymbolKind::Bits(width));
+        let number = st.fresh_number();
+        let name = || format!("undef!{number}");
+        let s = self.terms.symbols.intern(SymbolOrigin::Undefined(number), SymbolKind::Bits(width), name);
         self.terms.var(s)
     }
 }

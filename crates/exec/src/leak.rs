@@ -194,8 +194,7 @@ impl Machine {
         // Bytes of pointers, or an array: word by word they may be pointers.
         let word = u64::from(self.pointer_bits() / 8);
         for i in 0..(w.len / word).min(WORDS) {
-            let name = || crate::access::uninit_name(id);
-            let v = contents.read(&mut self.terms, w.start + i * word, word as usize, &name);
+            let v = contents.read(&mut self.terms, w.start + i * word, word as usize, id);
             self.pointed_to(st, v, &mut out);
         }
         for to in parts.into_iter().flat_map(|t| self.terms.bases(t)).collect::<BTreeSet<_>>() {

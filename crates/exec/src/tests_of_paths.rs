@@ -1,7 +1,7 @@
 //! From a path to a test input: the path's model, cut into the inputs the program asked for.
 
 use crate::machine::Machine;
-use pleach_expr::{Key, SymbolKind};
+use pleach_expr::{Key, SymbolKind, SymbolOrigin};
 use pleach_ir::{FuncId, InstId};
 use pleach_state::{InputType, Origin, State};
 
@@ -16,11 +16,14 @@ pub struct ConcreteInput {
     pub site: (FuncId, InstId),
 }
 
+fn is_external(origin: SymbolOrigin) -> bool {
+    matches!(origin, SymbolOrigin::External(_))
+}
+
 impl Machine {
     /// A symbol that stands for something nobody wrote, not for an input.
     pub(crate) fn is_uninitialised(&self, s: pleach_expr::SymbolId) -> bool {
-        let name = &self.terms.symbols.info(s).name;
-        name.starts_with("undef!") || name.starts_with("uninit!")
+        matches!(self.terms.symbols.origin(s), origin if origin.is_unwritten() || is_external(origin))
     }
 
     /// The path depends on memory that nobody wrote, so that its inputs alone do not determine it.
@@ -28,16 +31,18 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| self.is_uninitialised(k.symbol())))
     }
 
+    fn depends_on(&self, state: &State, is_one: impl Fn(SymbolOrigin) -> bool) -> bool {
+        state.path.groups().any(|g| g.keys.iter().any(|k| is_one(self.terms.symbols.origin(k.symbol()))))
+    }
+
     /// The path took something of the system for given; see `models/environment.rs`.
     pub fn depends_on_system(&self, state: &State) -> bool {
-        let system = |k: &Key| self.terms.symbols.info(k.symbol()).name.starts_with(crate::models::SYSTEM);
-        state.path.groups().any(|g| g.keys.iter().any(system))
+        self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
     }
 
     /// The path depends on the result of a function without a body, which was taken for unknown.
     pub fn depends_on_external(&self, state: &State) -> bool {
-        let external = |s| self.terms.symbols.info(s).name.starts_with(crate::external::UNKNOWN);
-        state.path.groups().any(|g| g.keys.iter().any(|k| external(k.symbol())))
+        self.depends_on(state, is_external)
     }
 
     /// Inputs that make the program take this path, and what the program prefers where it can be had.

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn written_and_read_arcs_are_the_same() {
         let mut t = Terms::new(64);
-        let s = t.symbols.intern("x", SymbolKind::Bits(4));
+        let s = t.symbols.named("x", SymbolKind::Bits(4));
         let x = t.var(s);
         for a in (0..16).flat_map(|first| (0..16).map(move |more| Arc { first, more })) {
             let mut literals = a.write(&mut t, x);

@@ -26,5 +26,5 @@ pub use bits::Limbs;
 pub use model::Model;
 pub use subst::Growing;
 pub use support::Key;
-pub use symbol::{SymbolId, SymbolKind};
+pub use symbol::{NameId, SymbolId, SymbolKind, SymbolOrigin};
 pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, base_range, facts, mask, sign_extend};

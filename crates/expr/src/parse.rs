@@ -269,11 +269,11 @@ impl<'a> Reader<'a> {
             let len = self.number()?;
             self.expect(']')?;
             let element = self.width()?;
-            let symbol = terms.symbols.intern(name, SymbolKind::Array { element, len });
+            let symbol = terms.symbols.named(name, SymbolKind::Array { element, len });
             return Ok(Atom::Term(terms.array_var(symbol)));
         }
         let width = self.width()?;
-        let symbol = terms.symbols.intern(name, SymbolKind::Bits(width));
+        let symbol = terms.symbols.named(name, SymbolKind::Bits(width));
         Ok(Atom::Term(terms.var(symbol)))
     }
 

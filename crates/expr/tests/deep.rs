@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 const DEPTH: usize = 100_000;
 
 fn variable(terms: &mut Terms, name: &str, width: u16) -> (SymbolId, TermId) {
-    let symbol = terms.symbols.intern(name, SymbolKind::Bits(width));
+    let symbol = terms.symbols.named(name, SymbolKind::Bits(width));
     (symbol, terms.var(symbol))
 }
 
@@ -106,7 +106,7 @@ fn deep_conditions_and_choices_are_built_and_evaluated() {
 #[test]
 fn a_long_chain_of_stores_is_read_in_linear_time() {
     let mut terms = Terms::new(64);
-    let symbol = terms.symbols.intern("a", SymbolKind::Array { element: 8, len: 64 });
+    let symbol = terms.symbols.named("a", SymbolKind::Array { element: 8, len: 64 });
     let mut array = terms.array_var(symbol);
     let one = terms.constant(8, 1);
     for i in 0..20_000 {

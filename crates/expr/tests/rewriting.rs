@@ -24,7 +24,7 @@ type Step = (u8, u16, u16, u16);
 impl Pool {
     fn new() -> Pool {
         let mut terms = Terms::new(64);
-        let symbol = terms.symbols.intern("a", SymbolKind::Array { element: 8, len: 16 });
+        let symbol = terms.symbols.named("a", SymbolKind::Array { element: 8, len: 16 });
         let a = terms.array_var(symbol);
         let t = terms.array_const(8, &[3, 1, 4, 1, 5, 9, 2, 6]);
         let z = terms.array_const(8, &[7; 16]);
@@ -55,7 +55,7 @@ impl Pool {
                 self.terms.wide_constant(width, &[value, if choice & 8 == 0 { 0 } else { high }])
             }
             i => {
-                let symbol = self.terms.symbols.intern(["x", "y"][i - 1], SymbolKind::Bits(width));
+                let symbol = self.terms.symbols.named(["x", "y"][i - 1], SymbolKind::Bits(width));
                 self.terms.var(symbol)
             }
         };
@@ -230,7 +230,7 @@ proptest! {
             pool.pairs.push(Pair { raw: t, built: t });
         }
         for name in ["i", "j"] {
-            let symbol = pool.terms.symbols.intern(name, SymbolKind::Bits(64));
+            let symbol = pool.terms.symbols.named(name, SymbolKind::Bits(64));
             let t = pool.terms.var(symbol);
             pool.pairs.push(Pair { raw: t, built: t });
         }

@@ -192,12 +192,12 @@ fn conversions_round_to_nearest_even() {
 #[test]
 fn foreign_floats_and_quantifiers_have_no_value() {
     let mut terms = Terms::new(64);
-    let s = terms.symbols.intern("x", SymbolKind::Bits(96));
+    let s = terms.symbols.named("x", SymbolKind::Bits(96));
     let x = terms.var(s);
     let nan = terms.fisnan(x);
     let model = Model::new();
     assert_eq!(terms.try_eval(nan, &model), None);
-    let s = terms.symbols.intern("i", SymbolKind::Bits(8));
+    let s = terms.symbols.named("i", SymbolKind::Bits(8));
     let i = terms.var(s);
     let k = terms.constant(8, 5);
     let body = terms.ult(i, k);
@@ -209,7 +209,7 @@ fn foreign_floats_and_quantifiers_have_no_value() {
 #[test]
 fn wide_variables_are_listed_limb_by_limb() {
     let mut terms = Terms::new(64);
-    let s = terms.symbols.intern("x", SymbolKind::Bits(100));
+    let s = terms.symbols.named("x", SymbolKind::Bits(100));
     let x = terms.var(s);
     let mut model = Model::new();
     model.set(Key::new(s, 0), 7);

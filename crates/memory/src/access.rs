@@ -1,8 +1,8 @@
 //! Reading and writing values of any width at constant offsets, byte-exactly.
 
 use crate::object::{Background, ByteView, Contents};
-use crate::value::Value;
-use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
+use crate::value::{ObjId, Value};
+use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 
 /// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided (less than a word, beside
 /// something written), and so do large buffers.
@@ -23,8 +23,8 @@ pub(crate) fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> 
 
 impl Contents {
     /// The integer or term at `off..off+n`; the caller checked the bounds. An uninitialised byte is decided here: the
-    /// background becomes the array of fresh symbolic bytes called `uninit_name`.
-    pub fn read(&mut self, terms: &mut Terms, off: u64, n: usize, uninit_name: &dyn Fn() -> String) -> Value {
+    /// background becomes the array of fresh symbolic bytes of the object `obj`.
+    pub fn read(&mut self, terms: &mut Terms, off: u64, n: usize, obj: ObjId) -> Value {
         if n <= 8
             && let Some(v) = self.read_concrete(off, n)
         {
@@ -35,7 +35,7 @@ impl Contents {
         }
         let mut acc: Option<TermId> = None;
         for i in 0..n as u64 {
-            let t = self.byte_term(terms, off + i, uninit_name);
+            let t = self.byte_term(terms, off + i, obj);
             acc = Some(match acc {
                 None => t,
                 Some(low) => terms.concat(t, low),
@@ -47,7 +47,7 @@ impl Contents {
         }
     }
 
-    fn byte_term(&mut self, terms: &mut Terms, off: u64, uninit_name: &dyn Fn() -> String) -> TermId {
+    fn byte_term(&mut self, terms: &mut Terms, off: u64, obj: ObjId) -> TermId {
         match self.view(off) {
             ByteView::Concrete(b) => terms.constant(8, u64::from(b)),
             ByteView::Of { value, bytes, index } => match byte_of(terms, value, bytes, index) {
@@ -58,7 +58,7 @@ impl Contents {
                 },
             },
             ByteView::Background => {
-                let (array, origin) = self.decide_background(terms, off, uninit_name);
+                let (array, origin) = self.decide_background(terms, off, obj);
                 let i = terms.constant(INDEX_BITS, off - origin);
                 terms.read(array, i)
             }
@@ -66,20 +66,23 @@ impl Contents {
     }
 
     /// The array behind the background byte at `off`, and the offset at which it begins.
-    pub fn decide_background(
-        &mut self,
-        terms: &mut Terms,
-        off: u64,
-        uninit_name: &dyn Fn() -> String,
-    ) -> (TermId, u64) {
+    pub fn decide_background(&mut self, terms: &mut Terms, off: u64, obj: ObjId) -> (TermId, u64) {
         let part = self.part_at(off);
         match part.background {
             Background::Array(t) => (t, part.origin),
             Background::Zero => (terms.array_const(8, &[]), part.origin),
             Background::Uninit => {
                 let len = u32::try_from(part.len).unwrap_or(u32::MAX);
-                let name = if self.has_parts() { format!("{}+{}", uninit_name(), part.start) } else { uninit_name() };
-                let s = terms.symbols.intern(&name, SymbolKind::Array { element: 8, len });
+                let origin = SymbolOrigin::Uninitialised { object: obj.0, start: part.start };
+                let kind = SymbolKind::Array { element: 8, len };
+                let name = || {
+                    if part.start == 0 {
+                        format!("uninit!{}", obj.0)
+                    } else {
+                        format!("uninit!{}+{}", obj.0, part.start)
+                    }
+                };
+                let s = terms.symbols.intern(origin, kind, name);
                 let a = terms.array_var(s);
                 self.set_background(off, Background::Array(a));
                 (a, part.origin)
@@ -114,15 +117,7 @@ impl Contents {
     }
 
     /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
-    pub fn copy_from(
-        &mut self,
-        terms: &mut Terms,
-        off: u64,
-        src: &mut Contents,
-        src_off: u64,
-        n: u64,
-        uninit_name: &dyn Fn() -> String,
-    ) {
+    pub fn copy_from(&mut self, terms: &mut Terms, off: u64, src: &mut Contents, src_off: u64, n: u64, obj: ObjId) {
         let mut i = 0;
         while i < n {
             let at = src_off + i;
@@ -149,14 +144,14 @@ impl Contents {
                     let mut k = i;
                     while k < i + run {
                         let word = if decided { 1 << (i + run - k).min(8).ilog2() } else { 1 };
-                        let v = if decided { src.read(terms, src_off + k, word, uninit_name) } else { Value::Undef };
+                        let v = if decided { src.read(terms, src_off + k, word, obj) } else { Value::Undef };
                         self.write(terms, off + k, word, v);
                         k += word as u64;
                     }
                     i += run;
                 }
                 _ => {
-                    let v = src.read(terms, at, 1, uninit_name);
+                    let v = src.read(terms, at, 1, obj);
                     self.write(terms, off + i, 1, v);
                     i += 1;
                 }

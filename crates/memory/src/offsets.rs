@@ -159,7 +159,7 @@ mod tests {
     use pleach_expr::{Model, SymbolKind};
 
     fn var(terms: &mut Terms, name: &str, width: u16) -> TermId {
-        let s = terms.symbols.intern(name, SymbolKind::Bits(width));
+        let s = terms.symbols.named(name, SymbolKind::Bits(width));
         terms.var(s)
     }
 

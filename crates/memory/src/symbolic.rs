@@ -11,7 +11,7 @@ use crate::access::byte_of;
 use crate::object::{ByteView, Contents, Window};
 use crate::offsets::Offsets;
 use crate::stride::{Places, low_bits};
-use crate::value::Value;
+use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, TermId, Terms};
 
 /// Up to so many words a read becomes an `ite` over the words.
@@ -55,14 +55,7 @@ impl Contents {
     }
 
     /// The value of `n` bytes at an offset that is a choice between constants, as that choice.
-    fn read_choice(
-        &mut self,
-        terms: &mut Terms,
-        w: Window,
-        off: TermId,
-        n: u64,
-        uninit: &dyn Fn() -> String,
-    ) -> Option<TermId> {
+    fn read_choice(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Option<TermId> {
         let offsets = Offsets::of(terms, off).filter(|_| few(n) && !self.is_background(w))?;
         let mut undefined = false;
         let value = offsets.choose(terms, &mut |terms, k| {
@@ -93,13 +86,7 @@ impl Contents {
     }
 
     /// The words at these places as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
-    fn runs(
-        &mut self,
-        terms: &mut Terms,
-        places: Places,
-        n: u64,
-        uninit: &dyn Fn() -> String,
-    ) -> Option<Vec<(u64, TermId)>> {
+    fn runs(&mut self, terms: &mut Terms, places: Places, n: u64, uninit: ObjId) -> Option<Vec<(u64, TermId)>> {
         if n < 4 || places.count > RUN_WORDS {
             return None;
         }
@@ -142,14 +129,7 @@ impl Contents {
     }
 
     /// The value of `n` bytes at the symbolic offset `off` of the window, where there are not too many places it can be at.
-    fn read_places(
-        &mut self,
-        terms: &mut Terms,
-        w: Window,
-        off: TermId,
-        n: u64,
-        uninit: &dyn Fn() -> String,
-    ) -> Option<TermId> {
+    fn read_places(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Option<TermId> {
         let places = Places::of(terms, off, n, w)?;
         let width = (n * 8) as u16;
         let concrete: Option<Vec<u64>> =
@@ -180,7 +160,7 @@ impl Contents {
     }
 
     /// The value of `n` bytes at the symbolic offset `off` of the window.
-    pub fn read_at(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: &dyn Fn() -> String) -> Value {
+    pub fn read_at(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Value {
         let chosen = self.read_choice(terms, w, off, n, uninit);
         if let Some(t) = chosen.or_else(|| self.read_places(terms, w, off, n, uninit)) {
             return Value::from_term(terms, t);
@@ -189,14 +169,7 @@ impl Contents {
     }
 
     /// The same through the byte array of the bytes around the window.
-    pub fn read_array(
-        &mut self,
-        terms: &mut Terms,
-        w: Window,
-        off: TermId,
-        n: u64,
-        uninit: &dyn Fn() -> String,
-    ) -> Value {
+    pub fn read_array(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Value {
         let (array, origin) = match self.pure_array(w) {
             Some(pure) => pure,
             None => {
@@ -228,7 +201,7 @@ impl Contents {
         off: TermId,
         n: u64,
         value: TermId,
-        uninit: &dyn Fn() -> String,
+        uninit: ObjId,
     ) {
         if let Some(places) = self.write_guards(terms, w, off, n) {
             let olds: Option<Vec<TermId>> = places
@@ -276,7 +249,7 @@ impl Contents {
         off: TermId,
         n: u64,
         value: TermId,
-        uninit: &dyn Fn() -> String,
+        uninit: ObjId,
     ) -> Option<()> {
         let offsets = Offsets::of(terms, off)?;
         let leaves = offsets.leaves(&|k| fits(w, k, n));
@@ -308,7 +281,7 @@ impl Contents {
     }
 
     /// A window of whole parts as one byte array term that begins there.
-    pub fn flatten(&mut self, terms: &mut Terms, w: Window, uninit: &dyn Fn() -> String) -> TermId {
+    pub fn flatten(&mut self, terms: &mut Terms, w: Window, uninit: ObjId) -> TermId {
         let mut table = vec![0u64; w.len as usize];
         let (mut others, mut concrete, mut background) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..w.len {

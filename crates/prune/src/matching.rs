@@ -446,7 +446,7 @@ fn read(terms: &mut Terms, o: &pleach_memory::Object, obj: ObjId, off: u64, byte
     if let Some(v) = o.contents.read_cell(off, n) {
         return v;
     }
-    o.contents.clone().read(terms, off, n, &|| format!("uninit!{}", obj.0))
+    o.contents.clone().read(terms, off, n, obj)
 }
 
 /// A register of the frame at a call depth.

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn written_arcs_mean_what_was_read() {
         let mut t = Terms::new(64);
-        let (sx, sy) = (t.symbols.intern("x", SymbolKind::Bits(3)), t.symbols.intern("y", SymbolKind::Bits(5)));
+        let (sx, sy) = (t.symbols.named("x", SymbolKind::Bits(3)), t.symbols.named("y", SymbolKind::Bits(5)));
         let (x, y) = (t.var(sx), t.var(sy));
         let (wide, zide) = (t.sext(x, 5), t.zext(x, 5));
         let mut sums = vec![y, wide, zide];

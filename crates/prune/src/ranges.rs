@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn merged_disjunctions_mean_the_same() {
         let mut t = Terms::new(64);
-        let s = t.symbols.intern("x", SymbolKind::Bits(8));
+        let s = t.symbols.named("x", SymbolKind::Bits(8));
         let x = t.var(s);
         for a in [0u64, 1, 3, 127, 128, 200, 255] {
             for b in [0u64, 2, 4, 126, 129, 201, 254] {

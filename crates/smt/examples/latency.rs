@@ -19,7 +19,7 @@ fn cell(terms: &mut Terms, array: TermId, i: u64) -> TermId {
 }
 
 fn input(terms: &mut Terms, len: u32) -> TermId {
-    let s = terms.symbols.intern("input", SymbolKind::Array { element: 8, len });
+    let s = terms.symbols.named("input", SymbolKind::Array { element: 8, len });
     terms.array_var(s)
 }
 

@@ -85,7 +85,7 @@ fn with_variables_for_bases(rule: &Rule) -> bool {
     let (first, last) = pleach_expr::base_range(64);
     let (first, last) = (terms.constant(64, first), terms.constant(64, last));
     for i in 0..10 {
-        let symbol = terms.symbols.intern(&format!("base{i}"), pleach_expr::SymbolKind::Bits(64));
+        let symbol = terms.symbols.named(&format!("base{i}"), pleach_expr::SymbolKind::Bits(64));
         let base = terms.var(symbol);
         query.extend([terms.ule(first, base), terms.ule(base, last)]);
     }

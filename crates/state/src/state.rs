@@ -10,6 +10,7 @@ use crate::tree::NodeId;
 use pleach_expr::TermId;
 use pleach_ir::{BlockId, FuncId, InstId, Program};
 use pleach_memory::{AddressSpace, ObjId, Value};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -22,6 +23,15 @@ pub struct AtExit {
     pub argument: Value,
     /// the end of a thread's own object, which comes before what `atexit` was told
     pub thread: bool,
+}
+
+/// What a path's inputs use a name for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct NameUse {
+    /// how many inputs the program called so
+    pub asked: u32,
+    /// one is shown under it
+    pub shown: bool,
 }
 
 #[derive(Clone)]
@@ -37,8 +47,10 @@ pub struct State {
     pub memory: AddressSpace,
     pub path: PathConstraint,
     pub inputs: Inputs,
-    /// how often each input name was used
-    pub names: HashMap<String, u32>,
+    /// what each name was used for by inputs
+    pub names: HashMap<String, NameUse>,
+    /// functions without a body after whose call the path is one of several that could follow
+    pub left_out: Rc<BTreeSet<String>>,
     /// numbers given to values nobody wrote
     pub fresh: u32,
     /// pointers with several targets that this path has decided: pointer term → object and offset
@@ -118,6 +130,7 @@ impl State {
             path: PathConstraint::default(),
             inputs: Inputs::default(),
             names: HashMap::default(),
+            left_out: Rc::default(),
             fresh: 0,
             decided: HashMap::default(),
             decided_numbers: HashMap::default(),
@@ -187,11 +200,24 @@ impl State {
         self.callers.as_ref().map_or(0, |c| c.depth)
     }
 
-    /// A name for an input that is new on this path: `name`, `name_1`, …
-    pub fn unique_name(&mut self, name: &str) -> String {
-        let n = self.names.get(name).copied().unwrap_or(0);
-        self.names.insert(name.to_string(), n + 1);
-        if n == 0 { name.to_string() } else { format!("{name}_{n}") }
+    /// A new input called `name`: how many inputs of this path were called so before, and a name to show that no other input of
+    /// this path has: `name`, `name_1`, …
+    pub fn name_input(&mut self, name: &str) -> (u32, String) {
+        let nth = self.names.get(name).map_or(0, |n| n.asked);
+        let free = |shown: &String| !self.names.get(shown).is_some_and(|n| n.shown);
+        let numbered = (nth.max(1)..).map(|i| format!("{name}_{i}"));
+        let first = (nth == 0).then(|| name.to_owned());
+        let shown = first.into_iter().chain(numbered).find(free).unwrap_or_default();
+        self.names.entry(name.to_owned()).or_default().asked += 1;
+        self.names.entry(shown.clone()).or_default().shown = true;
+        (nth, shown)
+    }
+
+    /// A number that no other symbol of this path has which is no input.
+    pub fn fresh_number(&mut self) -> u32 {
+        let number = self.fresh;
+        self.fresh += 1;
+        number
     }
 
     /// The call stack, innermost first.

@@ -1,7 +1,7 @@
 //! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary terms and
 //! walking back over an instruction is substitution.
 
-use pleach_expr::{SymbolId, SymbolKind, TermId, Terms};
+use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::ObjId;
 use rustc_hash::FxHashMap;
 
@@ -36,11 +36,15 @@ impl Locs {
         if let Some(&t) = self.term_of.get(&(loc, width)) {
             return t;
         }
-        let name = match loc {
+        let origin = match loc {
+            Loc::Reg { depth, slot } => SymbolOrigin::Register { depth, slot },
+            Loc::Cell { obj, off, bytes } => SymbolOrigin::Cell { object: obj.0, offset: off, bytes },
+        };
+        let name = || match loc {
             Loc::Reg { depth, slot } => format!("loc!r{depth}.{slot}"),
             Loc::Cell { obj, off, bytes } => format!("loc!m{}.{off}.{bytes}", obj.0),
         };
-        let s = terms.symbols.intern(&name, SymbolKind::Bits(width));
+        let s = terms.symbols.intern(origin, SymbolKind::Bits(width), name);
         let t = terms.var(s);
         self.loc_of.insert(s, loc);
         self.term_of.insert((loc, width), t);
@@ -53,7 +57,9 @@ impl Locs {
 
     /// A variable that stands for nothing in the state: any value.
     pub fn unknown(&mut self, terms: &mut Terms, width: u16) -> TermId {
-        let s = terms.symbols.intern(&format!("any!{}", self.unknowns), SymbolKind::Bits(width));
+        let number = self.unknowns;
+        let name = || format!("any!{number}");
+        let s = terms.symbols.intern(SymbolOrigin::Any(number), SymbolKind::Bits(width), name);
         self.unknowns += 1;
         terms.var(s)
     }

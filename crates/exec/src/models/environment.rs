@@ -1,17 +1,14 @@
 //! What the model of the operating system (`runtime/posix`) asks of the engine.
 
 use super::{Call, ModelFn};
-use crate::access::{note, uninit_name};
+use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Machine, address_of};
 use crate::said::Said;
-use pleach_expr::SymbolKind;
+use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
 use pleach_state::{Access, Cut, State};
-
-/// How the names begin of unknowns that stand for what the system could be besides the model.
-pub(crate) const SYSTEM: &str = "environment!";
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -28,10 +25,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 
 /// `__pleach_unknown()`: any number; not an input of the test.
 fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let name = format!("{SYSTEM}{}", st.fresh);
-    st.fresh += 1;
-    let symbol = m.terms.symbols.intern(&name, SymbolKind::Bits(32));
-    let v = Value::Term(m.terms.var(symbol));
+    let v = Value::Term(m.environment_value(st, 32));
     note(st, || Access::Fresh);
     call.give(st, v);
     Ok(())
@@ -86,6 +80,14 @@ fn echoed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 impl Machine {
+    /// Any value: what the surroundings of the program decide and the engine does not model.
+    pub(super) fn environment_value(&mut self, st: &mut State, bits: u16) -> TermId {
+        let number = st.fresh_number();
+        let origin = SymbolOrigin::Environment(number);
+        let symbol = self.terms.symbols.intern(origin, SymbolKind::Bits(bits), || format!("environment!{number}"));
+        self.terms.var(symbol)
+    }
+
     /// The number that a value is in the path's test.
     fn example(&mut self, st: &mut State, v: Value) -> Option<u64> {
         let Value::Term(t) = v else { return self.concrete_number(st, v) };
@@ -114,7 +116,7 @@ fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let mut bytes = Vec::new();
     for at in (off as u64..).take(n as usize) {
         let Some((contents, w)) = st.memory.contents_mut(obj).filter(|(_, w)| at < w.len) else { break };
-        bytes.push(match contents.read(&mut m.terms, w.start + at, 1, &|| uninit_name(obj)) {
+        bytes.push(match contents.read(&mut m.terms, w.start + at, 1, obj) {
             Value::Int(b) => b as u8,
             v => m.example(st, v).map_or(b'?', |b| b as u8),
         });

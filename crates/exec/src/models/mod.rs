@@ -44,8 +44,6 @@ impl Call<'_> {
     }
 }
 
-pub(crate) use environment::SYSTEM;
-
 /// No effect; the result, if there is one, is 0.
 fn nothing(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     note(st, || Access::Result(Value::Int(0)));

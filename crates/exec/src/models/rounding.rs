@@ -31,7 +31,7 @@ fn set_round(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 /// Any of the exceptions that are asked for.
 fn test_exceptions(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let asked = m.term(st, call.arg(0), 32);
-    let raised = m.fresh(st, 32);
+    let raised = m.environment_value(st, 32);
     let t = m.terms.and(asked, raised);
     note(st, || Access::Opaque);
     let v = Value::from_term(&m.terms, t);

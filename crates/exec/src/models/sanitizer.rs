@@ -82,7 +82,7 @@ impl Machine {
         let bytes = self.pointer_bytes() as usize;
         let (contents, w) = st.memory.contents_mut(obj)?;
         let at = w.start.wrapping_add(at).wrapping_add(off as u64);
-        let described = contents.read(&mut self.terms, at, bytes, &|| "uninit!type".into());
+        let described = contents.read(&mut self.terms, at, bytes, obj);
         let Value::Ptr { obj, off } = described else { return None };
         let (contents, w) = st.memory.contents(obj)?;
         let at = w.start.wrapping_add(off as u64);

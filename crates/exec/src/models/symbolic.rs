@@ -4,7 +4,7 @@ use super::Call;
 use crate::access::{Place, Purpose};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
-use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId};
+use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Inst, InstId, TypeId};
 use pleach_memory::{Background, ObjId, ObjectKind, Value};
@@ -23,8 +23,9 @@ impl Machine {
         origin: Origin,
         ty: InputType,
     ) -> TermId {
-        let unique = st.unique_name(name);
-        let symbol = self.terms.symbols.intern(&unique, SymbolKind::Bits(bits));
+        let (nth, unique) = st.name_input(name);
+        let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };
+        let symbol = self.terms.symbols.intern(key, SymbolKind::Bits(bits), || unique.clone());
         // Replay hands nondet values out by order; their objects carry the function's name.
         let shown = if origin == Origin::Nondet { name.to_string() } else { unique };
         let size = u32::from(bits).div_ceil(8);
@@ -117,8 +118,9 @@ impl Machine {
             None => InputType::Bytes,
         };
         crate::access::note(st, || Access::FreshMemory { obj, off, len: n });
-        let unique = st.unique_name(name);
-        let (symbol, cells) = self.input_cells(&unique, len, self.element_bits(debug, n));
+        let (nth, unique) = st.name_input(name);
+        let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };
+        let (symbol, cells) = self.input_cells(key, &unique, len, self.element_bits(debug, n));
         let site = (st.frame.func, InstId(st.inst));
         let number = st.inputs.len();
         st.inputs.push(Input { name: unique, symbol, size: len, origin, ty, site });
@@ -166,17 +168,24 @@ impl Machine {
     }
 
     /// The symbol of an input, and its elements where it is kept in elements.
-    fn input_cells(&mut self, name: &str, len: u32, element: Option<u16>) -> (SymbolId, Option<Vec<TermId>>) {
+    fn input_cells(
+        &mut self,
+        key: SymbolOrigin,
+        name: &str,
+        len: u32,
+        element: Option<u16>,
+    ) -> (SymbolId, Option<Vec<TermId>>) {
+        let mut symbol = |kind| self.terms.symbols.intern(key, kind, || name.to_owned());
         match element {
-            None => (self.terms.symbols.intern(name, SymbolKind::Array { element: 8, len }), None),
+            None => (symbol(SymbolKind::Array { element: 8, len }), None),
             Some(bits) if u32::from(bits) == len * 8 => {
-                let s = self.terms.symbols.intern(name, SymbolKind::Bits(bits));
+                let s = symbol(SymbolKind::Bits(bits));
                 let t = self.terms.var(s);
                 (s, Some(vec![t]))
             }
             Some(bits) => {
                 let count = len / (u32::from(bits) / 8);
-                let s = self.terms.symbols.intern(name, SymbolKind::Array { element: bits, len: count });
+                let s = symbol(SymbolKind::Array { element: bits, len: count });
                 let array = self.terms.array_var(s);
                 let cells = (0..count)
                     .map(|i| {

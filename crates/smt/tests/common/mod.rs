@@ -21,12 +21,12 @@ impl Rng {
 }
 
 pub fn var(terms: &mut Terms, name: &str, width: u16) -> TermId {
-    let s = terms.symbols.intern(name, SymbolKind::Bits(width));
+    let s = terms.symbols.named(name, SymbolKind::Bits(width));
     terms.var(s)
 }
 
 pub fn array(terms: &mut Terms, name: &str, element: u16, len: u32) -> TermId {
-    let s = terms.symbols.intern(name, SymbolKind::Array { element, len });
+    let s = terms.symbols.named(name, SymbolKind::Array { element, len });
     terms.array_var(s)
 }
 
