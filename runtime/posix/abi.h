@@ -24,6 +24,7 @@ void __pleach_unmodelled(long n) __attribute__((noreturn));
 /* Any number. */
 int __pleach_unknown(void);
 /* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */
+void __pleach_assume(const char *what);
 void __pleach_assumed(const char *what) __attribute__((noreturn));
 /* `n` bytes that are no block of the program's heap. */
 void *__pleach_own_memory(size_t n);

@@ -27,6 +27,7 @@ Exit status:
   0   no error was found (whether exploration was complete is in the summary); all replays agree
   1   errors were found in the program; a replay disagrees
   2   the input or the command line is wrong
+  3   nothing could be checked, or with --require-complete: something was cut
   70  a bug of the engine; what was found until then has been written";
 
 const TEST_HELP: &str = "\
@@ -42,7 +43,7 @@ Symbolic environment, before or after `--`, with one dash or two:
   --max-fail N           up to N system calls that fail
 
 Exit status:
-  0   no error was found (whether exploration was complete is in the summary)
+  0   no error was found on the paths that were explored (see --require-complete)
   1   errors were found in the program
   2   the input or the command line is wrong
   70  a bug of the engine; what was found until then has been written";
@@ -228,6 +229,9 @@ pub struct TestArgs {
     /// A loop that runs more often than this is an error
     #[arg(long, value_name = "N")]
     pub loop_limit: Option<u32>,
+    /// Exit with 3 if something was cut, even when no error was found
+    #[arg(long, help_heading = "Output")]
+    pub require_complete: bool,
     /// Report every path that runs into an error, not only the first per place and kind
     #[arg(long, help_heading = "Output")]
     pub emit_all_errors: bool,

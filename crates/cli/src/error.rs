@@ -13,6 +13,8 @@ pub enum Code {
     Input = 2,
     /// The question could not be answered.
     Unknown = 3,
+    /// The answer is "yes" only under the assumptions that are said.
+    Assumed = 4,
     /// A bug of the engine.
     Bug = 70,
 }

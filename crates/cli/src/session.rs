@@ -14,8 +14,8 @@ use pleach_exec::{Entry, Machine};
 use pleach_explore::{Counters, Halt, Progress, Run, Seams};
 use pleach_ir::Program;
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
-use pleach_state::CheckedPruner;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
+use pleach_state::{Assumption, CheckedPruner};
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,8 @@ pub struct Explored {
     pub undefined: Vec<String>,
     /// a bug of ours ended it
     pub crashed: bool,
+    /// what was taken for given about the program's surroundings
+    pub assumptions: Vec<Assumption>,
     coverage: Coverage,
     timing: Timing,
     interpolants: Option<Vec<Interpolant>>,
@@ -143,8 +145,10 @@ impl Session<'_> {
         }
         let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
         let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
+        let assumptions: Vec<Assumption> = guided.machine.assumptions.iter().cloned().collect();
         let mut summary = Summary {
             complete,
+            assumptions: summary::assumptions(&assumptions),
             paths: summary::paths(c),
             errors: writer.errors.clone(),
             covered: coverage.covered_lines(),
@@ -199,6 +203,7 @@ impl Session<'_> {
             nodes: run.tree.len() as u64,
             undefined,
             crashed: outcome.is_err() || unsound,
+            assumptions,
             coverage,
             interpolants,
             failure,

@@ -3,8 +3,8 @@
 use crate::duration;
 use crate::text::{count, percent};
 use pleach_explore::{Counters, Rechecked, Speculated};
-use pleach_report::{Cut as Entry, Paths, Summary};
-use pleach_state::Cut;
+use pleach_report::{Assumption as Assumed, Cut as Entry, Paths, Summary};
+use pleach_state::{Assumption, Cut};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ pub struct Reason {
     pub name: &'static str,
     pub detail: String,
     sentence: &'static str,
+    /// what to do next, if something can be done
+    next: &'static str,
 }
 
 impl Reason {
@@ -23,16 +25,41 @@ impl Reason {
             detail => format!("{}: {detail}", self.sentence),
         }
     }
+
+    /// How many paths it cut, and what to do next.
+    pub fn account(&self, paths: u64) -> String {
+        let verb = if paths == 1 { "was" } else { "were" };
+        let next = if self.next.is_empty() { String::new() } else { format!(" ({})", self.next) };
+        format!("{}; {} {verb} not followed to the end{next}", self.words(), count(paths, "path"))
+    }
 }
 
 pub fn reason(cut: &Cut) -> Reason {
-    let limit = |name, sentence| Reason { name, detail: String::new(), sentence };
-    let with = |name, sentence, detail: &String| Reason { name, detail: detail.clone(), sentence };
+    let limit = |name, sentence| Reason { name, detail: String::new(), sentence, next: "raise it, or 0 for none" };
+    let with = |name, sentence, detail: &String, next| Reason { name, detail: detail.clone(), sentence, next };
     match cut {
-        Cut::Unsupported(what) => with("unsupported", "not supported yet", what),
-        Cut::External(what) => with("external-call", "call of a function without a body", what),
-        Cut::Solver(what) => with("solver", "the solver gave no answer", what),
-        Cut::Concretized(what) => with("concretized", "a value was fixed to one of several", what),
+        Cut::Unsupported(what) => {
+            with("unsupported", "not supported yet", what, "docs/soundness.md says what is; leave it out of the build")
+        }
+        Cut::External(what) => {
+            let next = match what.as_str() {
+                name if name.starts_with("pthread_") || name.starts_with("thrd_") => {
+                    "threads are not modelled; --external=havoc takes its result for unknown"
+                }
+                name if name.starts_with("_ZNSt") || name.starts_with("_ZSt") => {
+                    "the C++ library's compiled part is not there; --external=havoc takes its result for unknown"
+                }
+                name if name.starts_with("_RN") || name.starts_with("_ZN4core") || name.starts_with("_ZN3std") => {
+                    "Rust's compiled library is not there; start at a function that needs none of it (--entry)"
+                }
+                _ => "add the file that defines it or its header, or --external=havoc",
+            };
+            with("external-call", "call of a function without a body", what, next)
+        }
+        Cut::Solver(what) => {
+            with("solver", "the solver gave no answer", what, "--max-solver-time gives it more time, or --solver=z3")
+        }
+        Cut::Concretized(what) => with("concretized", "a value was fixed to one of several", what, ""),
         Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
         Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),
         Cut::Instructions => limit("max-instructions", "the instruction limit (--max-instructions) was reached"),
@@ -43,9 +70,10 @@ pub fn reason(cut: &Cut) -> Reason {
             name: "unwind",
             detail: n.to_string(),
             sentence: "a loop or a recursion went on beyond the bound (--unwind)",
+            next: "raise it, or leave it out",
         },
-        Cut::Interrupted => limit("interrupted", "the run was interrupted"),
-        Cut::Stopped(why) => with("stopped", "the run was stopped", why),
+        Cut::Interrupted => Reason { next: "", ..limit("interrupted", "the run was interrupted") },
+        Cut::Stopped(why) => with("stopped", "the run was stopped", why, ""),
     }
 }
 
@@ -78,12 +106,17 @@ pub fn cuts(c: &Counters) -> Vec<Entry> {
     c.cuts.iter().map(entry).collect()
 }
 
-/// `safe` needs that nothing was cut.
-pub fn verdict(complete: bool, errors: usize) -> &'static str {
-    match (complete, errors) {
-        (_, 1..) => "unsafe",
-        (true, 0) => "safe",
-        (false, 0) => "unknown",
+pub fn assumptions(all: &[Assumption]) -> Vec<Assumed> {
+    all.iter().map(|a| Assumed { kind: a.name().into(), clause: a.clause() }).collect()
+}
+
+/// `safe` needs that nothing was cut and nothing assumed.
+pub fn verdict(s: &Summary) -> &'static str {
+    match (s.complete, s.assumptions.is_empty(), s.errors.len()) {
+        (_, _, 1..) => "unsafe",
+        (true, true, 0) => "safe",
+        (true, false, 0) => "safe-assuming",
+        (false, _, 0) => "unknown",
     }
 }
 
@@ -92,9 +125,17 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
     let mut out = String::new();
     let ended = c.completed + c.errored + c.pruned;
     let errors = crate::writer::errors(s.errors.len());
+    if nothing_checked(s) {
+        let _ =
+            writeln!(out, "Nothing could be checked: no path was followed to its end ({}).", duration::show(elapsed));
+        not_exhaustive(&mut out, c);
+        return out;
+    }
     let explored = if s.complete { format!("all {}", count(ended, "path")) } else { count(ended, "path") };
-    let _ = write!(out, "Explored {explored} in {}: ", duration::show(elapsed));
+    let under = if s.assumptions.is_empty() { "" } else { " under the assumptions below" };
+    let _ = write!(out, "Explored {explored}{under} in {}: ", duration::show(elapsed));
     let _ = match s.errors.len() {
+        0 if !s.complete => write!(out, "no errors on them, but not everything was explored."),
         0 => write!(out, "no errors."),
         n if c.errored > n as u64 => write!(out, "{errors} (on {}).", count(c.errored, "path")),
         _ => write!(out, "{errors}."),
@@ -114,14 +155,10 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
         let _ = writeln!(out, "  {}{at}{test}", e.kind);
     }
     if !s.complete {
-        out.push_str("Not exhaustive because:\n");
-        for (cut, n) in &c.cuts {
-            let verb = if *n == 1 { "was" } else { "were" };
-            let _ = writeln!(out, "  {}; {} {verb} not followed to the end", reason(cut).words(), count(*n, "path"));
-        }
-        if c.cuts.is_empty() {
-            out.push_str("  the engine stopped on a bug of its own\n");
-        }
+        not_exhaustive(&mut out, c);
+    }
+    for assumption in &s.assumptions {
+        let _ = writeln!(out, "Assuming that {}.", assumption.clause);
     }
     if c.silent > 0 {
         let _ = writeln!(out, "{} ended on purpose without a test.", count(c.silent, "path"));
@@ -141,6 +178,26 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
     out
 }
 
+/// Neither a normal end nor an error: a run that says nothing about the program.
+pub fn nothing_checked(s: &Summary) -> bool {
+    !s.complete && s.errors.is_empty() && s.paths.completed + s.paths.errored + s.paths.pruned == 0
+}
+
+/// The user's wish, not something that cannot be done.
+fn is_limit(cut: &Cut) -> bool {
+    !matches!(cut, Cut::Unsupported(_) | Cut::External(_) | Cut::Solver(_) | Cut::Concretized(_))
+}
+
+fn not_exhaustive(out: &mut String, c: &Counters) {
+    out.push_str("Not exhaustive because:\n");
+    for (cut, n) in &c.cuts {
+        let _ = writeln!(out, "  {}", reason(cut).account(*n));
+    }
+    if c.cuts.is_empty() {
+        out.push_str("  the engine stopped on a bug of its own\n");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,13 +212,24 @@ mod tests {
         let s = Summary { complete: false, ..s };
         let text = words(&s, &c, Duration::from_secs(4), "out");
         assert!(
-            text.contains("  call of a function without a body: f; 3 paths were not followed to the end\n"),
+            text.contains("  call of a function without a body: f; 3 paths were not followed to the end (add the file"),
             "{text}"
         );
         assert!(
-            text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end\n"),
+            text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end (raise it"),
             "{text}"
         );
-        assert_eq!((verdict(true, 0), verdict(false, 0), verdict(false, 2)), ("safe", "unknown", "unsafe"));
+        let said = |complete, assumptions: &[Assumption]| {
+            verdict(&Summary { complete, assumptions: super::assumptions(assumptions), ..Summary::default() })
+        };
+        assert_eq!((said(true, &[]), said(false, &[])), ("safe", "unknown"));
+        assert_eq!(said(true, &[Assumption::FuzzSize(8)]), "safe-assuming");
+    }
+
+    #[test]
+    fn nothing_is_no_green() {
+        let c = Counters { cuts: [(Cut::External("f".into()), 1)].into(), ..Counters::default() };
+        let text = words(&Summary::default(), &c, Duration::from_secs(1), "out");
+        assert!(text.starts_with("Nothing could be checked") && !text.contains("no errors"), "{text}");
     }
 }

@@ -19,7 +19,7 @@ fn run(name: &str, prog: &str, script: &str) -> (Output, String) {
 fn processor_time_that_is_used_up_is_a_limit() {
     let script = "ulimit -S -t 1; exec \"$0\" test --quiet --max-time=300s --output-dir run prog.c";
     let (output, summary) = run("limits", "volatile unsigned n;\nint main(void) { for (;;) n++; }\n", script);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(summary.contains("max-time"), "{summary}");
 }
 

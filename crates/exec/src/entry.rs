@@ -2,10 +2,12 @@
 
 use crate::config::SetupError;
 use crate::machine::Machine;
-use pleach_ir::Ty;
+use pleach_ir::cfg::Cfg;
+use pleach_ir::liveness::Liveness;
 use pleach_ir::types::DebugType;
+use pleach_ir::{BlockId, Ty};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Site, Value};
-use pleach_state::{InputType, Origin, State};
+use pleach_state::{Assumption, InputType, Origin, State};
 
 impl Machine {
     fn object(&mut self, st: &mut State, contents: Contents) -> Result<ObjId, SetupError> {
@@ -22,6 +24,13 @@ impl Machine {
         if params.is_empty() {
             return Ok(());
         }
+        let [count, strings, environment] = self.arguments_read();
+        if count || strings || !args.is_empty() {
+            self.assume_of_run(Assumption::Arguments(args.to_vec()));
+        }
+        if environment && self.config.environment.is_empty() {
+            self.assume_of_run(Assumption::Environment("no environment variable is set".into()));
+        }
         let all: Vec<String> = std::iter::once(self.config.program_name.clone()).chain(args.iter().cloned()).collect();
         let argv = self.string_vector(st, &all)?;
         let environment = self.config.environment.clone();
@@ -31,6 +40,15 @@ impl Machine {
             st.frame.regs[p.slot.index()] = v;
         }
         Ok(())
+    }
+
+    /// Which of its three parameters `main` reads; what comes before it in the C library reads them always.
+    fn arguments_read(&self) -> [bool; 3] {
+        let Some(main) = self.program.function_named(&self.config.main) else { return [true; 3] };
+        let f = self.program.function(main);
+        let live = Liveness::new(f, &Cfg::new(f));
+        let entry = live.live_in(BlockId(0));
+        std::array::from_fn(|i| f.params.get(i).is_some_and(|p| entry.contains(p.slot.index())))
     }
 
     /// Pointers to these strings, and a null pointer after them.

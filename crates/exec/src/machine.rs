@@ -9,7 +9,7 @@ use pleach_expr::Terms;
 use pleach_ir::{BlockId, Const, FuncId, Init, Program, Symbol};
 use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
 use pleach_smt::Solver;
-use pleach_state::{Phase, State};
+use pleach_state::{Assumption, Phase, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
@@ -64,6 +64,8 @@ pub struct Machine {
     /// blocks whose first entries are kept in `arrivals`
     pub watched: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<Arrival>,
+    /// what was taken for given so far
+    pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
     pub natively: Option<Box<dyn crate::external::NativeCalls>>,
 }
@@ -130,7 +132,15 @@ impl Machine {
             spent: Default::default(),
             watched: BTreeSet::new(),
             arrivals: Vec::new(),
+            assumptions: BTreeSet::new(),
         })
+    }
+
+    /// Takes something for given, from here on and in every answer.
+    pub(crate) fn assume_of_run(&mut self, what: Assumption) {
+        if !self.assumptions.contains(&what) {
+            self.assumptions.insert(what);
+        }
     }
 
     pub fn pointer_bits(&self) -> u16 {
@@ -282,13 +292,16 @@ impl Machine {
                 self.symbolic_parameters(&mut st)?;
                 vec![st]
             }
-            Entry::Fuzz { max_size } => (0..=max_size)
-                .map(|n| {
-                    let mut st = first.clone();
-                    self.fuzz_data(&mut st, n)?;
-                    Ok(st)
-                })
-                .collect::<Result<_, SetupError>>()?,
+            Entry::Fuzz { max_size } => {
+                self.assume_of_run(Assumption::FuzzSize(max_size));
+                (0..=max_size)
+                    .map(|n| {
+                        let mut st = first.clone();
+                        self.fuzz_data(&mut st, n)?;
+                        Ok(st)
+                    })
+                    .collect::<Result<_, SetupError>>()?
+            }
         };
         for st in &mut states {
             st.record = self.config.branches.are_kept().then(Rc::default);

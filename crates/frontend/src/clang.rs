@@ -22,8 +22,14 @@ const TEMPLATES: (&str, &str) = (
      #define _GLIBCXX_EXTERN_TEMPLATE 0\n#endif\n",
 );
 
-/// Compiles `source` to unoptimised bitcode with debug information; gives the path of the result.
-pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<PathBuf, FrontendError> {
+/// Where the bitcode is, and what clang had to say that is an error by its own rules.
+pub(crate) struct Compiled {
+    pub bitcode: PathBuf,
+    pub remarks: Vec<String>,
+}
+
+/// Compiles `source` to unoptimised bitcode with debug information.
+pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<Compiled, FrontendError> {
     std::fs::create_dir_all(&options.work_dir)
         .map_err(|why| FrontendError::WorkDir { path: options.work_dir.clone(), why })?;
     if is_cxx(source) {
@@ -33,10 +39,10 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
     let out = options.work_dir.join(format!("{index}-{stem}.bc"));
     let output = command(source, &out, options).output().map_err(unusable)?;
-    if output.status.success() {
-        return Ok(out);
-    }
     let diagnostics = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    if output.status.success() {
+        return Ok(Compiled { bitcode: out, remarks: demoted(&diagnostics) });
+    }
     let hint = hint(&diagnostics, options.m32);
     Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
 }
@@ -69,6 +75,18 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     c
 }
 
+/// The errors that were made warnings so that old C compiles: `file:line:column: words`.
+fn demoted(diagnostics: &str) -> Vec<String> {
+    // A missing `return` is no error of clang's in C.
+    let classes = OLD_C.iter().filter(|c| **c != "return-type").map(|c| format!(" [-W{c}]"));
+    let classes: Vec<String> = classes.collect();
+    let one = |line: &str| {
+        let words = classes.iter().find_map(|c| line.strip_suffix(c.as_str()))?;
+        Some(words.replacen(": warning: ", ": ", 1))
+    };
+    diagnostics.lines().filter_map(one).collect()
+}
+
 fn unusable(why: std::io::Error) -> FrontendError {
     match why.kind() {
         std::io::ErrorKind::NotFound => FrontendError::NoClang,
@@ -92,5 +110,17 @@ fn hint(diagnostics: &str, m32: bool) -> &'static str {
         "; the directory of klee/klee.h is not among the include directories"
     } else {
         ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demoted;
+
+    #[test]
+    fn errors_that_were_made_warnings_are_kept() {
+        let said = "a.c:1:2: warning: call to undeclared function 'f' [-Wimplicit-function-declaration]\n    1 | f();\n\
+                    a.c:2:3: warning: unused variable 'x' [-Wunused-variable]\n2 warnings generated.";
+        assert_eq!(demoted(said), ["a.c:1:2: call to undeclared function 'f'"]);
     }
 }

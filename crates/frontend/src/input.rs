@@ -1,6 +1,7 @@
 //! From paths to the bytes of bitcode or textual IR; C goes through clang.
 
-use crate::{FrontendError, Options, clang};
+use crate::clang::{self, Compiled};
+use crate::{FrontendError, Options};
 use std::path::{Path, PathBuf};
 
 /// One input, ready to be parsed.
@@ -8,6 +9,8 @@ pub(crate) struct Input {
     pub path: PathBuf,
     pub bytes: Vec<u8>,
     pub kind: Kind,
+    /// what the compiler said of it that users should see
+    pub remarks: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +68,7 @@ fn check(path: &Path) -> Result<(), FrontendError> {
 fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let slurp = |p: &Path| std::fs::read(p).map_err(|why| FrontendError::Unreadable { path: p.to_path_buf(), why });
-    let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind };
+    let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind, remarks: Vec::new() };
     match extension {
         "ll" => Ok(input(slurp(path)?, Kind::Text)),
         "c" | "i" | "h" | "cpp" | "cc" | "cxx" | "C" | "ii" => compiled(path, index, options),
@@ -86,7 +89,7 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
 }
 
 fn compiled(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendError> {
-    let out = clang::compile(path, index, options)?;
-    let bytes = std::fs::read(&out).map_err(|why| FrontendError::Unreadable { path: out.clone(), why })?;
-    Ok(Input { path: path.to_path_buf(), bytes, kind: Kind::Bitcode })
+    let Compiled { bitcode, remarks } = clang::compile(path, index, options)?;
+    let bytes = std::fs::read(&bitcode).map_err(|why| FrontendError::Unreadable { path: bitcode.clone(), why })?;
+    Ok(Input { path: path.to_path_buf(), bytes, kind: Kind::Bitcode, remarks })
 }

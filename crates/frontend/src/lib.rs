@@ -36,6 +36,7 @@ enum Step {
 
 fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Program, FrontendError> {
     let inputs = input::read_all(options)?;
+    let remarks: Vec<String> = inputs.iter().flat_map(|i| i.remarks.iter().cloned()).collect();
     let context = llvm::Context::new();
     let mut module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;
     watch(Step::Lowering);
@@ -53,5 +54,6 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     if linked {
         library::finish(&mut program, &own);
     }
+    program.remarks.extend(remarks);
     Ok(program)
 }

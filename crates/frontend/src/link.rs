@@ -53,7 +53,8 @@ fn with_archive<'c>(context: &'c Context, whole: Module<'c>, input: Input) -> Re
         }
         for member in members {
             let bytes = archive.contents(member).ok_or_else(|| broken("the archive is truncated"))?.to_vec();
-            let module = parse(context, &Input { path: path.clone(), bytes, kind: Kind::Bitcode })?;
+            let module =
+                parse(context, &Input { path: path.clone(), bytes, kind: Kind::Bitcode, remarks: Vec::new() })?;
             whole = join(whole, module, &path)?;
         }
     }

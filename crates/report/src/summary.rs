@@ -37,6 +37,15 @@ pub struct Cut {
     pub detail: String,
 }
 
+/// Something that a run took for given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Assumption {
+    /// Short name, for instance `arguments` or `environment`.
+    pub kind: String,
+    /// A clause that completes "assuming that".
+    pub clause: String,
+}
+
 /// What was found out about one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetResult {
@@ -84,7 +93,10 @@ pub struct Summary {
     pub totals: Totals,
     /// Why exploration was not exhaustive.
     pub cut: Vec<Cut>,
-    /// One word: `safe`, `unsafe`, `unknown`, or the command's own.
+    /// What the run took for given about the program's surroundings: `complete` and `verdict` hold under it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
+    /// One word: `safe`, `safe-assuming`, `unsafe`, `unknown`, or the command's own.
     pub verdict: String,
     /// What was verified, by name; only of `verify`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -92,7 +104,7 @@ pub struct Summary {
     /// The verdict in SV-COMP's words; only of `verify`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub svcomp: String,
-    /// Why the verdict is `unknown`, in sentences; only of `verify`.
+    /// Why the verdict is `unknown`, or under which assumptions it is safe, in sentences; only of `verify`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// What the native run of the counterexample showed; only of `verify`.

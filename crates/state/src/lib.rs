@@ -2,6 +2,7 @@
 //!
 //! This crate knows no concrete technique.
 
+pub mod assumption;
 pub mod checked;
 pub mod frame;
 pub mod inputs;
@@ -17,6 +18,7 @@ pub mod trace;
 pub mod tree;
 pub mod ways;
 
+pub use assumption::Assumption;
 pub use checked::CheckedPruner;
 pub use frame::{Callers, Frame, JumpPoint};
 pub use inputs::{Input, InputType, Inputs, Origin};

@@ -1,11 +1,14 @@
 //! From what was seen to one word.
 
 use crate::property::Goal;
+use pleach_state::Assumption;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// No execution violates the property.
     Safe,
+    /// None does under the assumptions that are said.
+    SafeAssuming,
     /// One does, and here it is.
     Unsafe,
     Unknown,
@@ -15,6 +18,7 @@ impl Answer {
     pub fn as_str(self) -> &'static str {
         match self {
             Answer::Safe => "safe",
+            Answer::SafeAssuming => "safe-assuming",
             Answer::Unsafe => "unsafe",
             Answer::Unknown => "unknown",
         }
@@ -34,40 +38,58 @@ pub struct Findings {
     pub cuts: Vec<String>,
     /// The exploration came to its own end.
     pub finished: bool,
+    /// What it took for given about the program's surroundings.
+    pub assumptions: Vec<Assumption>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
     pub answer: Answer,
     pub goal: Option<Goal>,
-    /// Why it is not known.
+    /// Why it is not known, or under which assumptions it is safe.
     pub reasons: Vec<String>,
+    /// SV-COMP's rules make all of these assumptions too.
+    in_svcomp: bool,
 }
 
 impl Verdict {
     /// SOUND: safe needs that every path was followed, or covered by one that was, to an end that the language defines.
     pub fn of(found: Findings) -> Verdict {
         if let Some(goal) = found.violation {
-            return Verdict { answer: Answer::Unsafe, goal, reasons: Vec::new() };
+            return Verdict { answer: Answer::Unsafe, goal, reasons: Vec::new(), in_svcomp: true };
         }
-        let Findings { unconfirmed, undefined, cuts, finished, .. } = found;
+        let Findings { unconfirmed, undefined, cuts, finished, assumptions, .. } = found;
         let mut reasons: Vec<String> = [unconfirmed, undefined, cuts].into_iter().flatten().collect();
         if reasons.is_empty() && !finished {
             reasons.push("the engine stopped on a bug of its own".into());
         }
-        let answer = if reasons.is_empty() { Answer::Safe } else { Answer::Unknown };
-        Verdict { answer, goal: None, reasons }
+        let answer = match (reasons.is_empty(), assumptions.is_empty()) {
+            (true, true) => Answer::Safe,
+            (true, false) => Answer::SafeAssuming,
+            (false, _) => Answer::Unknown,
+        };
+        if answer == Answer::SafeAssuming {
+            reasons.extend(assumptions.iter().map(|a| format!("assuming that {}", a.clause())));
+        }
+        let in_svcomp = assumptions.iter().all(is_rule_of_svcomp);
+        Verdict { answer, goal: None, reasons, in_svcomp }
     }
 
     /// The line that SV-COMP's tools look for.
     pub fn svcomp(&self) -> String {
         match (self.answer, self.goal) {
             (Answer::Safe, _) => "true".into(),
+            (Answer::SafeAssuming, _) if self.in_svcomp => "true".into(),
             (Answer::Unsafe, Some(goal)) => format!("false({})", goal.as_str()),
             (Answer::Unsafe, None) => "false".into(),
-            (Answer::Unknown, _) => "unknown".into(),
+            (Answer::SafeAssuming | Answer::Unknown, _) => "unknown".into(),
         }
     }
+}
+
+/// `init(main())`: `main` is called without arguments.
+fn is_rule_of_svcomp(assumption: &Assumption) -> bool {
+    matches!(assumption, Assumption::Arguments(args) if args.is_empty())
 }
 
 #[cfg(test)]
@@ -81,6 +103,13 @@ mod tests {
         assert_eq!(word(all()), "true");
         assert_eq!(word(Findings::default()), "unknown");
         assert_eq!(word(Findings { cuts: vec!["x".into()], ..all() }), "unknown");
+        let under = |a: Vec<Assumption>| Verdict::of(Findings { assumptions: a, ..all() });
+        let (none, some) = (Assumption::Arguments(Vec::new()), Assumption::FuzzSize(8));
+        assert_eq!(under(vec![none.clone()]).answer, Answer::SafeAssuming);
+        assert_eq!(under(vec![none.clone()]).svcomp(), "true");
+        assert_eq!(under(vec![none, some.clone()]).svcomp(), "unknown");
+        let found = Findings { violation: Some(None), assumptions: vec![some], ..all() };
+        assert_eq!(word(found), "false");
         assert_eq!(word(Findings { undefined: vec!["x".into()], ..all() }), "unknown");
         assert_eq!(word(Findings { unconfirmed: vec!["x".into()], ..all() }), "unknown");
         let found = Findings { violation: Some(Some(Goal::ValidFree)), cuts: vec!["x".into()], ..all() };

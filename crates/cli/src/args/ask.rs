@@ -20,6 +20,7 @@ Exit status:
   1   unsafe: one does; it is shown, and was replayed natively if that is possible
   2   the input or the command line is wrong
   3   unknown: the reasons are said
+  4   safe under the assumptions that are said (about arguments, sizes of inputs, the environment)
   70  a bug of the engine; what was found until then has been written";
 
 #[derive(Args, Clone, Debug)]
@@ -55,6 +56,7 @@ Exit status:
   0   every target was found to be reachable or unreachable
   2   the input or the command line is wrong, or a target names nothing in the program
   3   whether some target can be reached is unknown: the reasons are said
+  4   every target was decided, some as unreachable under the assumptions that are said
   70  a bug of the engine; what was found until then has been written";
 
 #[derive(Args, Clone, Debug)]

@@ -32,6 +32,7 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
         true => one_by_one(&args, &session, &plan, &targets, watches)?,
     };
     let unknown = summary.targets.iter().any(|t| t.result == "unknown");
+    let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
     dir.write_summary(&summary)?;
     if args.run.json {
@@ -40,10 +41,11 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
         print!("{}{words}", table(&summary.targets));
         println!("Results are in {}", dir.path().display());
     }
-    Ok(match (crashed, unknown) {
-        (true, _) => Code::Bug,
-        (false, true) => Code::Unknown,
-        (false, false) => Code::Fine,
+    Ok(match () {
+        () if crashed => Code::Bug,
+        () if unknown => Code::Unknown,
+        () if assumed => Code::Assumed,
+        () => Code::Fine,
     })
 }
 
@@ -137,7 +139,12 @@ fn one_by_one(
         let interrupted = found.counters.cuts.contains_key(&Cut::Interrupted);
         match &mut all {
             None => all = Some(found.summary),
-            Some(all) => all.targets.extend(found.summary.targets),
+            Some(all) => {
+                all.targets.extend(found.summary.targets);
+                all.assumptions.extend(found.summary.assumptions);
+                all.assumptions.sort();
+                all.assumptions.dedup();
+            }
         }
         if interrupted {
             break;
@@ -179,7 +186,9 @@ fn results(
         }
         match missing.as_slice() {
             [] => {
-                let reason = format!("no path leads there: the whole tree has {}", text::count(found.nodes, "node"));
+                let under = if found.assumptions.is_empty() { "" } else { " under the assumptions below" };
+                let nodes = text::count(found.nodes, "node");
+                let reason = format!("no path leads there{under}: the whole tree has {nodes}");
                 row(session, target, "unreachable", reason)
             }
             [only] => row(session, target, "unknown", only.clone()),
@@ -213,6 +222,11 @@ fn account(found: &Explored) -> String {
         text::count(found.nodes, "node"),
         duration::show(found.elapsed)
     );
+    if found.summary.targets.iter().any(|t| t.result == "unreachable") {
+        for assumption in &found.summary.assumptions {
+            let _ = writeln!(out, "  assuming that {}", assumption.clause);
+        }
+    }
     if found.summary.targets.iter().any(|t| t.result == "unknown") {
         for reason in missing(found) {
             let _ = writeln!(out, "  {reason}");

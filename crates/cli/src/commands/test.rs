@@ -13,18 +13,19 @@ use pleach_verify::Property;
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let plan = plan(&args);
     let mut found = Session::load(&args.run, &plan)?.explore(&plan, &mut Nobody, args.run.output_dir.as_deref())?;
-    let (complete, errors) = (found.summary.complete, found.summary.errors.len());
-    found.summary.verdict = summary::verdict(complete, errors).into();
+    found.summary.verdict = summary::verdict(&found.summary).into();
     found.write()?;
     if args.run.json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
         print!("{}", summary::words(&found.summary, &found.counters, found.elapsed, &found.place()));
     }
-    Ok(match (found.crashed, errors) {
-        (true, _) => Code::Bug,
-        (false, 0) => Code::Fine,
-        (false, _) => Code::Found,
+    let s = &found.summary;
+    Ok(match s.errors.len() {
+        _ if found.crashed => Code::Bug,
+        1.. => Code::Found,
+        0 if summary::nothing_checked(s) || args.require_complete && !s.complete => Code::Unknown,
+        0 => Code::Fine,
     })
 }
 

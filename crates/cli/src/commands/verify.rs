@@ -39,6 +39,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     Ok(match verdict.answer {
         _ if found.crashed => Code::Bug,
         Answer::Safe => Code::Fine,
+        Answer::SafeAssuming => Code::Assumed,
         Answer::Unsafe => Code::Found,
         Answer::Unknown => Code::Unknown,
     })
@@ -99,16 +100,14 @@ fn allocates(program: &Program) -> bool {
 }
 
 fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
-    let cut = |(cut, n): (&Cut, &u64)| {
-        let verb = if *n == 1 { "was" } else { "were" };
-        format!("{}; {} {verb} not followed to the end", summary::reason(cut).words(), text::count(*n, "path"))
-    };
+    let cut = |(cut, n): (&Cut, &u64)| summary::reason(cut).account(*n);
     Verdict::of(Findings {
         violation: judge.violation().map(|(goal, _)| goal),
         unconfirmed: judge.unconfirmed.clone(),
         undefined: found.undefined.clone(),
         cuts: found.counters.cuts.iter().map(cut).collect(),
         finished: found.summary.complete,
+        assumptions: found.assumptions.clone(),
     })
 }
 
@@ -123,6 +122,7 @@ fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs) -> String {
     };
     let _ = match verdict.answer {
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),
+        Answer::SafeAssuming => writeln!(out, "Safe under assumptions: no execution {what},"),
         Answer::Unsafe => writeln!(out, "Unsafe: an execution {what}."),
         Answer::Unknown => writeln!(out, "Unknown: whether an execution {what} could not be decided."),
     };

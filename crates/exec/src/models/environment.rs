@@ -8,12 +8,13 @@ use crate::said::Said;
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
-use pleach_state::{Access, Cut, State};
+use pleach_state::{Access, Assumption, Cut, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__pleach_unmodelled" => unmodelled,
         "__pleach_unknown" => unknown,
+        "__pleach_assume" => assume,
         "__pleach_assumed" => assumed,
         "__pleach_echoed" => echoed,
         "__pleach_printed" => printed,
@@ -35,6 +36,14 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 fn assumed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
     Err(Flow::cut(Cut::Concretized(what)))
+}
+
+/// `__pleach_assume(what)`: the path goes on, and every answer of the run says that it assumes this.
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
+    m.assume_of_run(Assumption::Environment(what));
+    note(st, || Access::Result(Value::Int(0)));
+    Ok(())
 }
 
 /// `__pleach_own_memory(n)`: memory that is there from the beginning as the program sees it, so that it is no block to free or to leak.

@@ -1,0 +1,38 @@
+//! Assumptions: what a run takes for given about what surrounds the program. They cut no path, but what is proved holds only under
+//! them. Every answer names them, and `safe` alone is never said where there is one.
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Assumption {
+    /// `main` is called with these arguments and no others
+    Arguments(Vec<String>),
+    /// the data of a fuzz target has at most so many bytes
+    FuzzSize(u32),
+    /// what a parameter of the entry is: a clause
+    Parameter(String),
+    /// what the operating system does: a clause
+    Environment(String),
+}
+
+impl Assumption {
+    /// Short, as in `summary.json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Assumption::Arguments(_) => "arguments",
+            Assumption::FuzzSize(_) => "fuzz-size",
+            Assumption::Parameter(_) => "parameter",
+            Assumption::Environment(_) => "environment",
+        }
+    }
+
+    /// A clause that completes the words "assuming that".
+    pub fn clause(&self) -> String {
+        match self {
+            Assumption::Arguments(args) if args.is_empty() => {
+                "`main` is called without arguments (give some after `--`, or --sym-args)".into()
+            }
+            Assumption::Arguments(args) => format!("the program is called with `{}`", args.join(" ")),
+            Assumption::FuzzSize(n) => format!("the input has at most {n} bytes (--max-fuzz-size)"),
+            Assumption::Parameter(what) | Assumption::Environment(what) => what.clone(),
+        }
+    }
+}
