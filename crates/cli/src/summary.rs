@@ -126,9 +126,10 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
     let ended = c.completed + c.errored + c.pruned;
     let errors = crate::writer::errors(s.errors.len());
     if nothing_checked(s) {
-        let _ =
-            writeln!(out, "Nothing could be checked: no path was followed to its end ({}).", duration::show(elapsed));
+        let began = if c.cuts.keys().all(is_limit) { "Within the limits" } else { "Nothing could be checked:" };
+        let _ = writeln!(out, "{began} no path was followed to its end ({}).", duration::show(elapsed));
         not_exhaustive(&mut out, c);
+        let _ = writeln!(out, "{} in {run}", count(s.tests, "test"));
         return out;
     }
     let explored = if s.complete { format!("all {}", count(ended, "path")) } else { count(ended, "path") };
