@@ -3,16 +3,13 @@
 use crate::args::{External, RunArgs};
 use pleach_exec::{NativeAnswer, NativeCall, NativeCalls};
 use pleach_replay::foreign;
-use std::path::PathBuf;
 
-struct Foreign {
-    program: PathBuf,
-}
+struct Foreign(foreign::Caller);
 
 /// Who makes them, if they are wanted.
 pub fn calls(args: &RunArgs) -> Option<Box<dyn NativeCalls>> {
     let program = std::env::current_exe().ok().filter(|_| args.external == External::Concrete)?;
-    Some(Box::new(Foreign { program }))
+    Some(Box::new(Foreign(foreign::Caller::new(&program).ok()?)))
 }
 
 impl NativeCalls for Foreign {
@@ -23,7 +20,7 @@ impl NativeCalls for Foreign {
             float: call.result == Some(true),
             memory: call.memory.clone(),
         };
-        let answer = foreign::call(&self.program, &request)?;
+        let answer = self.0.call(&request)?;
         Ok(NativeAnswer { result: answer.result, memory: answer.memory })
     }
 }

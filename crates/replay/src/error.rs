@@ -20,6 +20,14 @@ pub enum ReplayError {
         /// The reason given by the system.
         source: std::io::Error,
     },
+    /// The machine does not give a replayed program the isolation that a stranger's needs.
+    #[error("this machine does not give the replayed program {missing} ({source}), so that it was not run")]
+    Isolation {
+        /// What it does not give.
+        missing: String,
+        /// The reason given by the system.
+        source: std::io::Error,
+    },
     /// No compiler was found.
     #[error("no C compiler found: replay needs one of {0}")]
     NoCompiler(String),

@@ -1,23 +1,30 @@
-//! One call of a function of this machine, in a process of its own: limited in time, memory and files, and gone afterwards.
+//! Calls of functions of this machine, each in a process of its own: isolated and limited like a replayed program, and
+//! gone afterwards.
 //!
-//! The request goes to the child's standard input, the answer comes from its standard output; what the function prints goes to standard
-//! error. Objects are mapped at the addresses that the engine gave them, so that pointers mean the same there.
+//! The request is the input of the sandbox, the answer comes from the child's standard output; what the function prints
+//! goes to standard error. Objects are mapped at the addresses that the engine gave them, so that pointers mean the same
+//! there.
 
 #![allow(unsafe_code)]
 
-use crate::landlock::WriteOnly;
+use crate::options::{Isolation, Limits};
+use crate::sandbox::{Exit, Places, Refusal, Run, Sandbox};
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::fd::FromRawFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The hidden command of the program that [`serve`]s one request.
 pub const COMMAND: &str = "__call";
+/// The variable that names the file with the request.
+const REQUEST: &str = "PLEACH_CALL";
 
-/// Processor time for one call, in seconds.
-const SECONDS: u64 = 5;
+/// Time for one call.
+const TIME: Duration = Duration::from_secs(5);
+/// Largest answer: the memory that was handed over comes back.
+const ANSWER: usize = 1 << 30;
 const PAGE: u64 = 4096;
 
 #[derive(Serialize, Deserialize)]
@@ -36,39 +43,44 @@ pub struct Answer {
     pub memory: Vec<Vec<u8>>,
 }
 
-/// Makes the call by starting `program` once more.
-pub fn call(program: &std::path::Path, request: &Request) -> Result<Answer, String> {
-    let broken = |why: std::io::Error| format!("cannot be made ({why})");
-    let mut command = Command::new(program);
-    command.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let own = std::env::temp_dir().join("pleach-native");
-    std::fs::create_dir_all(&own).map_err(broken)?;
-    let files = WriteOnly::below(&own).map_err(broken)?;
-    // SAFETY: between fork and exec there are only system calls on values prepared before.
-    unsafe {
-        command.pre_exec(move || {
-            files.restrict();
-            crate::sandbox::limit(libc::RLIMIT_CPU, SECONDS)?;
-            crate::sandbox::limit(libc::RLIMIT_CORE, 0)
-        })
-    };
-    let mut child = command.spawn().map_err(broken)?;
-    let text = serde_json::to_vec(request).map_err(|e| format!("cannot be written ({e})"))?;
-    if let Some(mut to) = child.stdin.take() {
-        let _ = to.write_all(&text);
+/// Makes calls by starting a program once more for each.
+pub struct Caller {
+    program: PathBuf,
+    sandbox: Sandbox,
+}
+
+impl Caller {
+    /// `program` must [`serve`] when it is started with [`COMMAND`].
+    pub fn new(program: &Path) -> std::io::Result<Self> {
+        let limits = Limits { time: TIME, output: ANSWER, ..Limits::default() };
+        Ok(Self { program: program.to_owned(), sandbox: Sandbox::new(Isolation::Required, limits)? })
     }
-    let mut answer = Vec::new();
-    if let Some(mut from) = child.stdout.take() {
-        let _ = from.read_to_end(&mut answer);
+
+    /// Makes one call.
+    pub fn call(&self, request: &Request) -> Result<Answer, String> {
+        let run = Run {
+            program: &self.program,
+            arguments: vec![b"pleach".to_vec(), COMMAND.into()],
+            environment: &|places: &Places| vec![(REQUEST, places.input.display().to_string())],
+            input: &serde_json::to_vec(request).map_err(|e| format!("cannot be written ({e})"))?,
+            scratch: &std::env::temp_dir().join(format!("pleach-native-{}", std::process::id())),
+            limit_memory: false,
+        };
+        let finished = self.sandbox.run(&run).map_err(|refusal| match refusal {
+            Refusal::Isolation(step, why) => format!("is not made: this machine does not give it {step} ({why})"),
+            Refusal::System(why) => format!("cannot be made ({why})"),
+        })?;
+        let _ = std::io::stderr().write_all(&finished.stderr);
+        match finished.exit {
+            Exit::Code(0) => serde_json::from_slice(&finished.stdout).map_err(|_| "gave no answer".into()),
+            Exit::TimedOut => Err("did not return in time".into()),
+            Exit::Signal(number) => Err(format!("did not return (signal {number})")),
+            Exit::Code(code) => Err(match String::from_utf8_lossy(&finished.stdout).trim() {
+                "" => format!("did not return (exit status {code})"),
+                why => why.to_owned(),
+            }),
+        }
     }
-    let status = child.wait().map_err(broken)?;
-    if !status.success() {
-        return Err(match String::from_utf8_lossy(&answer).trim() {
-            "" => format!("did not return ({status})"),
-            why => why.to_owned(),
-        });
-    }
-    serde_json::from_slice(&answer).map_err(|_| "gave no answer".into())
 }
 
 /// The child's side; the exit status.
@@ -79,11 +91,10 @@ pub fn serve() -> u8 {
         libc::dup2(2, 1);
         std::fs::File::from_raw_fd(out)
     };
-    let mut text = Vec::new();
-    let answer = std::io::stdin()
-        .read_to_end(&mut text)
-        .map_err(|e| e.to_string())
-        .and_then(|_| serde_json::from_slice(&text).map_err(|e| e.to_string()))
+    let answer = std::env::var_os(REQUEST)
+        .ok_or_else(|| format!("{REQUEST} is not set"))
+        .and_then(|path| std::fs::read(path).map_err(|e| e.to_string()))
+        .and_then(|text| serde_json::from_slice(&text).map_err(|e| e.to_string()))
         .and_then(|r: Request| perform(&r))
         .and_then(|a| serde_json::to_vec(&a).map_err(|e| e.to_string()));
     match answer {

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pleach_report::{ErrorKind, KTest, Prediction, RunDir, RunInfo, TestCase, TestId};
@@ -14,14 +13,11 @@ use crate::compile::{Binary, Builder};
 use crate::error::{ReplayError, Result};
 use crate::options::{Options, SanitizerUse};
 use crate::outcome::{Ending, Location, Notes, Observed, ending};
-use crate::sandbox::{self, Exit, Finished};
+use crate::sandbox::{Exit, Finished, Places, Refusal, Run, Sandbox};
 use crate::sanitizer::{self, Finding};
 use crate::symbolize;
 use crate::verdict::{Verdict, at_line, compare, sanitizers_help, unseen};
 use crate::watch::{self, Line};
-
-/// Most of a sanitizer's log or of the notes that is read.
-const LARGEST_LOG: usize = 1 << 20;
 
 /// What a replay showed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +43,7 @@ pub struct Replayer {
     options: Options,
     plain: Mutex<Option<Binary>>,
     sanitized: Mutex<Option<Binary>>,
+    sandbox: OnceLock<Sandbox>,
     runs: AtomicU64,
 }
 
@@ -59,7 +56,15 @@ impl Replayer {
     /// For a program; `cache` keeps the builds.
     pub fn for_program(info: RunInfo, cache: PathBuf, options: Options) -> Self {
         let cache = std::path::absolute(&cache).unwrap_or(cache);
-        Self { info, cache, options, plain: Mutex::default(), sanitized: Mutex::default(), runs: AtomicU64::new(0) }
+        Self {
+            info,
+            cache,
+            options,
+            plain: Mutex::default(),
+            sanitized: Mutex::default(),
+            sandbox: OnceLock::new(),
+            runs: AtomicU64::new(0),
+        }
     }
 
     /// Replays a `.ktest` file. The prediction is in the `.json` file next to it; without one, as for a test of
@@ -178,33 +183,54 @@ impl Replayer {
         sanitized: bool,
         watched: &[u64],
     ) -> Result<(Finished, Notes, String)> {
-        let scratch = Scratch::new(&self.cache, self.runs.fetch_add(1, Ordering::Relaxed))?;
-        let (input, notes) = (scratch.0.join("test.ktest"), scratch.0.join("outcome"));
-        fs::write(&input, KTest::from(test).to_bytes()).map_err(ReplayError::io("write", &input))?;
-        let work = scratch.0.join("work");
-        fs::create_dir(&work).map_err(ReplayError::io("create", &work))?;
-
-        let mut command = Command::new(&binary.path);
-        let args = if test.args.is_empty() { &self.info.argv } else { &test.args };
-        if let Some((name, rest)) = args.split_first() {
-            use std::os::unix::process::CommandExt;
-            command.arg0(name).args(rest);
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        let scratch = self.cache.join(format!("scratch-{}-{number}", std::process::id()));
+        let given = if test.args.is_empty() { &self.info.argv } else { &test.args };
+        let mut arguments: Vec<Vec<u8>> = given.iter().map(|a| a.as_bytes().to_vec()).collect();
+        if arguments.is_empty() {
+            arguments.push(binary.path.as_os_str().as_encoded_bytes().to_vec());
         }
+        let leak = matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. });
         // The environment is no input of the test: the program gets the same, empty one everywhere.
-        command.env_clear().current_dir(&work).env("PLEACH_KTEST", &input).env("PLEACH_OUTCOME", &notes);
-        if !watched.is_empty() {
-            let list: Vec<String> = watched.iter().map(|a| format!("{a:#x}")).collect();
-            command.env("PLEACH_WATCH", list.join(","));
-        }
-        if sanitized {
-            let leak = matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. });
-            self.sanitizer_environment(&mut command, &scratch.0, leak);
-        }
-        let finished = sandbox::run(&mut command, &scratch.0, &self.options.limits, !sanitized);
-        let finished = finished.map_err(ReplayError::io("run", &binary.path))?;
-        let notes = Notes::parse(&read_log(&notes));
-        let log = if sanitized { read_sanitizer_logs(&scratch.0) } else { String::new() };
+        let environment = |places: &Places| {
+            let mut all = vec![
+                ("PLEACH_KTEST", places.input.display().to_string()),
+                ("PLEACH_OUTCOME", places.notes.display().to_string()),
+            ];
+            if !watched.is_empty() {
+                let list: Vec<String> = watched.iter().map(|a| format!("{a:#x}")).collect();
+                all.push(("PLEACH_WATCH", list.join(",")));
+            }
+            if sanitized {
+                all.extend(sanitizer::environment(&places.log, self.options.limits.memory, leak));
+            }
+            all
+        };
+        let run = Run {
+            program: &binary.path,
+            arguments,
+            environment: &environment,
+            input: &KTest::from(test).to_bytes(),
+            scratch: &scratch,
+            limit_memory: !sanitized,
+        };
+        let finished = self.sandbox().and_then(|s| s.run(&run)).map_err(|refusal| match refusal {
+            Refusal::Isolation(step, source) => ReplayError::Isolation { missing: step.to_string(), source },
+            Refusal::System(source) => ReplayError::io("run", &binary.path)(source),
+        })?;
+        let notes = Notes::parse(&String::from_utf8_lossy(&finished.notes));
+        let log = String::from_utf8_lossy(&finished.log).into_owned();
         Ok((finished, notes, log))
+    }
+
+    fn sandbox(&self) -> std::result::Result<&Sandbox, Refusal> {
+        match self.sandbox.get() {
+            Some(made) => Ok(made),
+            None => {
+                let made = Sandbox::new(self.options.isolation, self.options.limits)?;
+                Ok(self.sandbox.get_or_init(|| made))
+            }
+        }
     }
 
     fn observe(
@@ -240,26 +266,6 @@ impl Replayer {
         }
         explain_abort(&mut observed);
         observed
-    }
-
-    fn sanitizer_environment(&self, command: &mut Command, scratch: &Path, leak: bool) {
-        let log = scratch.join("san");
-        let symbolizer = match symbolizer() {
-            Some(path) => format!(":external_symbolizer_path={path}"),
-            None => String::new(),
-        };
-        let common = format!("log_path={}:color=never{symbolizer}", log.display());
-        let megabytes = (self.options.limits.memory >> 20).max(64);
-        command.env(
-            "ASAN_OPTIONS",
-            format!(
-                "{common}:exitcode=86:detect_leaks={}:detect_stack_use_after_return=1:allocator_may_return_null=1:\
-                 handle_abort=0:hard_rss_limit_mb={megabytes}",
-                u8::from(leak)
-            ),
-        );
-        command.env("UBSAN_OPTIONS", format!("{common}:print_stacktrace=1:halt_on_error=0"));
-        command.env("LSAN_OPTIONS", "exitcode=86");
     }
 
     fn builder(&self) -> Builder<'_> {
@@ -299,49 +305,5 @@ fn explain_abort(observed: &mut Observed) {
         *kinds = vec![ErrorKind::DoubleFree, ErrorKind::BadFree];
     } else if observed.stack.iter().any(|l| matches!(l.function.as_str(), "reach_error" | "__VERIFIER_error")) {
         *kinds = vec![ErrorKind::Assert, ErrorKind::Abort];
-    }
-}
-
-fn symbolizer() -> Option<&'static str> {
-    const KNOWN: [&str; 3] =
-        ["/usr/lib/llvm-19/bin/llvm-symbolizer", "/usr/bin/llvm-symbolizer-19", "/usr/bin/llvm-symbolizer"];
-    KNOWN.into_iter().find(|path| Path::new(path).exists())
-}
-
-fn read_log(path: &Path) -> String {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    if let Ok(file) = fs::File::open(path) {
-        let _ = file.take(LARGEST_LOG as u64).read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The sanitizers add the process id to the name.
-fn read_sanitizer_logs(directory: &Path) -> String {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return String::new();
-    };
-    let mut paths: Vec<_> = entries.flatten().map(|e| e.path()).collect();
-    paths.retain(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("san.")));
-    paths.sort();
-    paths.iter().map(|p| read_log(p)).collect()
-}
-
-/// A directory for one run, gone afterwards.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(cache: &Path, number: u64) -> Result<Self> {
-        let path = cache.join(format!("scratch-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).map_err(ReplayError::io("create", &path))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,8 +1,36 @@
 //! Reading the reports of AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer.
 
+use std::path::Path;
+
 use pleach_report::ErrorKind;
 
 use crate::outcome::Location;
+
+/// The variables that the runtimes read: reports go to files whose names begin with `log`, and memory is bounded.
+pub(crate) fn environment(log: &Path, memory: u64, leak: bool) -> [(&'static str, String); 3] {
+    let symbolizer = match symbolizer() {
+        Some(path) => format!(":external_symbolizer_path={path}"),
+        None => String::new(),
+    };
+    let common = format!("log_path={}:color=never{symbolizer}", log.display());
+    let megabytes = (memory >> 20).max(64);
+    let leak = u8::from(leak);
+    let address = format!(
+        "{common}:exitcode=86:detect_leaks={leak}:detect_stack_use_after_return=1:allocator_may_return_null=1:\
+         handle_abort=0:hard_rss_limit_mb={megabytes}"
+    );
+    [
+        ("ASAN_OPTIONS", address),
+        ("UBSAN_OPTIONS", format!("{common}:print_stacktrace=1:halt_on_error=0")),
+        ("LSAN_OPTIONS", "exitcode=86".into()),
+    ]
+}
+
+fn symbolizer() -> Option<&'static str> {
+    const KNOWN: [&str; 3] =
+        ["/usr/lib/llvm-19/bin/llvm-symbolizer", "/usr/bin/llvm-symbolizer-19", "/usr/bin/llvm-symbolizer"];
+    KNOWN.into_iter().find(|path| Path::new(path).exists())
+}
 
 /// One report.
 #[derive(Clone, Debug, PartialEq, Eq)]
