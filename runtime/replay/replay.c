@@ -5,8 +5,10 @@
  *   PLEACH_WATCH    addresses of instructions, separated by commas (x86 only)
  *   PLEACH_OUTCOME  file for the notes: one line each, fields separated by tabs
  *
+ *     start                              the program's own code is next
  *     note  <what> <detail>              inputs that did not fit
  *     end   <kind> <file> <line> <text>  how the program ended, when it did not simply exit
+ *     unwatched <address>                an instruction could not be watched
  *     hit   <address>                    a watched instruction was about to be executed, for the first time
  *     frame <address>                    program counters of that end, innermost first
  *
@@ -44,21 +46,43 @@ static void show_output(void);
 static int outcome = -1;
 static volatile sig_atomic_t ended;
 
+static char outcome_path[4096];
+
+/* Out of the way of the program, whose own files have small numbers. */
 static void open_outcome(void) {
-  const char *path = getenv("PLEACH_OUTCOME");
-  if (path && outcome < 0) outcome = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  int fd = *outcome_path ? open(outcome_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 200);
+  outcome = high < 0 ? fd : high;
+  if (high >= 0) close(fd);
 }
 
-/* Only write(2) and the stack: also called from signal handlers. */
+/* Only write(2) and the stack: also called from signal handlers. A program may have closed all its files. */
+static void put_bytes(const char *bytes, size_t n) {
+  int before = errno;
+  if (!n) return;
+  if (outcome >= 0 && write(outcome, bytes, n) < 0 && errno == EBADF) {
+    open_outcome();
+    if (outcome >= 0 && write(outcome, bytes, n) < 0) outcome = -1;
+  }
+  errno = before;
+}
+
 static void put(const char *text) {
   char line[512];
   size_t n = 0;
   for (; text && *text && n < sizeof line; text++) line[n++] = (*text == '\t' || *text == '\n') ? ' ' : *text;
-  if (outcome >= 0 && n && write(outcome, line, n) < 0) outcome = -1;
+  put_bytes(line, n);
 }
 
-static void put_raw(const char *text) {
-  if (outcome >= 0 && write(outcome, text, strlen(text)) < 0) outcome = -1;
+static void put_raw(const char *text) { put_bytes(text, strlen(text)); }
+
+/* Before the constructors of the program, and of `watch` below. */
+__attribute__((constructor(101))) static void start(void) {
+  const char *path = getenv("PLEACH_OUTCOME");
+  if (!path || strlen(path) >= sizeof outcome_path) return;
+  strcpy(outcome_path, path);
+  open_outcome();
+  put_raw("start\n");
 }
 
 static void put_number(uintptr_t number, unsigned base) {
@@ -195,12 +219,13 @@ static void on_breakpoint(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
+static void not_watched(unsigned char *at) { put_raw("unwatched\t0x"), put_number((uintptr_t)at, 16), put_raw("\n"); }
+
 /* Before the constructors of the program. */
-__attribute__((constructor(101))) static void watch(void) {
+__attribute__((constructor(102))) static void watch(void) {
   const char *list = getenv("PLEACH_WATCH");
   struct sigaction action;
   if (!list) return;
-  open_outcome();
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_breakpoint;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -209,8 +234,11 @@ __attribute__((constructor(101))) static void watch(void) {
   for (char *next; *list && watched_count < sizeof watched / sizeof *watched; list = *next == ',' ? next + 1 : next) {
     unsigned char *at = (unsigned char *)(uintptr_t)strtoull(list, &next, 16);
     if (next == list) break;
-    if (mprotect((void *)((uintptr_t)at & -page), page, PROT_READ | PROT_WRITE | PROT_EXEC)) continue;
-    if (*at == BREAKPOINT) continue;
+    int locked = mprotect((void *)((uintptr_t)at & -page), page, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (locked || *at == BREAKPOINT) {
+      not_watched(at);
+      continue;
+    }
     watched[watched_count++] = (struct watched){at, *at};
     *at = BREAKPOINT;
   }
@@ -469,7 +497,6 @@ static void environment(int *argc, char ***argv) {
 
 int __wrap_main(int argc, char **argv, char **envp) {
   void *warm[1];
-  open_outcome();
   backtrace(warm, 1); /* loads the unwinder now, not in a signal handler */
   catch_signals();
   load();

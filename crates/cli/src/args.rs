@@ -3,7 +3,7 @@
 mod ask;
 mod run;
 
-pub use ask::{ReachArgs, VerifyArgs};
+pub use ask::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
 pub use run::RunArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -281,6 +281,9 @@ pub struct ReplayArgs {
     /// Memory for one run of the program, in MB
     #[arg(long, value_name = "MB", default_value_t = 2048)]
     pub memory: u64,
+    /// Run the program also where the machine cannot isolate it
+    #[arg(long = "unsafe")]
+    pub run_unsafely: bool,
     /// Tests replayed at the same time
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub jobs: usize,

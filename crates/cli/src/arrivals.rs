@@ -1,6 +1,6 @@
 //! Which targets were reached, by which path, and what a native run of that path's input shows.
 
-use crate::counterexample::first_line;
+use crate::args::impossible;
 use crate::observer::{Observer, PathEnd};
 use pleach_exec::{Arrival, Machine, Step};
 use pleach_ir::{BlockId, FuncId, InstId, Program};
@@ -149,10 +149,10 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
 }
 
 /// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for where it comes to.
-pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)]) -> Vec<String> {
-    let replayer = match Replayer::new(dir, Options::default()) {
+pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -> Vec<String> {
+    let replayer = match Replayer::new(dir, options) {
         Ok(replayer) => replayer,
-        Err(why) => return rows.iter().map(|_| format!("native replay is not possible: {why}")).collect(),
+        Err(why) => return rows.iter().map(|_| impossible(&why)).collect(),
     };
     let (mut ends, mut passed) = (BTreeMap::new(), BTreeMap::new());
     let mut words = Vec::new();
@@ -209,6 +209,6 @@ fn shown(end: &Result<Verdict, ReplayError>, passed: Passed) -> String {
             format!("replayed natively: {at} was executed (how it ends is not decided: {why})")
         }
         (Ok(Verdict::Undetermined { why }), _) => format!("native replay does not decide it: {why}"),
-        (Err(why), _) => format!("native replay is not possible: {}", first_line(&why.to_string())),
+        (Err(why), _) => impossible(why),
     }
 }

@@ -1,5 +1,6 @@
 //! The first violation that counts: replayed as soon as it is found, and written down as a witness.
 
+use crate::args::{NOT_REPLAYED, impossible};
 use crate::observer::{Observer, PathEnd};
 use crate::session::Session;
 use pleach_exec::{ConcreteInput, Machine};
@@ -20,14 +21,15 @@ pub struct Counterexample {
     property: Property,
     directory: PathBuf,
     files: Vec<PathBuf>,
-    replay: bool,
+    /// how to replay, if that is wanted
+    replay: Option<Options>,
     found: Option<(Option<Goal>, String)>,
     /// Violations that the native program did not show, in sentences.
     pub unconfirmed: Vec<String>,
 }
 
 impl Counterexample {
-    pub fn new(session: &Session, property: &Property, replay: bool) -> Counterexample {
+    pub fn new(session: &Session, property: &Property, replay: Option<Options>) -> Counterexample {
         Counterexample {
             program: session.program.clone(),
             property: property.clone(),
@@ -50,13 +52,13 @@ impl Counterexample {
 
     /// `Ok`: the violation counts, with a note on its replay. `Err`: the native program contradicts it.
     fn confirm(&self, dir: &RunDir, test: &TestCase, kind: ErrorKind, uninitialised: bool) -> Result<String, String> {
-        if !self.replay {
-            return Ok("Not replayed natively (--no-replay)".into());
-        }
-        let report = Replayer::new(dir, Options::default()).and_then(|r| r.replay(test));
+        let Some(options) = self.replay.clone() else {
+            return Ok(capitalised(NOT_REPLAYED));
+        };
+        let report = Replayer::new(dir, options).and_then(|r| r.replay(test));
         let verdict = match report {
             Ok(report) => report.verdict,
-            Err(why) => return Ok(format!("Native replay is not possible: {}", first_line(&why.to_string()))),
+            Err(why) => return Ok(capitalised(&impossible(&why))),
         };
         match verdict {
             Replayed::Agrees => Ok("Replayed natively: the program does what was predicted".into()),
@@ -150,14 +152,9 @@ impl Observer for Counterexample {
     }
 }
 
-/// A complaint in one line: what failed, and the first thing that was said about it.
-pub fn first_line(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
-    let first = lines.next().unwrap_or_default().trim_end_matches('.');
-    match first.strip_suffix(':').and(lines.next()) {
-        Some(next) => format!("{first} {next}"),
-        None => first.to_owned(),
-    }
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Files that are looked at once.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use pleach_report::{ErrorKind, KTest, Prediction, RunDir, RunInfo, TestCase, TestId};
 use serde::Serialize;
 
 use crate::compile::{Binary, Builder};
-use crate::error::{ReplayError, Result};
+use crate::error::{ReplayError, Result, complaint};
 use crate::options::{Options, SanitizerUse};
 use crate::outcome::{Ending, Location, Notes, Observed, ending};
 use crate::sandbox::{Exit, Finished, Places, Refusal, Run, Sandbox};
@@ -127,8 +127,8 @@ impl Replayer {
                 report(verdict, observed)
             }
             Err(ReplayError::Build(why)) => {
-                let first = why.lines().next().unwrap_or_default();
-                report(Verdict::undetermined(format!("the program does not build with sanitizers ({first})")), plain)
+                let why = complaint(&why);
+                report(Verdict::undetermined(format!("the program does not build with sanitizers ({why})")), plain)
             }
             Err(error) => Err(error),
         }
@@ -143,6 +143,9 @@ impl Replayer {
         let near = |f: &&Finding| f.kinds.contains(kind);
         if let Some(found) = findings.iter().find(fits).or_else(|| findings.iter().find(near)) {
             show(&mut observed, found);
+            return (compare(&test.predicted, &observed), observed);
+        }
+        if observed.ending == Ending::NotRun {
             return (compare(&test.predicted, &observed), observed);
         }
         let verdict = if self.builder().instrumentable() {
@@ -163,8 +166,14 @@ impl Replayer {
         if all.is_empty() || !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
             return Ok(vec![None; lines.len()]);
         }
-        let hits = self.run_once(&binary, test, false, &all)?.1.hits;
-        let passed = |of: &BTreeSet<u64>| (!of.is_empty()).then(|| of.iter().any(|a| hits.contains(a)));
+        let (finished, notes, _) = self.run_once(&binary, test, false, &all)?;
+        let whole = !matches!(ending(&notes, finished.exit), Ending::TimedOut | Ending::NotRun | Ending::Signal(_));
+        let passed = |of: &BTreeSet<u64>| {
+            let met = of.iter().any(|a| notes.hits.contains(a));
+            // A run that was cut off, or not watched everywhere, does not show that a line is not met.
+            let unmet = whole && !of.is_empty() && !of.iter().any(|a| notes.unwatched.contains(a));
+            if met { Some(true) } else { unmet.then_some(false) }
+        };
         Ok(addresses.iter().map(passed).collect())
     }
 
@@ -172,7 +181,9 @@ impl Replayer {
         let binary = self.binary(sanitized)?;
         let (finished, notes, log) = self.run_once(&binary, test, sanitized, &[])?;
         let findings = sanitizer::findings(&log);
-        Ok((self.observe(&binary, notes, finished, &findings, sanitized), findings))
+        let said = String::from_utf8_lossy(&finished.stderr).into_owned();
+        let failure = sanitizer::failure(&log).or_else(|| sanitizer::failure(&said));
+        Ok((self.observe(&binary, notes, finished, (&findings, failure), sanitized), findings))
     }
 
     /// Runs it once, watching addresses: how it ended, what the replay library noted, and what sanitizers wrote.
@@ -238,7 +249,7 @@ impl Replayer {
         binary: &Binary,
         notes: Notes,
         finished: Finished,
-        findings: &[Finding],
+        (findings, failure): (&[Finding], Option<&str>),
         sanitized: bool,
     ) -> Observed {
         let mut stack = symbolize::locations(&binary.path, &notes.frames);
@@ -263,6 +274,10 @@ impl Replayer {
         let ended = notes.end.is_some() || finished.exit == Exit::TimedOut;
         if let Some(fatal) = findings.iter().find(|f| f.fatal && !ended) {
             show(&mut observed, fatal);
+        } else if let Some(why) = failure.filter(|_| sanitized && !ended) {
+            (observed.ending, observed.message) = (Ending::NotRun, why.to_owned());
+        } else if observed.ending == Ending::NotRun {
+            observed.message = why_not_started(finished.exit, &observed.stderr);
         }
         explain_abort(&mut observed);
         observed
@@ -283,11 +298,20 @@ impl Replayer {
 }
 
 fn show(observed: &mut Observed, found: &Finding) {
-    if !found.kinds.is_empty() {
-        observed.ending = Ending::Error(found.kinds.clone());
-        observed.message = found.message.clone();
-        observed.stack = found.stack.clone();
-    }
+    observed.message = found.message.clone();
+    observed.stack = found.stack.clone();
+    // Stopped for something that is no error of ours: what would have followed is not known.
+    observed.ending = if found.kinds.is_empty() { Ending::NotRun } else { Ending::Error(found.kinds.clone()) };
+}
+
+/// Nothing of the program was executed: the loader says why, or the kernel ended it.
+fn why_not_started(exit: Exit, stderr: &[u8]) -> String {
+    let said = String::from_utf8_lossy(stderr).lines().map(str::trim).find(|l| !l.is_empty()).map(str::to_owned);
+    said.unwrap_or_else(|| match exit {
+        Exit::Signal(number) => format!("signal {number} ended it before its first instruction"),
+        Exit::Code(code) => format!("it ended with status {code} before its first instruction"),
+        Exit::TimedOut => "it did not start within the time limit".into(),
+    })
 }
 
 /// An abort may be the C library's way to say that `free` was misused, or a program's own `reach_error`.

@@ -34,6 +34,8 @@ pub enum Ending {
     TimedOut,
     /// The replay library could not read the test.
     BadTest,
+    /// Not by the program's doing: it did not start, or a sanitizer could not do its work.
+    NotRun,
 }
 
 /// What was seen.
@@ -79,6 +81,7 @@ impl fmt::Display for Observed {
             Ending::AssumptionFailed => f.write_str("an assumption does not hold for this input")?,
             Ending::TimedOut => f.write_str("it did not end within the time limit")?,
             Ending::BadTest => write!(f, "the test could not be read: {}", self.message)?,
+            Ending::NotRun => write!(f, "the program could not be run: {}", self.message)?,
         }
         if self.sanitized { f.write_str(", with sanitizers") } else { Ok(()) }
     }
@@ -87,11 +90,15 @@ impl fmt::Display for Observed {
 /// The notes of the replay library, parsed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes {
+    /// Whether the program's own code was reached.
+    pub started: bool,
     pub end: Option<End>,
     /// Program counters of the end, innermost first.
     pub frames: Vec<u64>,
     /// Watched addresses that were met.
     pub hits: Vec<u64>,
+    /// Addresses that could not be watched.
+    pub unwatched: Vec<u64>,
     pub notes: Vec<String>,
 }
 
@@ -119,6 +126,8 @@ impl Notes {
                     all.end = Some(End { kind, file, line, text });
                 }
                 Some("frame") if all.frames.len() < 128 => all.frames.extend(hexadecimal(next())),
+                Some("start") => all.started = true,
+                Some("unwatched") => all.unwatched.extend(hexadecimal(next())),
                 Some("hit") => all.hits.extend(hexadecimal(next())),
                 Some("note") if all.notes.len() < 32 => {
                     let (what, detail) = (next(), next());
@@ -141,6 +150,9 @@ pub(crate) fn ending(notes: &Notes, exit: Exit) -> Ending {
     if exit == Exit::TimedOut {
         return Ending::TimedOut;
     }
+    if !notes.started {
+        return Ending::NotRun;
+    }
     if let Some(end) = &notes.end {
         match end.kind.as_str() {
             "assert" => return Ending::Error(vec![Assert]),
@@ -149,7 +161,7 @@ pub(crate) fn ending(notes: &Notes, exit: Exit) -> Ending {
             "assume" => return Ending::AssumptionFailed,
             "abort" => return Ending::Error(vec![Abort]),
             "fpe" => return Ending::Error(vec![DivZero, SignedOverflow]),
-            "ill" => return Ending::Error(vec![Unreachable]),
+            "ill" => return Ending::Error(vec![Unreachable, Abort]),
             "stack" => return Ending::Error(vec![StackOverflow, OobRead, OobWrite]),
             "null-call" => return Ending::Error(vec![BadCall, Null]),
             "bad-call" => return Ending::Error(vec![BadCall, UseAfterFree, OobRead]),
@@ -166,7 +178,8 @@ pub(crate) fn ending(notes: &Notes, exit: Exit) -> Ending {
         Exit::Signal(libc::SIGSEGV | libc::SIGBUS) => Ending::Error(vec![StackOverflow]),
         Exit::Signal(libc::SIGABRT) => Ending::Error(vec![Abort]),
         Exit::Signal(libc::SIGFPE) => Ending::Error(vec![DivZero]),
-        Exit::Signal(libc::SIGILL | libc::SIGTRAP) => Ending::Error(vec![Unreachable]),
+        // `__builtin_trap` ends a program like `abort`.
+        Exit::Signal(libc::SIGILL | libc::SIGTRAP) => Ending::Error(vec![Unreachable, Abort]),
         Exit::Signal(number) => Ending::Signal(number),
         Exit::TimedOut => Ending::TimedOut,
     }
@@ -179,13 +192,18 @@ mod tests {
     #[test]
     fn notes_are_parsed_and_noise_is_skipped() {
         let notes = Notes::parse(
-            "note\tinput-exhausted\tx\nend\tassert\ta.c\t7\tx > 0\nframe\t0x401000\nframe\tzz\nrubbish\nend\tuser\n",
+            "start\nnote\tinput-exhausted\tx\nend\tassert\ta.c\t7\tx > 0\nframe\t0x401000\nframe\tzz\nrubbish\nend\tuser\n",
         );
         assert_eq!(notes.end.as_ref().unwrap().line, 7);
         assert_eq!(notes.frames, [0x40_1000]);
         assert_eq!(notes.notes, ["input-exhausted: x"]);
         assert_eq!(ending(&notes, Exit::Signal(6)), Ending::Error(vec![ErrorKind::Assert]));
         assert_eq!(ending(&notes, Exit::TimedOut), Ending::TimedOut);
-        assert_eq!(ending(&Notes::default(), Exit::Code(3)), Ending::Exit(3));
+        let started = Notes { started: true, ..Notes::default() };
+        assert_eq!(ending(&started, Exit::Code(3)), Ending::Exit(3));
+        assert_eq!(ending(&started, Exit::Signal(4)), Ending::Error(vec![ErrorKind::Unreachable, ErrorKind::Abort]));
+        // The loader, or the kernel, ended it.
+        assert_eq!(ending(&Notes::default(), Exit::Code(127)), Ending::NotRun);
+        assert_eq!(ending(&Notes::default(), Exit::Signal(11)), Ending::NotRun);
     }
 }

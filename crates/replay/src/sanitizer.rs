@@ -17,7 +17,7 @@ pub(crate) fn environment(log: &Path, memory: u64, leak: bool) -> [(&'static str
     let leak = u8::from(leak);
     let address = format!(
         "{common}:exitcode=86:detect_leaks={leak}:detect_stack_use_after_return=1:allocator_may_return_null=1:\
-         handle_abort=0:hard_rss_limit_mb={megabytes}"
+         handle_abort=0:detect_odr_violation=0:hard_rss_limit_mb={megabytes}"
     );
     [
         ("ASAN_OPTIONS", address),
@@ -77,6 +77,29 @@ pub(crate) fn findings(log: &str) -> Vec<Finding> {
     all
 }
 
+/// Why a sanitizer could not do its work, when it says so: it could not reserve its memory, ran out of what it may use,
+/// or could not look at the program.
+pub(crate) fn failure(text: &str) -> Option<&str> {
+    const FAILURES: [&str; 13] = [
+        "Sanitizer failed to allocate",
+        "Sanitizer failed to deallocate",
+        "Sanitizer: failed to",
+        "Sanitizer CHECK failed",
+        "Sanitizer: CHECK failed",
+        "ReserveShadowMemoryRange failed",
+        "failed to reserve",
+        "Shadow memory range interleaves",
+        "has encountered a fatal error",
+        "hard rss limit exhausted",
+        "Sanitizer: out of memory",
+        "Sanitizer: out-of-memory",
+        "Sanitizer: internal allocator is out of memory",
+    ];
+    let said = text.lines().find(|line| FAILURES.iter().any(|f| line.contains(f)))?;
+    let said = said.trim().trim_start_matches('=').trim_start_matches(|c: char| c.is_ascii_digit());
+    Some(said.trim_start_matches('=').trim_start_matches("ERROR: "))
+}
+
 fn headline<'a>(line: &'a str, tool: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once("ERROR: ")?;
     rest.strip_prefix(tool)
@@ -95,8 +118,8 @@ fn address_kinds(text: &str) -> Vec<ErrorKind> {
         vec![StackOverflow]
     } else if starts(&["FPE"]) {
         vec![DivZero, SignedOverflow]
-    } else if starts(&["ILL"]) {
-        vec![Unreachable]
+    } else if starts(&["ILL", "TRAP"]) {
+        vec![Unreachable, Abort]
     } else if starts(&["detected memory leaks"]) {
         vec![Leak]
     } else if text.contains("buffer-overflow")
@@ -193,6 +216,17 @@ mod tests {
         assert_eq!(all[0].kinds, [ErrorKind::OobRead]);
         let lines: Vec<_> = all[0].stack.iter().map(|l| l.line).collect();
         assert_eq!(lines, [2, 9]);
+    }
+
+    #[test]
+    fn failures_of_the_sanitizer_are_no_findings() {
+        let log = "==7==ERROR: AddressSanitizer failed to allocate 0xdfff0001000 (15392894357504) bytes at address 2008\
+                   fff7000 (errno: 12)\n==7==ReserveShadowMemoryRange failed while trying to map 0xd bytes.\n";
+        assert!(findings(log).is_empty());
+        assert!(failure(log).unwrap().starts_with("AddressSanitizer failed to allocate"), "{:?}", failure(log));
+        assert!(failure("==1==LeakSanitizer has encountered a fatal error.\n").is_some());
+        assert!(failure("==9==AddressSanitizer: hard rss limit exhausted (64Mb vs 90Mb)\n").is_some());
+        assert_eq!(failure("==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1\n"), None);
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(crate) fn describe(predicted: &Prediction) -> String {
 pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
     let disagrees = || Verdict::Disagrees { expected: describe(predicted), observed: observed.to_string() };
     match (predicted, &observed.ending) {
-        (_, Ending::BadTest) => Verdict::undetermined(observed.to_string()),
+        (_, Ending::BadTest | Ending::NotRun) => Verdict::undetermined(observed.to_string()),
         (Prediction::Cut { reason }, _) => {
             Verdict::undetermined(format!("the path was cut ({reason}), natively {observed}"))
         }
@@ -92,6 +92,15 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
             if kinds.contains(&ErrorKind::Abort) =>
         {
             Verdict::undetermined("leaks are not looked for when the program aborts")
+        }
+        // How large the stack is, and a frame in this build, is no property of the program.
+        (Prediction::Error { kind, .. }, Ending::Error(kinds))
+            if kinds.first() == Some(&ErrorKind::StackOverflow) && !kinds.contains(kind) =>
+        {
+            Verdict::undetermined(format!("the native stack was too small: {observed}"))
+        }
+        (Prediction::Exit { .. }, Ending::Error(kinds)) if kinds.first() == Some(&ErrorKind::StackOverflow) => {
+            Verdict::undetermined(format!("the native stack was too small: {observed}"))
         }
         (_, Ending::TimedOut | Ending::Signal(_)) => Verdict::undetermined(observed.to_string()),
         (Prediction::Exit { code }, Ending::Exit(seen)) => match code {
@@ -192,6 +201,26 @@ mod tests {
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::Exit(0), &[])).as_str(), "disagrees");
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::AssumptionFailed, &[])).as_str(), "disagrees");
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::TimedOut, &[])).as_str(), "undetermined");
+    }
+
+    #[test]
+    fn what_the_program_did_not_do_contradicts_nothing() {
+        for ending in [Ending::NotRun, Ending::BadTest, Ending::Error(vec![ErrorKind::StackOverflow])] {
+            let seen = seen(ending, &[]);
+            assert_eq!(compare(&Prediction::Exit { code: Some(0) }, &seen).as_str(), "undetermined", "{seen}");
+            assert_eq!(compare(&error(ErrorKind::OobRead, 3), &seen).as_str(), "undetermined", "{seen}");
+        }
+        let stack = seen(Ending::Error(vec![ErrorKind::StackOverflow]), &[]);
+        assert_eq!(compare(&error(ErrorKind::StackOverflow, 3), &stack).as_str(), "agrees");
+    }
+
+    #[test]
+    fn a_trap_is_an_abort() {
+        let trap = seen(Ending::Error(vec![ErrorKind::Unreachable, ErrorKind::Abort]), &[("main", 3)]);
+        for kind in [ErrorKind::Abort, ErrorKind::Unreachable] {
+            assert_eq!(compare(&error(kind, 3), &trap).as_str(), "agrees", "{kind}");
+        }
+        assert_eq!(compare(&error(ErrorKind::Null, 3), &trap).as_str(), "disagrees");
     }
 
     #[test]

@@ -1,7 +1,52 @@
 //! Flags of the commands that answer a question: `verify` and `reach`.
 
 use super::RunArgs;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use pleach_replay::{Isolation, Options, ReplayError};
+
+/// Whether found inputs are run natively.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReplayUse {
+    /// If the machine can isolate the program
+    Auto,
+    /// Not at all
+    Never,
+    /// Also where the machine cannot isolate it
+    Unsafe,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct NativeReplay {
+    /// Run what is found natively, in a sandbox
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ReplayUse::Auto)]
+    pub replay: ReplayUse,
+    /// The same as --replay=never
+    #[arg(long, conflicts_with = "replay")]
+    pub no_replay: bool,
+}
+
+/// What is said of a result that was not replayed because nobody wanted it.
+pub const NOT_REPLAYED: &str = "not replayed natively (--replay=never)";
+
+impl NativeReplay {
+    /// How to replay, if that is wanted.
+    pub fn options(&self) -> Option<Options> {
+        let isolation = match self.replay {
+            _ if self.no_replay => return None,
+            ReplayUse::Never => return None,
+            ReplayUse::Auto => Isolation::Required,
+            ReplayUse::Unsafe => Isolation::AsFarAsPossible,
+        };
+        Some(Options { isolation, ..Options::default() })
+    }
+}
+
+/// Why there was no replay, in one line, and what to do about it.
+pub fn impossible(why: &ReplayError) -> String {
+    let advice =
+        if matches!(why, ReplayError::Isolation { .. }) { "; --replay=unsafe runs it all the same" } else { "" };
+    format!("native replay is not possible: {}{advice}", why.in_one_line())
+}
 
 pub const VERIFY_EXIT_CODES: &str = "\
 Properties:
@@ -31,9 +76,8 @@ pub struct VerifyArgs {
     /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unwind: Option<u32>,
-    /// Do not run the counterexample natively
-    #[arg(long)]
-    pub no_replay: bool,
+    #[command(flatten)]
+    pub replay: NativeReplay,
 
     /// Search strategy; pruning works best with dfs
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]
@@ -77,9 +121,8 @@ pub struct ReachArgs {
     /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unwind: Option<u32>,
-    /// Do not run the tests natively
-    #[arg(long)]
-    pub no_replay: bool,
+    #[command(flatten)]
+    pub replay: NativeReplay,
 
     /// Search strategy; pruning works best with dfs
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]

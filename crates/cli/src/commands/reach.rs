@@ -1,6 +1,6 @@
 //! `pleach reach`: which places of the program can be reached, and by which inputs?
 
-use crate::args::ReachArgs;
+use crate::args::{NOT_REPLAYED, ReachArgs};
 use crate::arrivals::{self, Arrivals, Watch};
 use crate::assemble::relative;
 use crate::error::{CliError, Code};
@@ -173,11 +173,12 @@ fn results(
 ) -> Vec<TargetResult> {
     let reached = (0..targets.len()).filter_map(|i| Some((i, arrivals.test(i)?)));
     let tests: Vec<_> = reached.map(|(i, test)| (test, arrivals.lines(i, &session.program))).collect();
-    let mut replays = if args.no_replay { Vec::new() } else { arrivals::replay(&found.dir, &tests) }.into_iter();
+    let replays = args.replay.options().map(|options| arrivals::replay(&found.dir, &tests, options));
+    let mut replays = replays.unwrap_or_default().into_iter();
     let missing = missing(found);
     let mut one = |(i, target): (usize, &Target)| {
         if let Some(test) = arrivals.test(i) {
-            let replay = replays.next().unwrap_or_else(|| "not replayed natively (--no-replay)".into());
+            let replay = replays.next().unwrap_or_else(|| NOT_REPLAYED.into());
             let contradicted = replay.starts_with(arrivals::CONTRADICTS);
             let (result, reason) =
                 if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };

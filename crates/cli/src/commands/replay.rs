@@ -2,7 +2,7 @@
 
 use crate::args::{ReplayArgs, Sanitizers};
 use crate::error::{CliError, Code};
-use pleach_replay::{Counts, Limits, Options, Replayer, SanitizerUse, Verdict};
+use pleach_replay::{Counts, Isolation, Limits, Options, ReplayError, Replayer, SanitizerUse, Verdict};
 use pleach_report::{RunDir, TestCase, TestId};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -16,6 +16,7 @@ pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
         },
         limits: Limits { time: args.timeout, memory: args.memory << 20, ..Limits::default() },
         jobs: args.jobs,
+        isolation: if args.run_unsafely { Isolation::AsFarAsPossible } else { Isolation::Required },
         ..Options::default()
     };
     if args.path.is_dir() && !args.all {
@@ -24,7 +25,13 @@ pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
             "{path} is a directory; replay one of its .ktest files or all of them with --all"
         )));
     }
-    if args.all { all(&args, options) } else { one(&args, options) }
+    let done = if args.all { all(&args, options) } else { one(&args, options) };
+    done.map_err(|error| match error {
+        CliError::Replay(why @ ReplayError::Isolation { .. }) => {
+            CliError::Usage(format!("{why}; --unsafe runs it all the same"))
+        }
+        other => other,
+    })
 }
 
 fn one(args: &ReplayArgs, options: Options) -> Result<Code, CliError> {

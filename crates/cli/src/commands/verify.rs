@@ -20,7 +20,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     if !allocates(&session.program) {
         plan.leaks = Leaks::Ignored;
     }
-    let mut judge = Counterexample::new(&session, &plan.property, !args.no_replay);
+    let mut judge = Counterexample::new(&session, &plan.property, args.replay.options());
     let mut found = session.explore(&plan, &mut judge, args.run.output_dir.as_deref())?;
 
     let verdict = verdict(&found, &judge);

@@ -7,7 +7,8 @@
 //! | `/pleach/program`, `/pleach/input` | the program and the test, read-only |
 //! | `/dev/{null,zero,full,random,urandom}` | the machine's |
 //! | `/proc` | processes of the own namespace, nothing else, read-only |
-//! | `/work` (the working directory), `/tmp`, `/dev/shm`, `/pleach/out` | writable, in memory |
+//! | `/work` (the working directory), `/tmp`, `/dev/shm` | writable, in memory |
+//! | `/pleach/out` | the same, apart: a program that fills the rest does not stop the notes on it |
 
 #![allow(unsafe_code)]
 
@@ -17,9 +18,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, chmodat, chown, mkdir, open, symlink};
+use rustix::fs::{Mode, OFlags, chown, mkdir, open, rmdir, symlink};
 use rustix::io::{Errno, Result};
-use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, unmount};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, unmount,
+};
 use rustix::process::{chdir, pivot_root};
 use rustix::thread::{Gid, Uid};
 
@@ -44,6 +47,9 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const BASE: &CStr = c"/tmp";
 /// Files and directories that may be made in the writable part.
 const INODES: u64 = 16 << 10;
+
+/// Options of the part for notes and logs.
+const NOTES: &CStr = c"size=8m,nr_inodes=1024,mode=755";
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
 
@@ -98,7 +104,7 @@ impl Layout {
         // Before the old one goes: without it the kernel gives no new one.
         processes().map_err(|e| (Step::Processes, e))?;
         self.writable(owner).map_err(files)?;
-        unmount(c"/old", UnmountFlags::DETACH).map_err(files)?;
+        remove(c"/old").map_err(files)?;
         attributes(c"/", READ_ONLY | libc::MOUNT_ATTR_NODEV, 0).map_err(files)
     }
 
@@ -111,26 +117,23 @@ impl Layout {
         Ok(())
     }
 
-    /// One part in memory, seen as four directories.
+    /// One part in memory, seen as three directories, and one for the notes.
     fn writable(&self, owner: Option<(Uid, Gid)>) -> Result<()> {
         mkdir(c"/rw", Mode::from(0o755))?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount(c"tmpfs", c"/rw", c"tmpfs", flags, Some(&*self.writable))?;
-        for (from, to, mode) in [
-            (c"/rw/work", c"/work", 0o755),
-            (c"/rw/out", c"/pleach/out", 0o755),
-            (c"/rw/tmp", c"/tmp", 0o1777),
-            (c"/rw/shm", c"/dev/shm", 0o1777),
-        ] {
+        for (from, to, mode) in
+            [(c"/rw/work", c"/work", 0o755), (c"/rw/tmp", c"/tmp", 0o1777), (c"/rw/shm", c"/dev/shm", 0o1777)]
+        {
             mkdir(from, Mode::from(mode))?;
-            chmodat(CWD, from, Mode::from(mode), rustix::fs::AtFlags::empty())?;
-            if let Some((user, group)) = owner {
-                chown(from, Some(user), Some(group))?;
-            }
+            give(from, owner)?;
             mkdir(to, Mode::from(0o755))?;
             mount_bind_recursive(from, to)?;
         }
-        unmount(c"/rw", UnmountFlags::DETACH)
+        remove(c"/rw")?;
+        mkdir(c"/pleach/out", Mode::from(0o755))?;
+        mount(c"tmpfs", c"/pleach/out", c"tmpfs", flags | MountFlags::NOEXEC, Some(NOTES))?;
+        give(c"/pleach/out", owner)
     }
 }
 
@@ -170,6 +173,15 @@ fn new_root() -> Result<()> {
     }
     symlink(c"/proc/self/fd/1", c"/dev/stdout")?;
     symlink(c"/proc/self/fd/2", c"/dev/stderr")
+}
+
+fn remove(mounted: &CStr) -> Result<()> {
+    unmount(mounted, UnmountFlags::DETACH)?;
+    rmdir(mounted)
+}
+
+fn give(path: &CStr, owner: Option<(Uid, Gid)>) -> Result<()> {
+    owner.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group)))
 }
 
 fn processes() -> Result<()> {

@@ -246,7 +246,8 @@ fn end_descendants(prepared: &Prepared) {
             .and_then(|file| rustix::io::read(&file, &mut text));
         let Ok(length @ 1..) = read else { return };
         for word in text[..length].split(|b| *b == b' ') {
-            let number = word.iter().try_fold(0i32, |n, b| n.checked_mul(10)?.checked_add(i32::from(b.wrapping_sub(b'0'))));
+            let number =
+                word.iter().try_fold(0i32, |n, b| n.checked_mul(10)?.checked_add(i32::from(b.wrapping_sub(b'0'))));
             if let Some(child) = number.and_then(Pid::from_raw) {
                 let _ = kill_process(child, Signal::KILL);
             }
