@@ -122,6 +122,7 @@ static void end(const char *kind, const char *file, unsigned line, const char *t
 
 #ifndef PLEACH_SANITIZED
 static char signal_stack[65536];
+static int watching;
 
 static void *program_counter(ucontext_t *context) {
 #if defined(__x86_64__)
@@ -154,7 +155,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   int fault = number == SIGSEGV || number == SIGBUS;
   const char *kind = number == SIGABRT  ? "abort"
                      : number == SIGFPE ? "fpe"
-                     : number == SIGILL ? "ill"
+                     : number == SIGILL || number == SIGTRAP ? "ill"
                      : fault && sp && at + 65536 > sp && at < sp + 65536 && at > 65536 ? "stack"
                      : at < 65536 && info->si_code != SI_KERNEL                        ? "null"
                                                                                        : "fault";
@@ -163,6 +164,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   for (int shift = 8 * sizeof at - 4; shift >= 0; shift -= 4) *end_of_text++ = "0123456789abcdef"[at >> shift & 15];
   *end_of_text = 0;
   void *pc = program_counter(context);
+  if (number == SIGTRAP) pc = (char *)pc - 1; /* the instruction is over */
 #if defined(__x86_64__) || defined(__i386__)
   /* A call to nowhere: the caller is on top of the stack, and no unwinder can start from here. */
   if (number == SIGSEGV && (uintptr_t)pc == at && sp) {
@@ -176,14 +178,16 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 }
 
 static void catch_signals(void) {
-  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  /* The last one belongs to the watched addresses, if there are any. */
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+  const size_t count = sizeof numbers / sizeof *numbers - (watching != 0);
   stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
   sigaltstack(&stack, 0);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, 0);
+  for (size_t i = 0; i < count; i++) sigaction(numbers[i], &action, 0);
 }
 #else
 static void catch_signals(void) {}
@@ -226,6 +230,7 @@ __attribute__((constructor(102))) static void watch(void) {
   const char *list = getenv("PLEACH_WATCH");
   struct sigaction action;
   if (!list) return;
+  watching = 1;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_breakpoint;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

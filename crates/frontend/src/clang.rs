@@ -47,13 +47,16 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
 }
 
+/// Debian has the kernel's headers, `asm/*.h` among them, in the directory of the 64-bit target only; they serve both.
+const KERNEL_HEADERS: &str = "/usr/include/x86_64-linux-gnu";
+
 fn command(source: &Path, out: &Path, options: &Options) -> Command {
     let mut c = Command::new(CLANG);
     c.stdin(Stdio::null());
     c.args(FOR_THE_ENGINE).arg("-D__PLEACH__");
     c.args(OLD_C.iter().map(|w| format!("-Wno-error={w}")));
     if options.m32 {
-        c.arg("-m32");
+        c.args(["-m32", "-idirafter", KERNEL_HEADERS]);
     }
     if is_cxx(source) {
         c.arg("-include").arg(options.work_dir.join(TEMPLATES.0));
@@ -105,7 +108,7 @@ fn has_known_language(source: &Path) -> bool {
 fn hint(diagnostics: &str, m32: bool) -> &'static str {
     let lacks_header = diagnostics.contains("file not found");
     if m32 && lacks_header && ["bits/", "gnu/stubs-32.h", "sys/cdefs.h"].iter().any(|h| diagnostics.contains(h)) {
-        "; the 32-bit C headers are missing, install them with: apt install gcc-multilib"
+        "; the 32-bit C headers are missing, install them with: apt install libc6-dev-i386"
     } else if lacks_header && diagnostics.contains("'klee/klee.h'") {
         "; the directory of klee/klee.h is not among the include directories"
     } else {

@@ -124,5 +124,5 @@ fn missing_headers_of_the_32_bit_target_are_named() {
     let mut options = scratch.options(vec![file]);
     options.m32 = true;
     let text = load(&options).expect_err("headers are missing").to_string();
-    assert!(text.contains("apt install gcc-multilib"), "{text}");
+    assert!(text.contains("apt install libc6-dev-i386"), "{text}");
 }

@@ -24,6 +24,9 @@ const LENIENT: &[&str] = &[
     "-Wno-return-type",
 ];
 
+/// Debian has the kernel's headers, `asm/*.h` among them, in the directory of the 64-bit target only; they serve both.
+const KERNEL_HEADERS: &str = "/usr/include/x86_64-linux-gnu";
+
 /// A built program.
 #[derive(Clone, Debug)]
 pub(crate) struct Binary {
@@ -163,6 +166,9 @@ impl Builder<'_> {
         let mut command = Command::new(compiler);
         if self.info.directory.is_dir() {
             command.current_dir(&self.info.directory);
+        }
+        if self.info.cc_flags.iter().any(|f| f == "-m32") {
+            command.args(["-idirafter", KERNEL_HEADERS]);
         }
         command
     }

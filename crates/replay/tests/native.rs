@@ -343,3 +343,90 @@ fn a_whole_run() {
     std::fs::write(&lone, b"KTEST\0\0").unwrap();
     assert!(replayer.replay_file(&lone).is_err());
 }
+
+#[test]
+fn traps_are_aborts() {
+    let program = klee(
+        "trap",
+        "int main(void) {\n int x = klee_int(\"x\");\n if (x == 1) __builtin_trap();\n if (x == 2)\n  \
+         __builtin_debugtrap();\n if (x == 3) __builtin_unreachable();\n return 0; }\n",
+    );
+    let replayer = program.replayer();
+    let replay = |x: u8, predicted| replayer.replay(&test(&[("x", &[x, 0, 0, 0])], predicted)).unwrap();
+    agrees(&replay(1, error(ErrorKind::Abort, 7)));
+    agrees(&replay(2, error(ErrorKind::Abort, 9)));
+    agrees(&replay(3, error(ErrorKind::Unreachable, 10)));
+    assert_eq!(replay(1, error(ErrorKind::Abort, 8)).verdict.as_str(), "disagrees");
+    assert_eq!(replay(2, error(ErrorKind::Abort, 10)).verdict.as_str(), "disagrees");
+    assert_eq!(replay(1, exit(0)).verdict.as_str(), "disagrees");
+}
+
+/// Whatever keeps the program from running, or a sanitizer from looking, contradicts nothing.
+#[test]
+fn what_cannot_be_run_contradicts_nothing() {
+    let undetermined = |report: &Report, part: &str| {
+        assert_eq!(report.verdict.as_str(), "undetermined", "{report:?}");
+        assert!(report.verdict.to_string().contains(part), "{}", report.verdict);
+    };
+    // Larger than its limit on memory: the kernel ends it before it starts.
+    let mut large = klee("large", "char all[1 << 30];\nint main(void) { return all[5]; }\n");
+    large.options.limits.memory = 64 << 20;
+    undetermined(&large.replay(&[], exit(0)), "could not be run");
+    undetermined(&large.replay(&[], error(ErrorKind::Assert, 6)), "could not be run");
+    // A loader that does not find a library.
+    let mut loader = klee("loader", "int main(void) { return 0; }\n");
+    let library = loader.path().join("libgone.so");
+    let mut clang = std::process::Command::new("clang-19");
+    clang.args(["-shared", "-x", "c", "/dev/null", "-o"]).arg(&library);
+    assert!(clang.status().unwrap().success());
+    loader.info.libraries = vec!["-Wl,--no-as-needed".into(), library.display().to_string()];
+    undetermined(&loader.replay(&[], exit(0)), "libgone.so");
+    // A sanitizer that may not use the memory it needs.
+    let mut greedy = klee(
+        "greedy",
+        "int main(void) {\n char *p = malloc(300 << 20); memset(p, 1, 300 << 20); sleep(2);\n return p[300 << 20]; }\n",
+    );
+    greedy.options.limits.memory = 128 << 20;
+    greedy.options.sanitizers = SanitizerUse::Always;
+    undetermined(&greedy.replay(&[], error(ErrorKind::OobRead, 7)), "rss limit");
+    // Frames are larger with sanitizers, and the stack is not.
+    let deep = "int f(int n) { volatile char a[64]; a[0] = n; return n ? f(n - 1) + a[0] : 0; }\n\
+                int main(void) { int *p = malloc(4); f(60000); return p[1]; }\n";
+    undetermined(&klee("deep", deep).replay(&[], error(ErrorKind::OobRead, 6)), "stack");
+    // Something that a sanitizer stops a program for and that is no error of ours.
+    let overlap = "int main(void) { char a[20] = \"abcdef\"; strcpy(a + 1, a + klee_int(\"x\")); int *p = malloc(4); return p[1]; }\n";
+    let report = klee("overlap", overlap).replay(&[("x", &[0; 4])], error(ErrorKind::OobRead, 5));
+    undetermined(&report, "strcpy-param-overlap");
+}
+
+/// A breakpoint that cannot be set shows nothing about its line.
+#[test]
+fn lines_that_cannot_be_watched_are_not_missed() {
+    use pleach_replay::Line;
+    let program = klee(
+        "watched",
+        "int main(void) {\n int x = klee_int(\"x\");\n if (x == 1)\n  __asm__ volatile(\"int3\");\n if (x == 2)\n  \
+         x = 7;\n if (x == 3) for (;;)\n  ;\n x = 8;\n return x; }\n",
+    );
+    let mut program = program;
+    program.options.limits.time = Duration::from_secs(1);
+    let line = |line| Line { file: "a.c".into(), line };
+    let passes = |x: u8, at| program.replayer().passes(&test(&[("x", &[x, 0, 0, 0])], exit(8)), &[line(at)]).unwrap();
+    assert_eq!(passes(2, 10), [Some(true)]);
+    assert_eq!(passes(0, 10), [Some(false)]);
+    assert_eq!(passes(0, 8), [None]);
+    // The run is cut off before it comes there.
+    assert_eq!(passes(3, 13), [None]);
+    assert_eq!(passes(3, 7), [Some(true)]);
+}
+
+/// 32-bit programs include the kernel's headers, which are in the directory of another target.
+#[test]
+fn programs_for_32_bits() {
+    let body = "#include <errno.h>\n#include <sys/ioctl.h>\nint main(void) { errno = ENOTTY; assert(klee_int(\"x\") != 3);\n \
+                return sizeof(long) + klee_int(\"y\"); }\n";
+    let mut program = klee("m32", body);
+    program.info.cc_flags = vec!["-m32".into()];
+    agrees(&program.replay(&[("x", &[1, 0, 0, 0]), ("y", &[5, 0, 0, 0])], exit(9)));
+    agrees(&program.replay(&[("x", &[3, 0, 0, 0])], error(ErrorKind::Assert, 7)));
+}
