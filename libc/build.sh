@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the C library as LLVM bitcode, once per cache directory; later runs find it and return at once.
+# With --built it only says by its status whether that is done, with --log where the log is.
 #
 #   result   ${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}/musl-1.2.3-RECIPE/libc.a and libc32.a, archives of bitcode
 #   needs    apt: clang-19 llvm-19
@@ -19,6 +20,10 @@ cache=${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}
 name=musl-$version-$recipe
 log=$cache/$name.log
 
+case ${1:-} in
+--built) [ -e "$cache/$name/libc.a" ] && exit 0 || exit 1 ;;
+--log) echo "$log" && exit ;;
+esac
 [ -e "$cache/$name/libc.a" ] && exit 0
 mkdir -p "$cache"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds Bitwuzla 0.9.1 and its SAT solver CaDiCaL 2.1.3 as static libraries, once per cache
-# directory; later runs find the stamp and return at once.
+# directory; later runs find the stamp and return at once. With --built it only says by its status whether that is done,
+# with --log where the log is.
 #
 #   result   ${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}/bitwuzla-0.9.1/{lib,include}
 #   needs    apt: g++ binutils pkg-config python3 python3-venv libgmp-dev libmpfr-dev libsymfpu-dev
@@ -21,6 +22,10 @@ prefix=$cache/bitwuzla-$version
 stamp=$prefix/.complete-$recipe
 log=$cache/bitwuzla-$version.log
 
+case ${1:-} in
+--built) [ -e "$stamp" ] && exit 0 || exit 1 ;;
+--log) echo "$log" && exit ;;
+esac
 [ -e "$stamp" ] && exit 0
 mkdir -p "$cache"
 
