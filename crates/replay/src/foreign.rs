@@ -2,8 +2,8 @@
 //! gone afterwards.
 //!
 //! The request is the input of the sandbox, the answer comes from the child's standard output; what the function prints
-//! goes to standard error. Objects are mapped at the addresses that the engine gave them, so that pointers mean the same
-//! there.
+//! goes to standard error. Objects are mapped at the addresses that the engine gave them, so that pointers mean the
+//! same there.
 
 #![allow(unsafe_code)]
 

@@ -212,7 +212,7 @@ impl Sandbox {
         let mut text = Vec::new();
         let read = status.read_to_end(&mut text);
         // Reaped only when the last process of its namespace is gone.
-        let _ = waitpid(Some(supervisor), WaitOptions::empty());
+        while matches!(waitpid(Some(supervisor), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
         read?;
         let message = Message::first(&text);
         Ok(match message {

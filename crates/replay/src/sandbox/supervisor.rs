@@ -1,5 +1,5 @@
-//! The supervisor: sets up the walls, starts the program inside them, waits for it, hands over what it wrote, and leaves
-//! nothing running.
+//! The supervisor: sets up the walls, starts the program inside them, waits for it, hands over what it wrote, and
+//! leaves nothing running.
 //!
 //! *Invariant*: after [`start`]'s clone this process has a copy of the memory of one that may have had other threads.
 //! Locks may be held forever, so nothing here allocates, prints or panics; there are only system calls on values
