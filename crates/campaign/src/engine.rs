@@ -102,9 +102,10 @@ pub struct Found {
 struct Collect(BTreeSet<Place>);
 
 impl Sink<Plain> for Collect {
-    fn on_path_end(&mut self, _: &mut Plain, ended: Ended) -> u32 {
+    fn on_path_end(&mut self, machine: &mut Plain, ended: Ended) -> u32 {
         if let End::Error(e) = ended.end {
-            self.0.insert((e.kind.as_str(), ended.state.frame.func.0, ended.state.inst));
+            let (func, inst) = ended.state.error_site(&machine.0.program);
+            self.0.insert((e.kind.as_str(), func.0, inst.0));
         }
         0
     }

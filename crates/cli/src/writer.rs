@@ -8,10 +8,11 @@ use crate::progress::{Extra, Line};
 use crate::{coverage, text};
 use pleach_exec::{Machine, Said};
 use pleach_explore::{Ended, Progress, Sink};
-use pleach_ir::{FuncId, InstId, Program, Span};
+use pleach_ir::{Program, Span};
 use pleach_report::diagnostic::SourceCache;
 use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StackFrame, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
+use pleach_state::reached::{Place, place_of};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, Status, Tree};
 use pleach_verify::{Class, Property, called};
 use rustc_hash::FxHashSet;
@@ -52,7 +53,7 @@ pub struct Writer<'a> {
     stats_at: Option<Instant>,
     reachable_blocks: u64,
     totals: (u64, Totals),
-    places: FxHashSet<(ErrorKind, FuncId, InstId)>,
+    places: FxHashSet<Place>,
     pub errors: Vec<ErrorRecord>,
     pub tests: u32,
     /// paths that got no test when the run had to end
@@ -60,7 +61,7 @@ pub struct Writer<'a> {
     pub warnings: Vec<String>,
     failed: Option<ReportError>,
     /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
-    pub undefined: BTreeMap<(ErrorKind, FuncId, InstId), String>,
+    pub undefined: BTreeMap<Place, String>,
     observer: &'a mut dyn Observer,
 }
 
@@ -390,7 +391,7 @@ impl Sink<Guided> for Writer<'_> {
 impl Writer<'_> {
     /// Whether an error is the first of its kind and place, or all are wanted.
     fn is_new(&mut self, ended: &Ended, kind: ErrorKind, class: Class) -> bool {
-        let place = (kind, ended.state.frame.func, InstId(ended.state.inst));
+        let place = place_of(&self.program, ended.state, kind);
         self.places.insert(place) || self.config.emit_all_errors && matches!(class, Class::Violation(_))
     }
 
@@ -398,7 +399,7 @@ impl Writer<'_> {
         let at = if record.line == 0 { String::new() } else { format!(" at {}:{}", record.file, record.line) };
         let what = format!("{kind}{at} ({})", record.message, kind = record.kind);
         self.say(&format!("warning: undefined behaviour, which the property does not ask about: {what}"));
-        let place = (kind, ended.state.frame.func, InstId(ended.state.inst));
+        let place = place_of(&self.program, ended.state, kind);
         self.undefined.insert(place, format!("a path ends in undefined behaviour: {what}"));
     }
 

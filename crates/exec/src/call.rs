@@ -219,7 +219,7 @@ impl Machine {
     fn any_function(&mut self, t: TermId) -> Vec<Candidate> {
         let program = self.program.clone();
         let own = (0..program.functions.len()).map(FuncId::new);
-        let own = own.filter(|f| program.from_library.binary_search(f).is_err());
+        let own = own.filter(|f| program.is_own(*f));
         self.one_of(t, own.map(|f| Machine::object_of(&program, pleach_ir::Symbol::Function(f))))
     }
 

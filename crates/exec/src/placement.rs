@@ -84,7 +84,7 @@ impl Machine {
     /// Whether this instruction is one to look at.
     fn looks_at_addresses(&mut self, st: &State) -> bool {
         let func = st.frame.func;
-        if self.config.one_placement || self.program.from_library.binary_search(&func).is_ok() {
+        if self.config.one_placement || !self.program.is_own(func) {
             return false;
         }
         let tried = self.placements.tried.entry((func, st.inst)).or_default();

@@ -69,10 +69,10 @@ impl Run {
         let unknown = |state: &State, end: Option<&End>| {
             let mut here = Reached::new(blocks);
             here.note(&program, blocks, state);
-            end.iter().for_each(|e| here.note_end(state, e));
+            end.iter().for_each(|e| here.note_end(&program, state, e));
             if let Some((kind, func, inst)) = here.errors.difference(&known.errors).next() {
                 let f = program.function(*func);
-                let line = f.spans.get(*inst as usize).map_or(0, |s| s.line);
+                let line = f.spans.get(inst.index()).map_or(0, |s| s.line);
                 return Some(format!("error `{}` in `{}` at line {line}", kind.as_str(), f.name));
             }
             here.blocks.subtract(&known.blocks);

@@ -12,7 +12,7 @@ use crate::speculate::Speculation;
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
-use pleach_state::reached::Place;
+use pleach_state::reached::{Place, place_of};
 use pleach_state::seams::{Look, Pruner, Searcher, States, View};
 use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
 use std::collections::BTreeSet;
@@ -322,7 +322,8 @@ impl Run {
             end = End::Cut(why);
         }
         if let End::Error(e) = &end {
-            self.met.insert((e.kind, state.frame.func, state.inst));
+            let program = hands.machine.logic().program();
+            self.met.insert(place_of(&program, state, e.kind));
         }
         let status = self.count(&end);
         let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);

@@ -11,8 +11,9 @@
 use crate::run::{Hands, Run};
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
+use pleach_state::reached::place_of;
 use pleach_state::seams::Look;
-use pleach_state::{End, ErrorKind, NodeId, State, Status};
+use pleach_state::{End, ErrorKind, NodeId, ProgramError, State, Status};
 
 /// Speculations within speculations, at most.
 const NESTED: u32 = 100;
@@ -148,14 +149,12 @@ impl Run {
 
     /// A path of a speculation has ended; false if in a way that the run does not know.
     fn end_aside<M: Stepper>(&mut self, state: &mut State, end: &End, hands: &mut Hands<M>) -> bool {
+        let program = hands.machine.logic().program();
+        let known = |e: &ProgramError| e.kind != ErrorKind::Leak && self.met.contains(&place_of(&program, state, e.kind));
         let status = match end {
             End::Exit(_) => Status::Exit,
             End::Silent => Status::Silent,
-            End::Error(e)
-                if self.met.contains(&(e.kind, state.frame.func, state.inst)) && e.kind != ErrorKind::Leak =>
-            {
-                Status::Error
-            }
+            End::Error(e) if known(e) => Status::Error,
             End::Error(_) | End::Cut(_) => Status::Cut,
         };
         if status != Status::Cut {

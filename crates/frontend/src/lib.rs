@@ -40,9 +40,13 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     let context = llvm::Context::new();
     let mut module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;
     watch(Step::Lowering);
+    let bodies = |m: &llvm::Module<'_>| -> FxHashSet<String> {
+        m.functions().filter(|f| !f.is_declaration()).map(|f| f.name()).collect()
+    };
+    let own = bodies(&module);
     module = library::with_cxx(&context, module)?;
+    let with_cxx = bodies(&module);
     let mut linked = false;
-    let own: FxHashSet<String> = module.functions().filter(|f| !f.is_declaration()).map(|f| f.name()).collect();
     if let Some(library) = &options.library {
         (module, linked) = library::complete(&context, module, library)?;
     }
@@ -51,8 +55,9 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     }
     module.use_debug_intrinsics();
     let mut program = lower::lower(&module, options)?;
+    program.from_cxx = library::bodies_named(&program, |name| with_cxx.contains(name) && !own.contains(name));
     if linked {
-        library::finish(&mut program, &own);
+        library::finish(&mut program, &with_cxx);
     }
     program.remarks.extend(remarks);
     Ok(program)

@@ -143,11 +143,15 @@ pub(crate) fn complete<'c>(
 /// Marks the program as linked with the library; its output is flushed when the program ends. `own`: functions it had before.
 pub(crate) fn finish(program: &mut Program, own: &FxHashSet<String>) {
     program.library = true;
-    let came = |f: &pleach_ir::Function| !f.is_declaration() && !own.contains(&f.name);
-    program.from_library =
-        program.functions.iter().enumerate().filter(|(_, f)| came(f)).map(|(i, _)| FuncId::new(i)).collect();
+    program.from_library = bodies_named(program, |name| !own.contains(name));
     let flush = program.function_named("__stdio_exit").filter(|f| !program.function(*f).is_declaration());
     program.destructors.extend(flush);
+}
+
+/// Functions with a body and such a name.
+pub(crate) fn bodies_named(program: &Program, wanted: impl Fn(&str) -> bool) -> Vec<FuncId> {
+    let functions = program.functions.iter().enumerate();
+    functions.filter(|(_, f)| !f.is_declaration() && wanted(&f.name)).map(|(i, _)| FuncId::new(i)).collect()
 }
 
 /// Functions the program calls that it does not define and the engine does not model.

@@ -52,7 +52,8 @@ impl Pruner for CheckedPruner<'_> {
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
         self.note(state.node, state);
-        self.at(state.node).note_end(state, end);
+        let program = self.program.clone();
+        self.at(state.node).note_end(&program, state, end);
         self.inner.ended(state, end, logic);
     }
 

@@ -3,11 +3,17 @@
 use crate::outcome::{End, ErrorKind};
 use crate::state::State;
 use pleach_ir::bitset::BitSet;
-use pleach_ir::{BlockId, FuncId, Program};
+use pleach_ir::{BlockId, FuncId, InstId, Program};
 use std::collections::BTreeSet;
 
-/// Kind, function and instruction of an error.
-pub type Place = (ErrorKind, FuncId, u32);
+/// Kind of an error and where it is, see [`State::error_site`].
+pub type Place = (ErrorKind, FuncId, InstId);
+
+/// The place of an error that ends a state.
+pub fn place_of(program: &Program, state: &State, kind: ErrorKind) -> Place {
+    let (func, inst) = state.error_site(program);
+    (kind, func, inst)
+}
 
 /// Numbers for all blocks of a program.
 #[derive(Clone, Default)]
@@ -64,9 +70,9 @@ impl Reached {
         self.blocks.insert(blocks.number(state.frame.func, state.block));
     }
 
-    pub fn note_end(&mut self, state: &State, end: &End) {
+    pub fn note_end(&mut self, program: &Program, state: &State, end: &End) {
         if let End::Error(e) = end {
-            self.errors.insert((e.kind, state.frame.func, state.inst));
+            self.errors.insert(place_of(program, state, e.kind));
         }
     }
 }

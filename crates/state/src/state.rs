@@ -220,6 +220,17 @@ impl State {
         number
     }
 
+    /// Where an error of this state is: the innermost place of the program's own code, which for an error inside a library is the
+    /// call of it. Where no such code is active, the instruction itself.
+    pub fn error_site(&self, program: &Program) -> (FuncId, InstId) {
+        if program.is_own(self.frame.func) {
+            return (self.frame.func, InstId(self.inst));
+        }
+        let callers = std::iter::successors(self.callers.as_deref(), |c| c.below.as_deref());
+        let call = callers.map(|c| &c.frame).find(|f| program.is_own(f.func));
+        call.map_or((self.frame.func, InstId(self.inst)), |f| (f.func, InstId(f.inst.saturating_sub(1))))
+    }
+
     /// The call stack, innermost first.
     pub fn stack(&self, program: &Program) -> Vec<StackLine> {
         let line = |func: FuncId, inst: u32| {

@@ -179,8 +179,8 @@ impl KleeSink {
     fn error(&mut self, machine: &mut Guided, state: &State, words: &words::Words, beside: &str) -> u32 {
         let stack = state.stack(&self.program);
         let at = stack.iter().find(|l| l.span.line != 0);
-        let place =
-            (at.map_or(state.frame.func, |l| l.func), at.map_or(state.inst, |l| l.inst.0), words.message.clone());
+        let (func, inst) = state.error_site(&self.program);
+        let place = (func, inst.0, words.message.clone());
         if !self.told.insert(place) && !self.wanted.emit_all_errors {
             return 0;
         }
