@@ -30,6 +30,9 @@ void __pleach_assumed(const char *what) __attribute__((noreturn));
 void *__pleach_own_memory(size_t n);
 /* Whether symbolic files have any attributes, as with KLEE, and not those of an ordinary file. */
 int __pleach_any_attributes(void);
+/* The system reads `n` bytes, or a string: errors if they are not there. */
+void __pleach_reads(const char *bytes, size_t n);
+void __pleach_reads_text(const char *text);
 /* The library's stream for standard output, if the program uses it and what it prints is wanted; and what it prints. */
 struct stream;
 struct stream *__pleach_echoed(void);

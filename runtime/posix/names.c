@@ -138,6 +138,7 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
 
 /* The name that a path leads to; if there is none, `why`. */
 struct name *pleach_find(long at, const char *path, int follow, long *why) {
+  __pleach_reads_text(path);
   *why = -ENOENT;
   return *path ? find_below(base(at, path, why), path, follow, 0, why) : 0;
 }

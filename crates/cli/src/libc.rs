@@ -2,7 +2,7 @@
 
 use crate::args::{CompileArgs, Libc};
 use crate::error::CliError;
-use pleach_load::Library;
+use pleach_load::{Library, OutputFunction};
 use std::path::PathBuf;
 
 /// Version and recipe of `libc/build.sh`.
@@ -82,7 +82,18 @@ fn from(archive: PathBuf, need: Need) -> Library {
         archive,
         kept: names(pleach_exec::KEPT),
         stand_ins,
-        silent: names(pleach_exec::SILENT),
+        output: pleach_exec::OUTPUT.iter().map(output).collect(),
         always: need == Need::Always,
+    }
+}
+
+fn output(f: &pleach_exec::Output) -> OutputFunction {
+    let place = |i: Option<usize>| i.map(|i| i as u32);
+    OutputFunction {
+        name: f.name.to_owned(),
+        format: place(f.format),
+        list: f.list,
+        stream: place(f.stream),
+        result: f.result,
     }
 }

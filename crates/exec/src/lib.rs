@@ -62,7 +62,7 @@ pub use machine::{Arrival, Machine, address_of, fixed_objects};
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::nondet::ABS_OVERFLOW;
 pub use models::symbolic::LARGE_INPUT;
-pub use models::{KEPT, SILENT, STAND_INS};
+pub use models::{KEPT, OUTPUT, Output, STAND_INS};
 pub use resolution::LARGE_OBJECT;
 pub use resolved::Resolved;
 pub use said::Said;

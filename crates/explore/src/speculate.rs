@@ -150,7 +150,8 @@ impl Run {
     /// A path of a speculation has ended; false if in a way that the run does not know.
     fn end_aside<M: Stepper>(&mut self, state: &mut State, end: &End, hands: &mut Hands<M>) -> bool {
         let program = hands.machine.logic().program();
-        let known = |e: &ProgramError| e.kind != ErrorKind::Leak && self.met.contains(&place_of(&program, state, e.kind));
+        let known =
+            |e: &ProgramError| e.kind != ErrorKind::Leak && self.met.contains(&place_of(&program, state, e.kind));
         let status = match end {
             End::Exit(_) => Status::Exit,
             End::Silent => Status::Silent,

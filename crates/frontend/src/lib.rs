@@ -13,6 +13,7 @@ mod link;
 mod llvm;
 mod lower;
 mod newer;
+mod output;
 mod serve;
 
 pub use error::FrontendError;

@@ -3,8 +3,9 @@
 
 use crate::FrontendError;
 use crate::archive::Archive;
-use crate::llvm::{Context, Module, Opcode, Value};
+use crate::llvm::{Context, Module};
 use crate::lower::is_engine_name;
+use crate::output;
 use pleach_ir::{FuncId, Program};
 use pleach_load::Library;
 use rustc_hash::FxHashSet;
@@ -157,19 +158,8 @@ pub(crate) fn bodies_named(program: &Program, wanted: impl Fn(&str) -> bool) -> 
 /// Functions the program calls that it does not define and the engine does not model.
 fn without_model(whole: &Module<'_>, library: &Library) -> Vec<String> {
     let modelled: FxHashSet<&str> = library.kept.iter().chain(&library.stand_ins).map(String::as_str).collect();
-    let listened_to = listened_to(whole, &library.silent);
-    undefined_functions(whole).filter(|n| !modelled.contains(n.as_str()) || listened_to.contains(n)).collect()
-}
-
-/// Those of the functions whose result the program may look at: it uses that of a call, or has a pointer to the function.
-fn listened_to(whole: &Module<'_>, functions: &[String]) -> FxHashSet<String> {
-    let looks = |f: Value, user: Value| {
-        let called = user.opcode() == Some(Opcode::LLVMCall) && user.operand(user.operand_count() - 1) == Some(f);
-        !called || user.users().next().is_some()
-    };
-    let looked_at = |f: Value| f.users().any(|user| looks(f, user));
-    let asked = whole.functions().filter(|f| functions.contains(&f.name()));
-    asked.filter(|f| looked_at(f.value())).map(|f| f.name()).collect()
+    let not_simple = output::beyond_the_model(whole, &library.output);
+    undefined_functions(whole).filter(|n| !modelled.contains(n.as_str()) || not_simple.contains(n)).collect()
 }
 
 fn undefined_functions(whole: &Module<'_>) -> impl Iterator<Item = String> {

@@ -8,6 +8,7 @@ pub mod cfg;
 pub mod defs;
 pub mod distance;
 pub mod dominators;
+pub mod format;
 pub mod ids;
 pub mod inst;
 pub mod liveness;

@@ -13,5 +13,5 @@ mod process;
 pub mod wire;
 
 pub use error::LoadError;
-pub use options::{Library, Options};
+pub use options::{Library, Options, OutputFunction};
 pub use process::load;

@@ -61,6 +61,20 @@ impl Default for Options {
     }
 }
 
+/// A function that prints, and what its model needs to know of a call: where these arguments are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OutputFunction {
+    pub name: String,
+    /// the format: a constant string with conversions that the model knows
+    pub format: Option<u32>,
+    /// the arguments are a list (`va_list`), into which the model does not look
+    pub list: bool,
+    /// the stream: standard output or standard error
+    pub stream: Option<u32>,
+    /// the model's result is the real one
+    pub result: bool,
+}
+
 /// A C library as bitcode, and what is not taken from it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Library {
@@ -71,8 +85,8 @@ pub struct Library {
     pub kept: Vec<String>,
     /// functions that the engine stands in for as long as the library is not linked
     pub stand_ins: Vec<String>,
-    /// of these, functions that stand in only where nobody looks at their result
-    pub silent: Vec<String>,
+    /// of these, functions that stand in only for calls of the simple kind
+    pub output: Vec<OutputFunction>,
     /// link it also when the program calls nothing that is neither defined nor modelled
     pub always: bool,
 }

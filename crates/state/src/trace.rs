@@ -50,6 +50,16 @@ pub struct Among {
     pub aligned: bool,
 }
 
+/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArgumentRead {
+    pub argument: u32,
+    pub obj: ObjId,
+    pub off: u64,
+    pub bytes: u64,
+    pub nul: bool,
+}
+
 #[derive(Clone, Debug)]
 pub enum Access {
     At {
@@ -104,6 +114,12 @@ pub enum Access {
     FreeNull,
     /// no effect but this result
     Result(Value),
+    /// no effect but the result, and these bytes of arguments were read; `fixed`: arguments that had these numbers
+    Reads {
+        reads: Rc<[ArgumentRead]>,
+        fixed: Rc<[(u32, u64)]>,
+        result: Rc<Access>,
+    },
     /// no effect but this result: the low bits of an argument
     Argument {
         index: u32,

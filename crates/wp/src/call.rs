@@ -5,10 +5,10 @@ use crate::loc::Loc;
 use crate::transformer::{GiveUp, Walked, Walker};
 use pleach_exec::semantics::overflow_term;
 use pleach_expr::{SymbolId, TermId};
-use pleach_ir::{BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
-use pleach_memory::{ObjId, ObjectKind};
+use pleach_ir::{Arg, BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
+use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::Access;
-use pleach_state::trace::Run;
+use pleach_state::trace::{ArgumentRead, Run};
 
 impl Walker<'_> {
     /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last first.
@@ -225,6 +225,14 @@ impl Walker<'_> {
                 }
                 Ok(())
             }
+            Access::Reads { ref reads, ref fixed, ref result } => {
+                self.modelled(f, depth, args, dsts, result)?;
+                for &(index, n) in fixed.iter() {
+                    let Some(a) = list.get(index as usize) else { return Err(GiveUp("no argument")) };
+                    self.same_as_recorded(f, depth, a.value, a.ty, n)?;
+                }
+                reads.iter().try_for_each(|r| self.argument_read(f, depth, list, r))
+            }
             Access::AtExit(handler) => {
                 if let (true, Some(d)) = (needed, dst) {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
@@ -424,6 +432,24 @@ impl Walker<'_> {
             }
             _ => Err(GiveUp("a function whose effects are not described")),
         }
+    }
+
+    /// A model read bytes through an argument: it points there, and a string ends there.
+    fn argument_read(&mut self, f: &Function, depth: u32, list: &[Arg], read: &ArgumentRead) -> Walked<()> {
+        let Some(a) = list.get(read.argument as usize) else { return Err(GiveUp("no argument")) };
+        let ptr = self.pointer(f, depth, a.value)?;
+        let same = Value::from_term(self.terms, ptr) == Value::Ptr { obj: read.obj, off: read.off as i64 };
+        if read.nul {
+            let last = self.contents(read.obj, read.off + read.bytes - 1, 1);
+            let zero = self.terms.constant(8, 0);
+            let ends = self.terms.eq(last, zero);
+            self.require(ends);
+        }
+        // Globals never change size or cease to exist.
+        if same && (read.obj.0 as usize) < self.program.globals.len() {
+            return Ok(());
+        }
+        self.pin(ptr, read.obj, Some(read.off), read.bytes, false)
     }
 
     /// A heap block came into being.

@@ -1,11 +1,13 @@
 //! What the model of the operating system (`runtime/posix`) asks of the engine.
 
+use super::text::Reads;
 use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Machine, address_of};
 use crate::said::Said;
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
+use pleach_ir::format::Precision;
 use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
 use pleach_state::{Access, Assumption, Cut, State};
@@ -18,6 +20,8 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "__pleach_assumed" => assumed,
         "__pleach_echoed" => echoed,
         "__pleach_printed" => printed,
+        "__pleach_reads" => reads_range,
+        "__pleach_reads_text" => reads_text,
         "__pleach_own_memory" => own_memory,
         "__pleach_any_attributes" => any_attributes,
         _ => return None,
@@ -43,6 +47,22 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
     m.assume_of_run(Assumption::Environment(what));
     note(st, || Access::Result(Value::Int(0)));
+    Ok(())
+}
+
+/// `__pleach_reads(bytes, n)`: the system reads so many bytes.
+fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let mut reads = Reads::default();
+    m.read_range(st, call, 0, &[1], &mut reads)?;
+    reads.note(st, Access::Result(Value::Int(0)));
+    Ok(())
+}
+
+/// `__pleach_reads_text(text)`: the system reads a string.
+fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let mut reads = Reads::default();
+    m.read_text(st, call, 0, Precision::Unlimited, &mut reads)?;
+    reads.note(st, Access::Result(Value::Int(0)));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod output;
 mod rounding;
 mod sanitizer;
 pub mod symbolic;
+mod text;
 mod unwind;
 
 use crate::access::note;
@@ -43,6 +44,8 @@ impl Call<'_> {
         }
     }
 }
+
+pub use output::{OUTPUT, Output};
 
 /// No effect; the result, if there is one, is 0.
 fn nothing(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
@@ -127,19 +130,21 @@ pub const STAND_INS: &[&str] = &[
     "__errno_location",
 ];
 
-/// Stand-ins whose result is no model's: a program that looks at it gets the library.
-pub const SILENT: &[&str] = &["printf", "fprintf", "vprintf", "vfprintf", "dprintf"];
-
 impl Machine {
     /// A C string that lies concretely in memory.
     pub(crate) fn c_string(&mut self, st: &mut State, p: Value) -> Option<String> {
+        self.c_bytes(st, p).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Its bytes.
+    pub(crate) fn c_bytes(&mut self, st: &mut State, p: Value) -> Option<Vec<u8>> {
         let Value::Ptr { obj, off } = p else { return None };
         let (contents, w) = st.memory.contents(obj)?;
         let mut bytes = Vec::new();
         let mut at = u64::try_from(off).ok()?;
         while at < w.len && bytes.len() < 4096 {
             match contents.read_concrete(w.start + at, 1)? {
-                0 => return Some(String::from_utf8_lossy(&bytes).into_owned()),
+                0 => return Some(bytes),
                 b => bytes.push(b as u8),
             }
             at += 1;

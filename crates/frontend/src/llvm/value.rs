@@ -150,6 +150,15 @@ impl<'m> Value<'m> {
         self.is_constant().then(|| unsafe { Value::from_raw(LLVMGetAggregateElement(self.raw, i)) })?
     }
 
+    /// The bytes of a constant global variable that is a string.
+    pub fn constant_string(self) -> Option<&'m [u8]> {
+        if self.kind() != ValueKind::Global || !self.is_constant_global() {
+            return None;
+        }
+        let initial = self.initializer()?;
+        if initial.is_zero() { Some(&[]) } else { initial.string_bytes() }
+    }
+
     /// The bytes of a constant array of `i8`.
     pub fn string_bytes(self) -> Option<&'m [u8]> {
         // SAFETY: LLVM keeps the bytes of packed data as long as the context lives.
