@@ -21,6 +21,11 @@ void klee_report_error(const char *, int, const char *, const char *) __attribut
 /* Ends the path: system call `n` has no model. */
 void __pleach_unmodelled(long n) __attribute__((noreturn));
 
+/* Ends the program as `abort` does without a handler. */
+void __pleach_aborted(void) __attribute__((noreturn));
+/* Ends the path: a signal ends or stops the program. */
+void __pleach_killed(long number) __attribute__((noreturn));
+
 /* Any number. */
 int __pleach_unknown(void);
 /* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */

@@ -221,8 +221,10 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 59: return execute(path);
   case 60: case 231: _exit((int)a);
   case 61: return -ECHILD; /* wait4: fork has no model */
-  case 62: case 200: return send_signal(n, a, b);
-  case 234: return send_signal(n, b, c);
+  case 62: return send_signal(0, (int)a, (int)b);
+  case 200: return send_signal(1, (int)a, (int)b);
+  case 234: return send_signal(1, (int)b, (int)c);
+  case 127: if (a) *(unsigned long *)a = pending & blocked; return 0; /* sigpending */
   case 102: case 104: case 107: case 108: return identity(1000); /* user and group */
   case 105: case 106: case 113: case 114: case 117: case 119: /* set them */
     return identity(a == 1000 || a == -1 || (unsigned)a == ~0u ? 0 : -EPERM);

@@ -101,11 +101,11 @@ static long random_bytes(char *to, long n) {
   return n;
 }
 
-/* To itself: only what aborts, or nothing. Nobody else is there. */
-static long send_signal(long n, long to, long number) {
+/* Signals: to itself, to the first process, or to nobody. `thread`: by the number of a thread, which is that of the process or the library's. */
+static long send_signal(int thread, long to, long number) {
   if (number < 0 || number > 64) return -EINVAL;
-  if (to > 1 && to != 1000) return identity(-ESRCH);
-  if (number == 6) abort();
-  if (number && to != 1) __pleach_unmodelled(n);
-  return to == 1 ? denied() : 0;
+  int self = to == 1000 || (thread ? to == 1 : to == 0 || to == -1000);
+  if (!self) return to == 1 ? denied() : identity(-ESRCH);
+  if (number) send_to_self(number);
+  return 0;
 }

@@ -248,7 +248,7 @@ impl Machine {
     }
 
     /// A function pointer with several targets: one state per function, one for everything else.
-    fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
+    pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions lie elsewhere: a test that depends on it cannot be replayed.

@@ -4,7 +4,7 @@ use crate::flow::{Flow, Step};
 use crate::machine::Machine;
 use pleach_ir::{FuncId, Function, Range};
 use pleach_memory::Value;
-use pleach_state::{Access, AtExit, End, Exit, Frame, Leaks, Phase, State};
+use pleach_state::{Access, AtExit, Cut, End, ErrorKind, Exit, Frame, Leaks, Phase, State};
 use std::rc::Rc;
 
 impl Machine {
@@ -24,7 +24,7 @@ impl Machine {
             };
             // What the registers pointed to, they point to no longer.
             st.frame.regs.fill(Value::Undef);
-            return self.begin_exit(st, status);
+            return self.begin_exit(st, status, false);
         };
         let (frame, below) = match Rc::try_unwrap(callers) {
             Ok(mut c) => (std::mem::replace(&mut c.frame, Frame::new(FuncId(0), 0)), c.below.take()),
@@ -59,8 +59,8 @@ impl Machine {
                     self.count_entry(st, f);
                 }
             }
-            Phase::Exiting { status, next } if st.callers.is_none() => {
-                return self.next_handler(st, status, next, false);
+            Phase::Exiting { status, next, quick } if st.callers.is_none() => {
+                return self.next_handler(st, status, next, quick, false);
             }
             _ => {}
         }
@@ -81,44 +81,65 @@ impl Machine {
         self.terms.try_eval(plain, &relevant.model).map(|n| n as i32)
     }
 
-    /// The program ends: handlers registered with `atexit` in reverse, then destructors, then the end.
-    pub(crate) fn begin_exit(&mut self, st: &mut State, status: Option<i32>) -> Flow {
-        for o in std::mem::take(&mut st.frame.locals) {
-            st.memory.drop_local(o);
-        }
-        self.next_handler(st, status, 0, true)
+    /// The program ends: handlers registered with `atexit` in reverse, then destructors, then the end. `quick`: those registered with
+    /// `at_quick_exit`, then the end. A handler that ends the program itself goes on with what is left.
+    pub(crate) fn begin_exit(&mut self, st: &mut State, status: Option<i32>, quick: bool) -> Flow {
+        let (next, quick) = match st.phase {
+            Phase::Exiting { next, quick: first, .. } => (next, first || quick),
+            _ => (0, quick),
+        };
+        self.next_handler(st, status, next, quick, true)
     }
 
     /// `begins`: the instruction at hand ends the program; otherwise a handler has returned.
-    fn next_handler(&mut self, st: &mut State, status: Option<i32>, next: u32, begins: bool) -> Flow {
-        let handlers = st.at_exit.clone();
-        let total = handlers.len() + self.program.destructors.len();
-        if (next as usize) >= total {
-            return self.finish(st, status);
-        }
-        let i = next as usize;
-        let (func, argument) = if i < handlers.len() {
-            match handlers[handlers.len() - 1 - i] {
-                AtExit { handler: Value::Ptr { obj, off: 0 }, argument, .. } => (self.function_at(obj), argument),
-                _ => (None, Value::Int(0)),
+    fn next_handler(&mut self, st: &mut State, status: Option<i32>, next: u32, quick: bool, begins: bool) -> Flow {
+        let mut next = next;
+        let (func, argument) = loop {
+            if let Some(i) = st.at_exit.iter().rposition(|h| h.quick == quick) {
+                let AtExit { handler, argument, .. } = Rc::make_mut(&mut st.at_exit).remove(i);
+                let func = match handler {
+                    Value::Ptr { obj, off: 0 } => self.function_at(obj),
+                    _ => None,
+                };
+                let Some(func) = func else {
+                    return Flow::error(ErrorKind::BadCall, "an exit handler is not the address of a function");
+                };
+                break (func, argument);
             }
-        } else {
-            (self.program.destructors.get(i - handlers.len()).copied(), Value::Int(0))
+            let Some(func) = self.program.destructors.get(next as usize).copied().filter(|_| !quick) else {
+                return self.finish(st, status);
+            };
+            next += 1;
+            if !self.program.function(func).is_declaration() {
+                break (func, Value::Int(0));
+            }
         };
-        let Some(func) = func.filter(|g| !self.program.function(*g).is_declaration()) else {
-            return self.next_handler(st, status, next + 1, begins);
-        };
+        let program = self.program.clone();
+        let handler = program.function(func);
+        st.phase = Phase::Exiting { status, next, quick };
+        if handler.is_declaration() {
+            // A function of the engine's as a handler; `abort` for instance.
+            let call = crate::models::Call { name: &handler.name, args: &[], results: &[] };
+            let mark = st.trace.accesses.len();
+            let done = match crate::models::find(&handler.name, true) {
+                Some(model) if handler.params.is_empty() => model(self, st, &call),
+                _ => Err(Flow::cut(Cut::External(handler.name.clone()))),
+            };
+            st.trace.accesses.truncate(mark);
+            return match done {
+                Ok(()) => Flow::cut(Cut::Unsupported(format!("`{}` as an exit handler", handler.name))),
+                Err(flow) => flow,
+            };
+        }
         if st.recording {
             // The instruction that ended the program is the last one that was executed.
             let to = st.inst + u32::from(begins);
-            let first = self.program.function(func).blocks[0].first.0;
+            let first = handler.blocks[0].first.0;
             st.trace.leave(st.frame.func, to, st.call_depth(), Exit::Ending, first);
         }
         // The frame of the handler stands on the frame that exited; nothing above it is needed any more.
         st.callers = None;
-        st.phase = Phase::Exiting { status, next: next + 1 };
-        let args: smallvec::SmallVec<[Value; 1]> =
-            self.program.function(func).params.iter().map(|_| argument).collect();
+        let args: smallvec::SmallVec<[Value; 1]> = handler.params.iter().map(|_| argument).collect();
         self.push_frame(st, func, &args, Rc::new([]), Range::default());
         Flow::Frame
     }

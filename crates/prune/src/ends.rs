@@ -65,6 +65,7 @@ impl Interpolation {
                             | "llvm.debugtrap"
                             | "llvm.ubsantrap"
                             | "abort"
+                            | "__pleach_aborted"
                             | "reach_error"
                             | "__VERIFIER_error"
                             | "klee_abort"

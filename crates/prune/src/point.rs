@@ -33,9 +33,10 @@ impl Point {
                 Value::Int(n) => v.extend([(n as u32, u32::MAX - 2), (0, (n >> 32) as u32)]),
                 _ => {}
             }
+            v.push((u32::from(h.quick), u32::MAX - 4));
         }
-        if let Phase::Exiting { next, .. } = state.phase {
-            v.push((next, u32::MAX - 3));
+        if let Phase::Exiting { next, quick, .. } = state.phase {
+            v.extend([(next, u32::MAX - 3), (u32::from(quick), u32::MAX - 5)]);
         }
         Point(v)
     }

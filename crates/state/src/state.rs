@@ -23,6 +23,8 @@ pub struct AtExit {
     pub argument: Value,
     /// the end of a thread's own object, which comes before what `atexit` was told
     pub thread: bool,
+    /// told by `at_quick_exit`: runs at `quick_exit`, and only there
+    pub quick: bool,
 }
 
 /// What a path's inputs use a name for.
@@ -110,10 +112,11 @@ const MANY_JOINS: u32 = 512;
 pub enum Phase {
     Constructor(u32),
     Main,
-    /// leaving with this status: handlers from the given number downwards
+    /// leaving with this status: what is left of the handlers, then destructors from the given number on; `quick`: by `quick_exit`
     Exiting {
         status: Option<i32>,
         next: u32,
+        quick: bool,
     },
 }
 

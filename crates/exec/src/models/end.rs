@@ -4,18 +4,21 @@ use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
+use pleach_ir::Range;
 use pleach_memory::Value;
 use pleach_state::{Access, AtExit, Detail, ErrorKind, Leaks, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
-        "abort" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
+        "abort" => abort_by_signal,
+        "__pleach_aborted" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
         "llvm.ubsantrap.shift" => shift_overflow,
         "__assert_fail" | "__assert_rtn" | "__assert" | "__assert_perror_fail" => assert_fail,
-        "exit" => exit,
-        "_exit" | "_Exit" | "quick_exit" => immediate_exit,
-        "atexit" => atexit,
+        "exit" | "quick_exit" => exit,
+        "_exit" | "_Exit" => immediate_exit,
+        "atexit" | "at_quick_exit" => atexit,
+        "__cxa_at_quick_exit" => atexit,
         "__cxa_atexit" | "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => atexit,
         "__errno_location" => errno,
         // Functions of Rust's `core::panicking`, by their mangled names.
@@ -24,9 +27,22 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     })
 }
 
+/// Where the program may have a handler of the signal, the model of the system sends it.
+fn abort_by_signal(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let body = |name: &str| m.program.function_named(name).filter(|f| !m.program.function(*f).is_declaration());
+    match (body("__sigaction"), body("__pleach_abort")) {
+        (Some(_), Some(raises)) => {
+            note(st, || Access::Opaque);
+            m.enter_function(st, raises, &[], Rc::new([]), Range::default());
+            Err(Flow::Frame)
+        }
+        _ => abort(m, st, call),
+    }
+}
+
 fn abort(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.lost_before_abort(st)?;
-    let what = if call.name == "abort" { "abort() is called" } else { "a trap is reached" };
+    let what = if call.name.contains("abort") { "abort() is called" } else { "a trap is reached" };
     Err(Flow::error(ErrorKind::Abort, what))
 }
 
@@ -60,7 +76,7 @@ fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let s = m.status(st, call.arg(0));
-    Err(m.begin_exit(st, s))
+    Err(m.begin_exit(st, s, call.name == "quick_exit"))
 }
 
 fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
@@ -75,18 +91,27 @@ impl Machine {
     }
 }
 
-fn atexit(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let argument = if call.name == "atexit" { Value::Int(0) } else { call.arg(1) };
-    let handler = call.arg(0);
-    let thread = call.name.starts_with("__cxa_thread");
+fn atexit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let argument = if call.name.starts_with("at") { Value::Int(0) } else { call.arg(1) };
+    let handler = m.handler(st, call.arg(0))?;
+    let (thread, quick) = (call.name.starts_with("__cxa_thread"), call.name.contains("quick"));
     let all = Rc::make_mut(&mut st.at_exit);
     let below = if thread { all.len() } else { all.iter().position(|h| h.thread).unwrap_or(all.len()) };
-    all.insert(below, AtExit { handler, argument, thread });
-    if handler.is_concrete() && argument == Value::Int(0) && !thread {
+    all.insert(below, AtExit { handler, argument, thread, quick });
+    if handler == call.arg(0) && argument == Value::Int(0) && !thread {
         note(st, || Access::AtExit(handler));
     }
     call.give(st, Value::Int(0));
     Ok(())
+}
+
+impl Machine {
+    /// The function that is to run at the end: one of several is decided now.
+    fn handler(&mut self, st: &mut State, v: Value) -> Attempt<Value> {
+        let Value::Term(t) = v else { return Ok(v) };
+        let func = self.resolve_call(st, t)?;
+        Ok(crate::machine::address_of(&self.program, pleach_ir::Symbol::Function(func), 0))
+    }
 }
 
 /// One `errno` per path.

@@ -15,6 +15,7 @@ use pleach_state::{Access, Assumption, Cut, State};
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__pleach_unmodelled" => unmodelled,
+        "__pleach_killed" => killed,
         "__pleach_unknown" => unknown,
         "__pleach_assume" => assume,
         "__pleach_assumed" => assumed,
@@ -92,6 +93,15 @@ fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let what = match m.concrete_number(st, call.arg(0)) {
         Some(n) => format!("system call {n} of Linux"),
         None => "a system call with a symbolic number".into(),
+    };
+    Err(Flow::cut(Cut::Unsupported(what)))
+}
+
+/// `__pleach_killed(number)`: a signal without a handler ends or stops the program.
+fn killed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let what = match m.concrete_number(st, call.arg(0)) {
+        Some(n) => format!("the end of the program by signal {n}"),
+        None => "the end of the program by a signal with a symbolic number".into(),
     };
     Err(Flow::cut(Cut::Unsupported(what)))
 }

@@ -97,6 +97,8 @@ pub const KEPT: &[&str] = &[
     "_Exit",
     "quick_exit",
     "atexit",
+    "at_quick_exit",
+    "__cxa_at_quick_exit",
     "__cxa_atexit",
     "__cxa_thread_atexit",
     "__cxa_thread_atexit_impl",
