@@ -28,9 +28,9 @@ void __pleach_killed(long number) __attribute__((noreturn));
 
 /* Any number. */
 int __pleach_unknown(void);
-/* Ends the path: the model takes something for given that is `what` it says, and this path stands for everything else. */
+/* The model takes something for given: every answer of the run names it. The second with a name in the middle. */
 void __pleach_assume(const char *what);
-void __pleach_assumed(const char *what) __attribute__((noreturn));
+void __pleach_assume_of(const char *before, const char *name, const char *after);
 /* `n` bytes that are no block of the program's heap. */
 void *__pleach_own_memory(size_t n);
 /* Whether symbolic files have any attributes, as with KLEE, and not those of an ordinary file. */

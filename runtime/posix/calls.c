@@ -57,7 +57,9 @@ static long change_times(struct file *f, const struct timespec *t, const long *w
 
 /* Everything can be read and written at once. */
 static long poll_(struct poll *p, unsigned long n) {
+  static int said;
   long ready = 0;
+  pleach_take_for_given(&said, "files can be read and written at once");
   for (unsigned long i = 0; i < n; i++) {
     p[i].got = p[i].fd < 0 ? 0 : pleach_description(p[i].fd) ? p[i].wanted & 5 : 32;
     ready += p[i].got != 0;
@@ -98,12 +100,16 @@ static long transfer_at(long fd, char *bytes, size_t n, long offset, int out) {
   return r;
 }
 
-/* Nothing is a terminal, but for a symbolic file that is a device. */
+/* Nothing is a terminal, but for a symbolic file that is a device. The library asks for the window when it prints, which decides only when. */
 static long ioctl_(long fd, long request, unsigned short *to) {
   enum { GET_TERMINAL = 0x5401, WINDOW_SIZE = 0x5413 };
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
-  if (!d->file->given || (d->file->mode & S_IFMT) != S_IFCHR) return -ENOTTY;
+  if (!d->file->given || (d->file->mode & S_IFMT) != S_IFCHR) {
+    static int said;
+    if (request != WINDOW_SIZE && fd < 3) pleach_take_for_given(&said, "standard input, output and error are no terminals");
+    return -ENOTTY;
+  }
   switch (request) {
   case GET_TERMINAL: memset(to, 0, 60); return 0;
   case WINDOW_SIZE: memset(to, 0, 8); to[0] = 24, to[1] = 80; return 0;
@@ -174,7 +180,9 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 93: return change_owner(at_descriptor(a, &why), (unsigned)b, (unsigned)c, &why);
   case 94: return change_owner(at_path(AT_FDCWD, path, 0, &why), (unsigned)b, (unsigned)c, &why);
   case 95: {
+    static int said;
     int before = umask_;
+    if (!said) pleach_take_for_given(&said, "the mask for the rights of new files is 022");
     umask_ = (int)a & 0777;
     return before;
   }

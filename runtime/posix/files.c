@@ -27,10 +27,22 @@ static char close_on_exec[MAX_OPEN];
 int pleach_failures;
 unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *pleach_ftruncate_fail, *pleach_getcwd_fail;
 
+/* The path depends on the system from here on: a number of the system's is zero where it is as the model says. */
+static void depend_on_system(int *said) {
+  if (!*said) klee_assume(__pleach_unknown() == 0);
+  *said = 1;
+}
+
 void pleach_take_for_given(int *said, const char *what) {
   if (*said) return;
-  *said = 1;
-  if (__pleach_unknown()) __pleach_assumed(what);
+  depend_on_system(said);
+  __pleach_assume(what);
+}
+
+void pleach_take_for_given_of(const char *before, const char *name, const char *after) {
+  static int said;
+  depend_on_system(&said);
+  __pleach_assume_of(before, name, after);
 }
 
 struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode) {
@@ -109,7 +121,8 @@ static int allowed(const struct file *f, long flags) {
 long pleach_open(long at, const char *path, long flags, long mode) {
   int writes = (flags & O_ACCMODE) != 0, create = (flags & O_CREAT) != 0, only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   long why;
-  struct name *n = pleach_find(at, path, only || (flags & O_NOFOLLOW) ? 0 : FOLLOW, &why);
+  int anew = create && !only && (flags & O_TRUNC) ? UNSAID : 0;
+  struct name *n = pleach_find(at, path, (only || (flags & O_NOFOLLOW) ? 0 : FOLLOW) | anew, &why);
   struct file *f;
   if (!n) {
     if (!create || why != -ENOENT) return why;

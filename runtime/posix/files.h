@@ -37,6 +37,8 @@ extern unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *plea
 
 /* Says, once on a path, that the program learned something of the system that could be otherwise. */
 void pleach_take_for_given(int *said, const char *what);
+/* The same about something with a name. */
+void pleach_take_for_given_of(const char *before, const char *name, const char *after);
 
 struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode);
 void pleach_attributes(struct file *f, struct stat *out);
@@ -44,7 +46,8 @@ void pleach_set_standard(int fd, struct file *f, int flags);
 long pleach_now(struct timespec *to);
 
 /* names.c */
-enum { FOLLOW = 1 };
+/* UNSAID: that there is no such file decides nothing. */
+enum { FOLLOW = 1, UNSAID = 2 };
 struct name *pleach_find(long at, const char *path, int follow, long *why);
 long pleach_new_name(long at, const char *path, struct file *f);
 extern struct name pleach_names[MAX_NAMES];

@@ -86,6 +86,16 @@ static struct name *device(const char *path, long *why) {
   return 0;
 }
 
+/* Whether the program itself removed the name. */
+static int removed(const struct name *from, const char *path) {
+  for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
+    const struct name *n = &pleach_names[i];
+    const char *rest = n->file || !n->text[0] ? 0 : below(from, n->text);
+    if (rest && compare(rest, path) == SAME) return 1;
+  }
+  return 0;
+}
+
 static struct name *find_below(struct name *from, const char *path, int follow, int depth, long *why) {
   static int said;
   *why = -ENOENT;
@@ -98,7 +108,8 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
   }
   path = skip(path);
   if (!path[0] || (path[0] == '.' && !path[1])) return from;
-  int from_root = from == &pleach_names[ROOT];
+  /* A directory that the program made has nothing else in it. */
+  int from_root = from == &pleach_names[ROOT], own = from >= pleach_names + FIXED_NAMES;
   if (path[0] == '.' && path[1] == '.') {
     struct name *above = from_root || from == pleach_names ? &pleach_names[ROOT] : parent(from);
     if (!path[2] || (path[2] == '/' && only_directory(path + 2))) return above;
@@ -131,8 +142,12 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
       *why = -ENOTDIR;
       return 0;
     }
+    own = 1;
   }
-  if (from_root) pleach_take_for_given(&said, "files outside the directory do not exist");
+  if (from_root)
+    pleach_take_for_given(&said, "files outside the directory do not exist");
+  else if (!own && !(follow & UNSAID) && !removed(from, path))
+    pleach_take_for_given_of("the file `", path, "` does not exist");
   return 0;
 }
 
@@ -302,6 +317,8 @@ static long list(long fd, char *to, long room) {
   struct name *directory = name_of(d->file);
   if (!directory) return 0;
   directory = inside(directory);
+  static int said;
+  if (directory == pleach_names) pleach_take_for_given(&said, "the directory has no other files");
   long used = 0;
   for (; d->offset < MAX_NAMES + 2; d->offset++) {
     const char *text = d->offset == 0 ? "." : "..";

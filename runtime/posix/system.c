@@ -86,19 +86,10 @@ static long system_information(char *to) {
 
 /* Limits on resources: none, and none can be set. */
 static long limit(unsigned long *to) {
+  static int said;
+  pleach_take_for_given(&said, "resources are not limited");
   if (to) to[0] = to[1] = ~0ul;
   return 0;
-}
-
-static long random_bytes(char *to, long n) {
-  static int said;
-  static unsigned state = 12345;
-  pleach_take_for_given(&said, "random numbers are a fixed series");
-  for (long i = 0; i < n; i++) {
-    state = state * 1103515245 + 12345;
-    to[i] = (char)(state >> 16);
-  }
-  return n;
 }
 
 /* Signals: to itself, to the first process, or to nobody. `thread`: by the number of a thread, which is that of the process or the library's. */

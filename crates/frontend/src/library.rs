@@ -105,11 +105,12 @@ pub(crate) fn complete<'c>(
     };
     let bytes = std::fs::read(&path).map_err(|why| FrontendError::Unreadable { path, why })?;
     let archive = Archive::read(bytes).ok_or_else(|| broken("it is not an archive with a symbol table".into()))?;
-    if !library.always && !wanted.iter().any(|n| archive.find(n).is_some()) {
-        return Ok((whole, false));
-    }
     // The library's parts are linked with each other first: linking into the program costs time in the program's size.
     let mut parts = Module::parse_bitcode(context, environment).map_err(&broken)?;
+    let of_system = definitions(&parts);
+    if !library.always && !wanted.iter().any(|n| archive.find(n).is_some() || of_system.contains(n)) {
+        return Ok((whole, false));
+    }
     let kept: FxHashSet<&str> = library.kept.iter().map(String::as_str).collect();
     let (missing, defined) = (undefined(&whole), definitions(&whole));
     let mut linked = FxHashSet::default();

@@ -18,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "__pleach_killed" => killed,
         "__pleach_unknown" => unknown,
         "__pleach_assume" => assume,
-        "__pleach_assumed" => assumed,
+        "__pleach_assume_of" => assume_of,
         "__pleach_echoed" => echoed,
         "__pleach_printed" => printed,
         "__pleach_reads" => reads_range,
@@ -37,15 +37,19 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-/// `__pleach_assumed(what)`: ends the path that stands for everything the model leaves out.
-fn assumed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
-    Err(Flow::cut(Cut::Concretized(what)))
-}
-
 /// `__pleach_assume(what)`: the path goes on, and every answer of the run says that it assumes this.
 fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
+    m.assume_of_run(Assumption::Environment(what));
+    note(st, || Access::Result(Value::Int(0)));
+    Ok(())
+}
+
+/// `__pleach_assume_of(before, name, after)`: the same about something with a name.
+fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let mut part = |i: usize| m.c_string(st, call.arg(i));
+    let (before, name, after) = (part(0), part(1).unwrap_or_else(|| "…".into()), part(2));
+    let what = [before.unwrap_or_default(), name, after.unwrap_or_default()].concat();
     m.assume_of_run(Assumption::Environment(what));
     note(st, || Access::Result(Value::Int(0)));
     Ok(())
