@@ -15,6 +15,7 @@ void abort(void) __attribute__((noreturn));
 void _exit(int) __attribute__((noreturn));
 void klee_make_symbolic(void *, size_t, const char *);
 void klee_assume(unsigned long);
+unsigned klee_is_symbolic(unsigned long);
 void klee_prefer_cex(void *, unsigned long);
 int klee_range(int, int, const char *);
 void klee_report_error(const char *, int, const char *, const char *) __attribute__((noreturn));

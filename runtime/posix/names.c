@@ -86,8 +86,12 @@ static struct name *device(const char *path, long *why) {
   return 0;
 }
 
-/* Whether the program itself removed the name. */
+/* Whether the program itself removed the name. Of a symbolic name that is not asked: the path would split for nothing. */
 static int removed(const struct name *from, const char *path) {
+  for (const char *p = path;; p++) {
+    if (klee_is_symbolic((unsigned long)*p)) return 0;
+    if (!*p) break;
+  }
   for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
     const struct name *n = &pleach_names[i];
     const char *rest = n->file || !n->text[0] ? 0 : below(from, n->text);

@@ -524,6 +524,10 @@ WEAK void __assert_fail(const char *assertion, const char *file, unsigned line, 
   abort();
 }
 
+void klee_assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
+  __assert_fail(assertion, file, line, function);
+}
+
 void klee_abort(void) {
   end("abort", "", 0, "klee_abort", 0);
   abort();

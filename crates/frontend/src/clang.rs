@@ -22,6 +22,9 @@ const TEMPLATES: (&str, &str) = (
      #define _GLIBCXX_EXTERN_TEMPLATE 0\n#endif\n",
 );
 
+/// Generated code nests deeper than clang allows by itself.
+const DEEP_NESTING: &str = "-fbracket-depth=4096";
+
 /// Where the bitcode is, and what clang had to say that is an error by its own rules.
 pub(crate) struct Compiled {
     pub bitcode: PathBuf,
@@ -53,7 +56,7 @@ const KERNEL_HEADERS: &str = "/usr/include/x86_64-linux-gnu";
 fn command(source: &Path, out: &Path, options: &Options) -> Command {
     let mut c = Command::new(CLANG);
     c.stdin(Stdio::null());
-    c.args(FOR_THE_ENGINE).arg("-D__PLEACH__");
+    c.args(FOR_THE_ENGINE).arg("-D__PLEACH__").arg(DEEP_NESTING);
     c.args(OLD_C.iter().map(|w| format!("-Wno-error={w}")));
     if options.m32 {
         c.args(["-m32", "-idirafter", KERNEL_HEADERS]);

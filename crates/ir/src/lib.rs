@@ -11,6 +11,7 @@ pub mod dominators;
 pub mod format;
 pub mod ids;
 pub mod inst;
+pub mod klee;
 pub mod liveness;
 pub mod loops;
 pub mod pointsto;

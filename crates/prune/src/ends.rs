@@ -58,6 +58,7 @@ impl Interpolation {
                     && matches!(
                         name,
                         "__assert_fail"
+                            | "klee_assert_fail"
                             | "__assert"
                             | "__assert_rtn"
                             | "__assert_perror_fail"

@@ -138,7 +138,12 @@ impl Builder<'_> {
         sanitized: bool,
     ) -> Result<()> {
         let mut command = self.command(compiler);
-        command.args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&directory.join("include")));
+        command.args(LENIENT);
+        if compiler.contains("clang") {
+            // As in the front end.
+            command.arg("-fbracket-depth=4096");
+        }
+        command.args(&self.info.cc_flags).arg("-I").arg(absolute(&directory.join("include")));
         // After the user's flags: replay is about the program as it is written.
         command.args(["-O0", "-g", "-fno-omit-frame-pointer", "-fno-inline"]);
         if !self.info.error_functions.is_empty() {

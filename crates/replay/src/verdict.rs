@@ -142,7 +142,10 @@ pub(crate) fn sanitizers_help(kind: ErrorKind) -> bool {
 
 /// Functions whose caller is where people say that the error is.
 fn reports_errors(function: &str) -> bool {
-    matches!(function, "reach_error" | "__VERIFIER_error" | "__VERIFIER_assert" | "__assert_fail" | "__assert")
+    matches!(
+        function,
+        "reach_error" | "__VERIFIER_error" | "__VERIFIER_assert" | "__assert_fail" | "__assert" | "klee_assert_fail"
+    )
 }
 
 /// Whether an end at `stack` is an end at `file:line`. Without any location only the kind is compared.

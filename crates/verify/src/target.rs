@@ -188,8 +188,15 @@ fn place(program: &Program, span: Span) -> String {
 
 /// Every failing assertion: calls of the functions that report one.
 pub fn all_asserts(program: &Program) -> Result<Vec<Target>, TargetError> {
-    const FAIL: [&str; 6] =
-        ["__assert_fail", "__assert_rtn", "__assert", "reach_error", "__VERIFIER_error", "klee_report_error"];
+    const FAIL: [&str; 7] = [
+        "__assert_fail",
+        "__assert_rtn",
+        "__assert",
+        "klee_assert_fail",
+        "reach_error",
+        "__VERIFIER_error",
+        "klee_report_error",
+    ];
     let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let asserts = |name: &str| FAIL.contains(&name) || name == "__VERIFIER_assert" && !has_body(name);
     let target = |(f, i, name): (FuncId, InstId, &str)| {

@@ -14,7 +14,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "abort" => abort_by_signal,
         "__pleach_aborted" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
         "llvm.ubsantrap.shift" => shift_overflow,
-        "__assert_fail" | "__assert_rtn" | "__assert" | "__assert_perror_fail" => assert_fail,
+        "__assert_fail" | "__assert_rtn" | "__assert" | "_assert" | "__assert_perror_fail" => assert_fail,
         "exit" | "quick_exit" => exit,
         "_exit" | "_Exit" => immediate_exit,
         "atexit" | "at_quick_exit" => atexit,
@@ -63,7 +63,7 @@ fn shift_overflow(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
     Err(Flow::error(ErrorKind::SignedOverflow, "signed overflow in a left shift"))
 }
 
-fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     m.lost_before_abort(st)?;
     let i = if call.name == "__assert_rtn" { 3 } else { 0 };
     Err(match m.c_string(st, call.arg(i)) {

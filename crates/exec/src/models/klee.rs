@@ -22,12 +22,14 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "klee_prefer_cex" | "klee_posix_prefer_cex" => prefer,
         "klee_silent_exit" => nondet::silent,
         "klee_abort" => abort,
+        "klee_assert_fail" => super::end::assert_fail,
         "klee_report_error" => report_error,
         "klee_get_obj_size" => object_size,
         "klee_print_expr" => print_expr,
         "klee_print_range" => print_range,
         "klee_is_symbolic" => is_symbolic,
-        "klee_is_replay" | "klee_get_errno" => nothing,
+        "klee_is_replay" => nothing,
+        "klee_get_errno" => errno,
         "klee_warning" | "klee_warning_once" => warning,
         "klee_mark_global" | "klee_open_merge" | "klee_close_merge" | "klee_alias_function" => nothing,
         "klee_check_memory_access" => check_access,
@@ -37,6 +39,16 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         n if n.starts_with("klee_get_value") => get_value,
         _ => return None,
     })
+}
+
+/// `klee_get_errno()`: without the C library the one number, else anything, as it may be before a call of KLEE's.
+fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    let v = match m.program.library {
+        false => m.read(st, Value::ptr(m.errno_object(), 0), 4)?,
+        true => Value::Term(m.environment_value(st, 32)),
+    };
+    call.give(st, v);
+    Ok(())
 }
 
 /// `klee_prefer_cex(object, condition)`: a wish for the test. It may change the values a prediction was made with, so that it is heeded only
@@ -270,5 +282,18 @@ impl Machine {
             }
         }
         Some(lo)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pleach_ir::klee::{INTERFACE, VALUES};
+
+    #[test]
+    fn the_whole_interface_is_modelled() {
+        let values = VALUES.iter().map(|v| format!("klee_get_value{v}"));
+        for name in INTERFACE.iter().map(|n| format!("klee_{n}")).chain(values) {
+            assert!(super::find(&name).is_some(), "{name}");
+        }
     }
 }

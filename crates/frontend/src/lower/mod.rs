@@ -52,38 +52,9 @@ impl Unsupported {
 /// Functions that the engine itself provides, whatever the program defines under their name.
 pub(crate) fn is_engine_name(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("klee_") else { return false };
-    INTRINSICS.contains(&rest) || rest.starts_with("get_value")
+    // Other functions that begin so are the program's own.
+    pleach_ir::klee::INTERFACE.contains(&rest) || rest.starts_with("get_value")
 }
-
-/// KLEE's intrinsics, after the prefix. Other functions that begin so are the program's own.
-const INTRINSICS: [&str; 26] = [
-    "abort",
-    "alias_function",
-    "assume",
-    "check_memory_access",
-    "choose",
-    "close_merge",
-    "define_fixed_object",
-    "get_errno",
-    "get_obj_size",
-    "int",
-    "is_replay",
-    "is_symbolic",
-    "make_symbolic",
-    "mark_global",
-    "open_merge",
-    "posix_prefer_cex",
-    "prefer_cex",
-    "print_expr",
-    "print_range",
-    "range",
-    "report_error",
-    "set_forking",
-    "silent_exit",
-    "stack_trace",
-    "warning",
-    "warning_once",
-];
 
 /// Lowers the whole module.
 pub(crate) fn lower(module: &Module<'_>, options: &Options) -> Result<Program, FrontendError> {
