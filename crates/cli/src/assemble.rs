@@ -17,7 +17,12 @@ use std::path::{Path, PathBuf};
 pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
 
 /// Compiles, links and lowers a program that is given these arguments; `more` is for the compiler.
-pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[String]) -> Result<Program, CliError> {
+pub fn load(
+    files: &[PathBuf],
+    compile: &CompileArgs,
+    check_shifts: bool,
+    args: &[String],
+) -> Result<Program, CliError> {
     let library = crate::libc::library(compile, args)?;
     let scratch = Scratch::new()?;
     let include = scratch.0.join("include");
@@ -38,7 +43,8 @@ pub fn load(files: &[PathBuf], compile: &CompileArgs, more: &[&str], args: &[Str
         defines: compile.define.clone(),
         m32: compile.is_32_bit(),
         std: compile.std.clone(),
-        cc_args: compile.cc_arg.iter().cloned().chain(more.iter().map(ToString::to_string)).collect(),
+        cc_args: compile.cc_arg.clone(),
+        check_shifts,
         runtime_include: Some(include),
         work_dir: scratch.0.clone(),
         library,
@@ -256,7 +262,7 @@ pub fn run(args: &RunArgs, plan: &Plan) -> Result<RunConfig, CliError> {
     })
 }
 
-const KINDS: [ErrorKind; 18] = [
+const KINDS: [ErrorKind; 26] = [
     ErrorKind::Assert,
     ErrorKind::Abort,
     ErrorKind::OobRead,
@@ -269,6 +275,14 @@ const KINDS: [ErrorKind; 18] = [
     ErrorKind::DivZero,
     ErrorKind::Overshift,
     ErrorKind::SignedOverflow,
+    ErrorKind::Misaligned,
+    ErrorKind::Overlap,
+    ErrorKind::InvalidValue,
+    ErrorKind::FloatCast,
+    ErrorKind::InvalidBuiltin,
+    ErrorKind::VlaBound,
+    ErrorKind::Poison,
+    ErrorKind::Uninit,
     ErrorKind::Leak,
     ErrorKind::Unreachable,
     ErrorKind::StackOverflow,

@@ -12,7 +12,7 @@ use crate::writer::{Writer, WriterConfig};
 use crate::{coverage, explanations, record, summary};
 use pleach_exec::{Entry, Machine};
 use pleach_explore::{Counters, Halt, Progress, Run, Seams};
-use pleach_ir::Program;
+use pleach_ir::{CheckKind, Program};
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
 use pleach_state::{Assumption, CheckedPruner};
@@ -63,12 +63,12 @@ impl Session<'_> {
         assemble::run(args, plan)?;
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
-        // Signed and unsigned left shifts are the same in bitcode: the compiler puts the check in.
-        let shifts: &[&str] = match plan.overflow {
-            true => &["-fsanitize=shift-base", "-fsanitize-trap=shift-base"],
-            false => &[],
-        };
-        let program = Rc::new(assemble::load(&args.files, &args.compile, shifts, &args.args)?);
+        let mut program = assemble::load(&args.files, &args.compile, plan.overflow, &args.args)?;
+        if !plan.property.is_everything() {
+            // To SV-COMP's properties a program does what the machine does.
+            program.drop_checks(&[CheckKind::VlaBound], |_| true);
+        }
+        let program = Rc::new(program);
         let entry = assemble::entry(args, &program)?;
         Ok(Session { args, program, entry, directory })
     }

@@ -1,5 +1,6 @@
 //! Loads, stores and locals; which object a pointer means, and whether it may be touched.
 
+use crate::alignment::Wanted;
 use crate::flow::{Attempt, Flow};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
@@ -63,11 +64,11 @@ impl Machine {
         inst: &Inst,
     ) -> Attempt<()> {
         match *inst {
-            Inst::Load { ty, dst, ptr, .. } => {
+            Inst::Load { ty, align, dst, ptr, .. } => {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
-                let mut v = self.read(st, p, n)?;
+                let mut v = self.read(st, p, n, align)?;
                 if u64::from(w) != n * 8 {
                     v = match v {
                         Value::Int(x) if w <= 64 => Value::Int(x & mask(w)),
@@ -81,11 +82,11 @@ impl Machine {
                 self.set(st, dst, v);
                 Ok(())
             }
-            Inst::Store { ty, ptr, value, .. } => {
+            Inst::Store { ty, align, ptr, value, .. } => {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
-                let to = self.locate(st, p, n, Purpose::Write)?;
+                let to = self.locate_aligned(st, p, Wanted { bytes: n, purpose: Purpose::Write, align })?;
                 let mut v = self.copied(st, consts, value, w);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);

@@ -4,6 +4,7 @@ use crate::access::{Place, Purpose, note};
 use crate::choice::Located;
 use crate::flow::Attempt;
 use crate::machine::Machine;
+use crate::overlap::Overlap;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
 use pleach_memory::symbolic::trailing_zeros;
@@ -13,11 +14,11 @@ use pleach_state::{Access, State};
 impl Machine {
     pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
         match *inst {
-            Inst::MemCopy { dst, src, len, len_width, .. } => {
+            Inst::MemCopy { mov, dst, src, len, len_width } => {
                 let n = self.value(st, consts, len, len_width);
                 let d = self.value(st, consts, dst, self.pointer_bits());
                 let s = self.value(st, consts, src, self.pointer_bits());
-                self.copy_bytes(st, d, s, n, len_width)
+                self.copy_bytes(st, d, s, (n, len_width), self.may_overlap(mov))
             }
             Inst::MemSet { dst, byte, len, len_width } => {
                 let n = self.value(st, consts, len, len_width);
@@ -30,9 +31,16 @@ impl Machine {
     }
 
     /// `memmove`; a length that is not known is decided first, unless the range is short.
-    pub(crate) fn copy_bytes(&mut self, st: &mut State, d: Value, s: Value, n: Value, w: u16) -> Attempt<()> {
+    pub(crate) fn copy_bytes(
+        &mut self,
+        st: &mut State,
+        d: Value,
+        s: Value,
+        (n, w): (Value, u16),
+        overlap: Overlap,
+    ) -> Attempt<()> {
         if let Value::Term(t) = n
-            && let Some(access) = self.copy_guarded(st, d, s, t)?
+            && let Some(access) = self.copy_guarded(st, d, s, t, overlap)?
         {
             note(st, || access);
             return Ok(());
@@ -43,6 +51,9 @@ impl Machine {
             return Ok(());
         }
         let (from, to) = self.locate_ranges(st, s, d, n)?;
+        if overlap == Overlap::Error {
+            self.require_disjoint(st, &to, &from, n)?;
+        }
         let (from, to) = match (from, to) {
             (Located::One(from), Located::One(to)) => (from, to),
             (from, to) => {
@@ -81,10 +92,22 @@ impl Machine {
     }
 
     /// A copy whose length is not known; `None` if it must be decided first.
-    fn copy_guarded(&mut self, st: &mut State, d: Value, s: Value, n: TermId) -> Attempt<Option<Access>> {
+    fn copy_guarded(
+        &mut self,
+        st: &mut State,
+        d: Value,
+        s: Value,
+        n: TermId,
+        overlap: Overlap,
+    ) -> Attempt<Option<Access>> {
         let Some(n) = self.open_length(st, n) else { return Ok(None) };
         let Some(from) = self.range_end(st, s, n, Purpose::Read)? else { return Ok(None) };
         let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(None) };
+        if overlap == Overlap::Error
+            && let Some((to, from)) = self.offsets_in_one(d, s)
+        {
+            self.require_far(st, to, from, n)?;
+        }
         let Some(most) = self.guarded_length(st, n, from.room.min(to.room)) else { return Ok(None) };
         if self.has_pointers(st, &from, most) || self.has_pointers(st, &to, most) {
             return Ok(None);

@@ -3,6 +3,7 @@
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::{Code, Machine};
 use crate::models::Call;
+use crate::overlap::Overlap;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
 use pleach_memory::resolve::Candidate;
@@ -95,7 +96,7 @@ impl Machine {
                 };
                 let to = Value::ptr(id, 0);
                 // The copy is recorded, as a part of the call.
-                if let Err(flow) = self.copy_bytes(st, to, v, Value::Int(u64::from(size)), 64) {
+                if let Err(flow) = self.copy_bytes(st, to, v, (Value::Int(u64::from(size)), 64), Overlap::Allowed) {
                     st.trace.accesses.truncate(mark);
                     st.memory.drop_local(id);
                     return flow;

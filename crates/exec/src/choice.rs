@@ -7,6 +7,7 @@
 //! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
 
 use crate::access::{Place, Purpose};
+use crate::alignment::Wanted;
 use crate::config::Resolution;
 use crate::feasible::Decision;
 use crate::flow::{Attempt, Flow, Step};
@@ -41,8 +42,8 @@ pub(crate) enum Located {
 
 impl Machine {
     /// The value of `n` bytes that a pointer points to.
-    pub(crate) fn read(&mut self, st: &mut State, p: Value, n: u64) -> Attempt<Value> {
-        let from = self.locate(st, p, n, Purpose::Read)?;
+    pub(crate) fn read(&mut self, st: &mut State, p: Value, n: u64, align: u8) -> Attempt<Value> {
+        let from = self.locate_aligned(st, p, Wanted { bytes: n, purpose: Purpose::Read, align })?;
         Ok(match from {
             Located::One(place) => self.read_place(st, place, n),
             Located::Among { ptr, targets } => {
@@ -68,18 +69,20 @@ impl Machine {
     }
 
     /// Where an access of `n` bytes goes, by the policy for pointers with several targets.
-    pub(crate) fn locate(&mut self, st: &mut State, p: Value, n: u64, purpose: Purpose) -> Attempt<Located> {
-        let located = match p {
+    pub(crate) fn find(&mut self, st: &mut State, p: Value, n: u64, purpose: Purpose) -> Attempt<Located> {
+        Ok(match p {
             Value::Term(t) if self.config.resolution != Resolution::Fork && !st.decided.contains_key(&t) => {
                 self.locate_by_policy(st, t, n, purpose)?
             }
             _ => Located::One(self.place(st, p, n, purpose)?),
-        };
-        match &located {
+        })
+    }
+
+    pub(crate) fn record_located(&mut self, st: &mut State, located: &Located, n: u64) {
+        match located {
             Located::One(place) => self.record(st, *place, n),
             Located::Among { targets, .. } => self.record_among(st, targets, n),
         }
-        Ok(located)
     }
 
     /// Records an access to one of several objects, with ways to them.

@@ -3,12 +3,14 @@
 //! This crate knows nothing of scheduling, pruning or merging: [`Machine::step`] returns what happened as data.
 
 mod access;
+mod alignment;
 mod arith;
 mod aside;
 /// What operators mean, as terms: shared with the walk back over paths.
 pub mod semantics {
     pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
     pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};
+    pub use crate::overlap::disjoint;
     pub use crate::scalar::scalar_terms;
 }
 mod beside;
@@ -16,6 +18,7 @@ mod branches;
 mod bulk;
 mod call;
 mod check;
+mod checks;
 mod choice;
 pub mod config;
 mod contexts;
@@ -37,6 +40,7 @@ mod low_bits;
 mod machine;
 mod models;
 mod numbers;
+mod overlap;
 mod placement;
 mod ranges;
 mod resolution;

@@ -100,6 +100,18 @@ impl Machine {
         self.cut_beside(st, &what)
     }
 
+    /// Other placements than that of the path are not followed here.
+    pub(crate) fn depend_on_place(&mut self, st: &mut State, what: &str) -> Attempt<()> {
+        if !self.is_cut_beside(st) {
+            let f = self.program.function(st.frame.func);
+            let line = f.spans.get(st.inst as usize).map_or(0, |s| s.line);
+            let what = format!("{what} in {} (line {line})", f.name);
+            self.cut_beside(st, &what)?;
+        }
+        st.placed = true;
+        Ok(())
+    }
+
     /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are equal to them.
     pub fn depends_on_placement(&self, st: &State) -> bool {
         st.placed

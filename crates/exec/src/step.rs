@@ -78,13 +78,16 @@ impl Machine {
                         pc += 1;
                         continue;
                     }
-                    Inst::Load { ty, dst, ptr, .. } => {
+                    Inst::Load { ty, align, dst, ptr, .. } => {
                         if let Value::Ptr { obj, off } = get(regs, consts, ptr) {
                             let n = u64::from(code.program.target.store_bytes(ty));
+                            let low = (1u64 << align) - 1;
                             if let Some(o) = st.memory.get(obj)
                                 && off >= 0
                                 && (off as u64).saturating_add(n) <= o.size
                                 && n <= 8
+                                && off as u64 & low == 0
+                                && o.align > low
                             {
                                 let c = &o.contents;
                                 if let Some(v) = c.read_concrete(off as u64, n as usize) {
@@ -106,14 +109,17 @@ impl Machine {
                             }
                         }
                     }
-                    Inst::Store { ty, ptr, value, .. } => {
+                    Inst::Store { ty, align, ptr, value, .. } => {
                         if let Value::Ptr { obj, off } = get(regs, consts, ptr)
                             && let Value::Int(v) = get(regs, consts, value)
                         {
                             let n = u64::from(code.program.target.store_bytes(ty));
+                            let low = (1u64 << align) - 1;
                             if let Some(o) = st.memory.get_mut(obj)
                                 && off >= 0
                                 && (off as u64).saturating_add(n) <= o.size
+                                && off as u64 & low == 0
+                                && o.align > low
                                 && !o.readonly
                                 && o.contents.write_concrete(off as u64, n as usize, v)
                             {
@@ -145,6 +151,12 @@ impl Machine {
                                 pc += 1;
                                 continue;
                             }
+                        }
+                    }
+                    Inst::Check { cond, .. } => {
+                        if get(regs, consts, cond) == Value::Int(1) {
+                            pc += 1;
+                            continue;
                         }
                     }
                     Inst::Select { dst, cond, a, b, .. } => {
@@ -353,6 +365,7 @@ impl Machine {
                 self.varargs(consts, st, inst)
             }
             Inst::Assume { .. } => Ok(()),
+            Inst::Check { kind, cond } => self.check_inst(consts, st, *kind, *cond),
             Inst::Unreachable => Err(Flow::error(
                 pleach_state::ErrorKind::Unreachable,
                 "execution reaches a point the compiler was told it never reaches",

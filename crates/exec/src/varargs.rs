@@ -6,6 +6,7 @@
 use crate::access::{Place, Purpose, note};
 use crate::flow::{Attempt, Flow};
 use crate::machine::Machine;
+use crate::overlap::Overlap;
 use pleach_ir::{Inst, Ty};
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::trace::Arguments;
@@ -49,7 +50,7 @@ impl Machine {
                 let d = self.value(st, consts, dst, pw);
                 let s = self.value(st, consts, src, pw);
                 let n = if pw == 64 { 24 } else { 4 };
-                self.copy_bytes(st, d, s, Value::Int(n), 64)
+                self.copy_bytes(st, d, s, (Value::Int(n), 64), Overlap::Allowed)
             }
             Inst::VaEnd { .. } => Ok(()),
             Inst::VaArg { ty, dst, list } => {

@@ -1,7 +1,7 @@
 //! Runs the packaged clang on one file.
 
 use crate::{FrontendError, Options};
-use pleach_load::clang_flags::{CLANG, FOR_THE_ENGINE};
+use pleach_load::clang_flags::{self, CLANG, FOR_THE_ENGINE};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -73,6 +73,7 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     for i in options.include_dirs.iter().chain(&options.runtime_include) {
         c.arg("-I").arg(i);
     }
+    c.args(clang_flags::checks(&options.cc_args, options.check_shifts));
     c.args(&options.cc_args);
     if !has_known_language(source) && !options.cc_args.iter().any(|a| a.starts_with("-x")) {
         c.args(["-x", "c"]);

@@ -146,6 +146,10 @@ pub(crate) fn complete<'c>(
 pub(crate) fn finish(program: &mut Program, own: &FxHashSet<String>) {
     program.library = true;
     program.from_library = bodies_named(program, |name| !own.contains(name));
+    // The library is what it is.
+    let came = std::mem::take(&mut program.from_library);
+    program.drop_checks(&[], |f| came.binary_search(&f).is_ok());
+    program.from_library = came;
     let flush = program.function_named("__stdio_exit").filter(|f| !program.function(*f).is_declaration());
     program.destructors.extend(flush);
 }

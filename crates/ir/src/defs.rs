@@ -59,7 +59,7 @@ pub fn for_each_operand(f: &Function, inst: &Inst, mut g: impl FnMut(Opnd)) {
         }
         Inst::StackRestore { mark } => g(mark),
         Inst::ScopeEnd { local } => g(local),
-        Inst::Assume { cond } | Inst::Branch { cond, .. } => g(cond),
+        Inst::Assume { cond } | Inst::Check { cond, .. } | Inst::Branch { cond, .. } => g(cond),
         Inst::Switch { value, .. } => g(value),
         Inst::IndirectJump { target, .. } => g(target),
         Inst::Return { values } => f.args[values.as_range()].iter().for_each(|a| g(a.value)),
@@ -100,6 +100,7 @@ pub fn for_each_result(f: &Function, inst: &Inst, mut g: impl FnMut(Slot)) {
         | Inst::StackRestore { .. }
         | Inst::ScopeEnd { .. }
         | Inst::Assume { .. }
+        | Inst::Check { .. }
         | Inst::Unsupported { .. }
         | Inst::Jump { .. }
         | Inst::Branch { .. }

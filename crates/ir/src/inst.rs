@@ -215,6 +215,29 @@ pub enum ScalarFn {
     IsFpClass,
 }
 
+/// Undefined behaviour that an [`Inst::Check`] looks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum CheckKind {
+    /// division or remainder by zero
+    DivZero,
+    /// a shift by the width or more
+    Overshift,
+    /// a signed result that does not fit
+    SignedOverflow,
+    /// a left shift of a signed value whose result does not fit
+    ShiftBase,
+    /// a `_Bool` or an enumeration that holds none of its values
+    InvalidValue,
+    /// the size of a variable-length array is not positive
+    VlaBound,
+    /// a floating-point value that the integer type does not have
+    FloatCast,
+    /// `__builtin_clz(0)`, `__builtin_ctz(0)`
+    Builtin,
+    /// a constant that the compiler folded from an operation without a value
+    Poison,
+}
+
 /// Whom a call names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Callee {
@@ -324,15 +347,18 @@ pub enum Inst {
     Undef {
         dst: Slot,
     },
+    /// `align`: the address must be a multiple of 2^align; 0 where nobody looks
     Load {
         ty: Ty,
         volatile: bool,
+        align: u8,
         dst: Slot,
         ptr: Opnd,
     },
     Store {
         ty: Ty,
         volatile: bool,
+        align: u8,
         ptr: Opnd,
         value: Opnd,
     },
@@ -433,6 +459,11 @@ pub enum Inst {
     },
     /// Known to hold (`llvm.assume`); engines may ignore it.
     Assume {
+        cond: Opnd,
+    },
+    /// Undefined behaviour unless `cond` holds.
+    Check {
+        kind: CheckKind,
         cond: Opnd,
     },
     /// Not supported: the path ends here under this name (`Function::names`).

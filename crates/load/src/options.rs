@@ -21,6 +21,8 @@ pub struct Options {
     pub std: Option<String>,
     /// Further arguments for clang, after all others. Default: none.
     pub cc_args: Vec<String>,
+    /// Check whether the results of left shifts of signed values fit. Default: off.
+    pub check_shifts: bool,
     /// The directory that holds `klee/klee.h`. Default: none.
     #[serde(with = "path_option")]
     pub runtime_include: Option<PathBuf>,
@@ -50,6 +52,7 @@ impl Default for Options {
             m32: false,
             std: None,
             cc_args: Vec::new(),
+            check_shifts: false,
             runtime_include: None,
             promote: true,
             passed_params: false,

@@ -34,7 +34,14 @@ pub(crate) struct Failure<'a> {
 impl Failure<'_> {
     pub fn certain(mut self, inst: &Inst) -> Walked<Condition> {
         match *inst {
-            Inst::Bin { .. } => self.arithmetic(inst)?,
+            _ if matches!(self.kind, ErrorKind::Overlap | ErrorKind::Uninit) => return Err(UNKNOWN),
+            Inst::Load { ty, align, ptr, .. } if self.kind == ErrorKind::Misaligned => {
+                self.misaligned(ptr, ty, align, false)?
+            }
+            Inst::Store { ty, align, ptr, .. } if self.kind == ErrorKind::Misaligned => {
+                self.misaligned(ptr, ty, align, true)?
+            }
+            Inst::Bin { .. } | Inst::Check { .. } => self.arithmetic(inst)?,
             Inst::Load { ty, ptr, .. } => self.access(ptr, ty, false)?,
             Inst::Store { ty, ptr, .. } => self.access(ptr, ty, true)?,
             Inst::MemCopy { dst, src, len, len_width, .. } => {
@@ -100,6 +107,24 @@ impl Failure<'_> {
     fn access(&mut self, ptr: Opnd, ty: Ty, write: bool) -> Walked<()> {
         let program = self.logic.program();
         self.place(ptr, u64::from(program.target.store_bytes(ty)), write)
+    }
+
+    /// A valid pointer to an address that is not aligned.
+    fn misaligned(&mut self, ptr: Opnd, ty: Ty, align: u8, write: bool) -> Walked<()> {
+        let bytes = u64::from(self.logic.program().target.store_bytes(ty));
+        let p = self.pointer(ptr)?;
+        let (aligned, _) = self.this.walk(self.logic, Condition::default(), |w| Ok(w.aligned(p, align)))?;
+        let bad = self.logic.terms().not(aligned);
+        self.require(bad)?;
+        let value = self.value(p)?;
+        let Some(Target::Place { obj, .. }) = self.target(value) else { return Err(UNKNOWN) };
+        let valid = Valid { ptr: p, obj, off: None, bytes, write, bounded: true, home: Home::Any };
+        let fine = Condition { valids: vec![valid], ..Condition::default() };
+        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
+            return Err(UNKNOWN);
+        }
+        self.condition.require_valid(valid);
+        Ok(())
     }
 
     /// The length of a bulk operation, which becomes part of the condition.

@@ -9,6 +9,7 @@ use crate::matching::Matcher;
 use crate::pruner::{Interpolation, Method, Open};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
 use pleach_expr::{TermId, Terms};
+use pleach_ir::Inst;
 use pleach_state::seams::Logic;
 use pleach_state::{ErrorKind, ForkKind, State, Trace};
 use pleach_wp::{Condition, GiveUp, Validity, Walked, Walker};
@@ -105,7 +106,8 @@ impl Interpolation {
                 let (e, condition) = self.walk(logic, psi, |w| w.cross_edge(f, run, inst))?;
                 Ok(self.under(logic, origin, e, condition))
             }
-            ForkKind::Check(_) => {
+            ForkKind::Check(ErrorKind::Overlap) => Err(GiveUp("copies that may overlap")),
+            ForkKind::Check(kind) => {
                 if !psi.possible.is_empty() {
                     return Err(GiveUp("an assumption below a check that may fail"));
                 }
@@ -121,6 +123,10 @@ impl Interpolation {
                     if !matcher.holds(logic, l) {
                         open.push(l);
                     }
+                }
+                let access = matches!(inst, Inst::Load { .. } | Inst::Store { .. });
+                if access && kind != ErrorKind::Misaligned && condition.literals.iter().any(|l| open.contains(l)) {
+                    return Err(GiveUp("an alignment that another check decides"));
                 }
                 condition.literals.retain(|l| !open.contains(l));
                 if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork {

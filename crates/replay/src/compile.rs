@@ -150,7 +150,10 @@ impl Builder<'_> {
             command.arg("-finstrument-functions");
         }
         if sanitized {
-            command.args(["-fsanitize=address,undefined", "-fsanitize-recover=undefined"]);
+            command.args([
+                "-fsanitize=address,undefined,float-cast-overflow",
+                "-fsanitize-recover=undefined,float-cast-overflow",
+            ]);
             // ASan leaves out accesses it takes for safe, those to globals at constant offsets among them.
             if compiler.contains("clang") {
                 command.args(["-mllvm", "-asan-opt=0"]);

@@ -120,6 +120,8 @@ fn address_kinds(text: &str) -> Vec<ErrorKind> {
         vec![DivZero, SignedOverflow]
     } else if starts(&["ILL", "TRAP"]) {
         vec![Unreachable, Abort]
+    } else if text.contains("-param-overlap") {
+        vec![Overlap]
     } else if starts(&["detected memory leaks"]) {
         vec![Leak]
     } else if text.contains("buffer-overflow")
@@ -166,6 +168,16 @@ fn undefined_kinds(text: &str) -> Vec<ErrorKind> {
         vec![Overshift]
     } else if text.starts_with("left shift of") {
         vec![Overshift, SignedOverflow]
+    } else if has("misaligned address") {
+        vec![Misaligned]
+    } else if has("which is not a valid value for type") {
+        vec![InvalidValue]
+    } else if has("variable length array bound") {
+        vec![VlaBound]
+    } else if has("outside the range of representable values") {
+        vec![FloatCast]
+    } else if text.starts_with("passing zero to ") {
+        vec![InvalidBuiltin]
     } else if has("null pointer") {
         vec![Null]
     } else if has("out of bounds for type") || has("insufficient space") {

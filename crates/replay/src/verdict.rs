@@ -129,6 +129,9 @@ pub(crate) fn unseen(predicted: &Prediction, kind: ErrorKind, observed: &Observe
         Leak => "the sanitizer does not count memory that something still seems to point to",
         StackOverflow => "the native stack was large enough",
         BadCall => "the call does no visible harm in a native build",
+        Misaligned => "natively the object lies where the access is aligned",
+        Poison => "a sanitizer sees the operation, and the bitcode has only its result",
+        Uninit => "no sanitizer of this build looks at memory that was never written",
         _ => return compare(predicted, observed),
     };
     Verdict::undetermined(why)

@@ -53,6 +53,22 @@ error_kinds! {
     Overshift => "overshift",
     /// Signed arithmetic overflow.
     SignedOverflow => "signed-overflow",
+    /// An access at an address that the type does not allow.
+    Misaligned => "misaligned",
+    /// A copy between ranges that overlap.
+    Overlap => "overlap",
+    /// A `_Bool` or an enumeration that holds none of its values.
+    InvalidValue => "invalid-value",
+    /// A floating-point value that the integer type does not have.
+    FloatCast => "float-cast",
+    /// A builtin called with an argument it has no result for.
+    InvalidBuiltin => "invalid-builtin",
+    /// A variable-length array whose size is not positive.
+    VlaBound => "vla-bound",
+    /// A constant that the compiler folded from undefined behaviour.
+    Poison => "poison",
+    /// A branch, address or output that depends on memory never written.
+    Uninit => "uninit",
     /// Heap memory lost at exit.
     Leak => "leak",
     /// An `unreachable` instruction was reached.

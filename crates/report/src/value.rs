@@ -107,7 +107,8 @@ pub(crate) fn scalar(ty: &InputType, bytes: &[u8]) -> String {
     match ty {
         InputType::Int { bits, signed, .. } => integer(bytes, *bits, *signed),
         InputType::Char { signed, .. } => integer(bytes, 8, *signed),
-        InputType::Bool => integer(bytes, 1, false),
+        // A byte that is neither 0 nor 1 is shown as it is.
+        InputType::Bool => integer(bytes, 8, false),
         InputType::Float { bits, .. } => float(bytes, *bits),
         InputType::Pointer { .. } => unsigned(bytes).to_string(),
         _ => hex_list(bytes),
@@ -159,7 +160,8 @@ pub(crate) fn to_json(ty: &InputType, bytes: &[u8]) -> Value {
         }
         InputType::Char { signed: true, .. } => json!(bytes[0] as i8),
         InputType::Char { .. } => json!(bytes[0]),
-        InputType::Bool => json!(bytes[0] & 1 == 1),
+        InputType::Bool if bytes[0] > 1 => json!(bytes[0]),
+        InputType::Bool => json!(bytes[0] == 1),
         InputType::Float { bits, .. } => json!(float(bytes, *bits)),
         InputType::Pointer { .. } => json!(render(ty, bytes)),
         InputType::Array { .. } if ty.is_text() => json!(c_string(part(bytes, 0, ty.size()))),

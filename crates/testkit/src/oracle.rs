@@ -22,7 +22,8 @@ pub type Domain = Vec<u16>;
 pub type Outcomes = BTreeMap<Vec<u8>, Outcome>;
 
 /// Undefined behaviour that is an error to the engine too.
-pub const CHECKS: &str = "address,null,integer-divide-by-zero,shift-exponent,unreachable,return";
+pub const CHECKS: &str = "address,null,integer-divide-by-zero,shift-exponent,unreachable,return,\
+                          alignment,bool,enum,builtin,vla-bound,float-cast-overflow";
 
 /// Compiles `source` with the checks and runs it on every input of `domain`.
 pub fn run(source: &Path, domain: &Domain, flags: &[&str]) -> Result<Outcomes, String> {
@@ -137,6 +138,11 @@ fn undefined(text: &str) -> Option<ErrorKind> {
         ("signed integer overflow", SignedOverflow),
         ("left shift of", SignedOverflow),
         ("negation of", SignedOverflow),
+        ("misaligned address", Misaligned),
+        ("which is not a valid value for type", InvalidValue),
+        ("variable length array bound", VlaBound),
+        ("outside the range of representable values", FloatCast),
+        ("passing zero to ", InvalidBuiltin),
         ("null pointer", Null),
         ("unreachable program point", Unreachable),
         ("end of a value-returning function", Unreachable),
@@ -156,6 +162,7 @@ fn address(log: &str) -> Option<ErrorKind> {
         _ if has("use-after") => UseAfterFree,
         _ if has("stack-overflow on") => StackOverflow,
         _ if has("FPE") => DivZero,
+        _ if has("-param-overlap") => Overlap,
         _ if has("overflow") || has("underflow") => {
             if write {
                 OobWrite

@@ -51,6 +51,7 @@ fn goal_of(kind: ErrorKind) -> Option<Goal> {
         DoubleFree | BadFree => Some(Goal::ValidFree),
         Leak => Some(Goal::ValidMemtrack),
         SignedOverflow => Some(Goal::NoOverflow),
+        Misaligned | Overlap | InvalidValue | FloatCast | InvalidBuiltin | VlaBound | Poison | Uninit => None,
         Abort | DivZero | Overshift | Unreachable | StackOverflow | BadCall | LoopLimit | User => None,
     }
 }

@@ -209,6 +209,7 @@ impl Walker<'_> {
         &mut self,
         f: &Function,
         depth: u32,
+        callee: Callee,
         args: Range,
         dsts: Range,
         access: &Access,
@@ -226,7 +227,7 @@ impl Walker<'_> {
                 Ok(())
             }
             Access::Reads { ref reads, ref fixed, ref result } => {
-                self.modelled(f, depth, args, dsts, result)?;
+                self.modelled(f, depth, callee, args, dsts, result)?;
                 for &(index, n) in fixed.iter() {
                     let Some(a) = list.get(index as usize) else { return Err(GiveUp("no argument")) };
                     self.same_as_recorded(f, depth, a.value, a.ty, n)?;
@@ -427,7 +428,11 @@ impl Walker<'_> {
                 if matches!(access, Access::Fill { .. } | Access::FillWithin { .. }) {
                     self.bulk_fill(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
                 } else {
-                    self.bulk_copy(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
+                    let mov = match callee {
+                        Callee::Direct(g) => !self.program.function(g).name.contains("memcpy"),
+                        Callee::Indirect(_) => return Err(GiveUp("a function whose effects are not described")),
+                    };
+                    self.bulk_copy(f, depth, mov, list[0].value, list[1].value, list[2].value, len_width, access)
                 }
             }
             _ => Err(GiveUp("a function whose effects are not described")),

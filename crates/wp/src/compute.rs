@@ -13,6 +13,9 @@ impl Walker<'_> {
     /// machine looks.
     pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Vec<TermId>> {
         let mut out = Vec::new();
+        if let Inst::Check { cond, .. } = *inst {
+            out.push(self.operand(f, depth, cond, 1)?);
+        }
         let Inst::Bin { op, flags: fl, width, a, b, .. } = *inst else { return Ok(out) };
         let overflow = self.check_overflow && fl & flags::NSW != 0;
         match op {

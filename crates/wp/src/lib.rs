@@ -10,6 +10,7 @@ mod lengths;
 mod live;
 pub mod loc;
 mod memory;
+mod obligations;
 mod somewhere;
 mod sum;
 pub mod transformer;

@@ -14,7 +14,7 @@ impl Walker<'_> {
         &mut self,
         f: &Function,
         depth: u32,
-        ty: Ty,
+        (ty, align): (Ty, u8),
         dst: Slot,
         ptr: Opnd,
         access: &Access,
@@ -33,6 +33,7 @@ impl Walker<'_> {
                 } else {
                     let p = self.pointer(f, depth, ptr)?;
                     self.valid_unless_evident(p, obj, Some(off), bytes, false);
+                    self.require_aligned(p, align);
                 }
                 Ok(())
             }
@@ -47,10 +48,12 @@ impl Walker<'_> {
                     self.pin_to_word(Pin { size: Some(size), ..Pin::new(p, obj, None) }, bytes);
                 }
                 self.valid_unless_evident(p, obj, None, bytes, false);
+                self.require_aligned(p, align);
                 Ok(())
             }
             Access::Among { ref objects, ref links } => {
                 let p = self.pointer(f, depth, ptr)?;
+                self.require_aligned(p, align);
                 if needed {
                     let value = self.read_among(p, objects, bytes)?;
                     let w = self.width(ty);
@@ -68,7 +71,7 @@ impl Walker<'_> {
         &mut self,
         f: &Function,
         depth: u32,
-        ty: Ty,
+        (ty, align): (Ty, u8),
         ptr: Opnd,
         value: Opnd,
         access: &Access,
@@ -88,6 +91,7 @@ impl Walker<'_> {
                     self.pin(p, obj, Some(off), bytes, true)?;
                 } else {
                     self.valid_unless_evident(p, obj, Some(off), bytes, true);
+                    self.require_aligned(p, align);
                 }
                 Ok(())
             }
@@ -103,9 +107,11 @@ impl Walker<'_> {
                     }
                 }
                 self.valid_unless_evident(p, obj, None, bytes, true);
+                self.require_aligned(p, align);
                 Ok(())
             }
             Access::Among { ref objects, ref links } => {
+                self.require_aligned(p, align);
                 if looks {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
@@ -333,7 +339,9 @@ impl Walker<'_> {
                 continue;
             }
             let w = self.terms.pointer_bits;
-            let any = self.locs.unknown(self.terms, w);
+            // Objects lie at multiples of 16.
+            let (high, low) = (self.locs.unknown(self.terms, w - 4), self.terms.constant(4, 0));
+            let any = self.terms.concat(high, low);
             let map: FxHashMap<TermId, TermId> = [(base, any)].into_iter().collect();
             let general = self.terms.substitute(l, &map);
             let low = self.terms.constant(w, 0x10000);
@@ -376,6 +384,7 @@ impl Walker<'_> {
         &mut self,
         f: &Function,
         depth: u32,
+        mov: bool,
         dst: Opnd,
         src: Opnd,
         len: Opnd,
@@ -384,10 +393,16 @@ impl Walker<'_> {
     ) -> Walked<()> {
         let (d, s) = (self.pointer(f, depth, dst)?, self.pointer(f, depth, src)?);
         if let Access::CopyUpTo { .. } = access {
-            return self.copied_up_to(f, depth, (d, s), (len, len_width), access);
+            self.copied_up_to(f, depth, (d, s), (len, len_width), access)?;
+        } else {
+            let n = self.copied(d, s, access)?;
+            self.length(f, depth, len, len_width, n)?;
         }
-        let n = self.copied(d, s, access)?;
-        self.length(f, depth, len, len_width, n)
+        if mov {
+            return Ok(());
+        }
+        let n = self.operand(f, depth, len, len_width)?;
+        self.require_disjoint(d, s, n, access)
     }
 
     /// So many bytes were copied.

@@ -97,17 +97,17 @@ impl Walker<'_> {
                     }
                     self.entered(f, run.depth, *callee, *args, inner.func, &copies)?;
                 }
-                Inst::Call { args, dsts, .. } => {
+                Inst::Call { callee, args, dsts } => {
                     let access = pop()?.clone();
-                    self.modelled(f, run.depth, *args, *dsts, &access)?;
+                    self.modelled(f, run.depth, *callee, *args, *dsts, &access)?;
                 }
-                Inst::Load { ty, dst, ptr, .. } => {
+                Inst::Load { ty, align, dst, ptr, .. } => {
                     let access = pop()?.clone();
-                    self.load(f, run.depth, *ty, *dst, *ptr, &access)?;
+                    self.load(f, run.depth, (*ty, *align), *dst, *ptr, &access)?;
                 }
-                Inst::Store { ty, ptr, value, .. } => {
+                Inst::Store { ty, align, ptr, value, .. } => {
                     let access = pop()?.clone();
-                    self.store(f, run.depth, *ty, *ptr, *value, &access)?;
+                    self.store(f, run.depth, (*ty, *align), *ptr, *value, &access)?;
                 }
                 Inst::Alloca { dst, size, count, count_width, .. } => {
                     let Access::Alloc { obj, size: bytes, zeroed } = *pop()? else {
@@ -125,9 +125,9 @@ impl Walker<'_> {
                     Access::ScopeEnd { obj } => self.scope_ended(f, run.depth, *local, obj)?,
                     _ => return Err(GiveUp("the end of a scope that did not begin")),
                 },
-                Inst::MemCopy { dst, src, len, len_width, .. } => {
+                Inst::MemCopy { mov, dst, src, len, len_width } => {
                     let access = pop()?.clone();
-                    self.bulk_copy(f, run.depth, *dst, *src, *len, *len_width, &access)?;
+                    self.bulk_copy(f, run.depth, *mov, *dst, *src, *len, *len_width, &access)?;
                 }
                 Inst::MemSet { dst, byte, len, len_width } => {
                     let access = pop()?.clone();
@@ -472,6 +472,10 @@ impl<'a> Walker<'a> {
     pub fn checks_at(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Condition> {
         let mut c = Condition { literals: self.check_of(f, depth, inst)?, ..Condition::default() };
         if let Some((ptr, bytes, write)) = self.access_of(f, depth, inst)? {
+            if let Inst::Load { align, .. } | Inst::Store { align, .. } = *inst {
+                let aligned = self.aligned(ptr, align);
+                c.require(aligned);
+            }
             c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true, home: Home::Any });
         }
         Ok(c)

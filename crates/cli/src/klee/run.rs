@@ -10,7 +10,7 @@ use crate::libc::{self, Need};
 use crate::scratch::Scratch;
 use pleach_exec::{Branches, Entry, ExecConfig, Externals, Given, Machine, Shares, Tell, Uninit};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
-use pleach_ir::Program;
+use pleach_ir::{CheckKind, Program};
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
@@ -341,7 +341,10 @@ fn load(line: &CommandLine, program: &Path, scratch: &Scratch, out: &Path) -> Re
         assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),
         ..pleach_load::Options::default()
     };
-    Ok(pleach_load::load(&options)?)
+    let mut program = pleach_load::load(&options)?;
+    // What KLEE does not look for.
+    program.drop_checks(&[CheckKind::FloatCast, CheckKind::Poison], |_| true);
+    Ok(program)
 }
 
 fn limits(line: &CommandLine) -> Result<Limits, CliError> {
@@ -371,6 +374,8 @@ fn kinds(name: &str) -> Result<&'static [ErrorKind], CliError> {
         "Assert" => &[K::Assert],
         "Free" => &[K::BadFree],
         "Overflow" => &[K::SignedOverflow],
+        "InvalidBuiltin" => &[K::InvalidBuiltin],
+        "InvalidLoad" => &[K::InvalidValue],
         "Ptr" => &[K::OobRead, K::OobWrite, K::Null, K::UseAfterFree, K::DoubleFree],
         "ReadOnly" => &[K::Readonly],
         "ReportError" => &[K::DivZero, K::Overshift, K::User],
@@ -379,12 +384,10 @@ fn kinds(name: &str) -> Result<&'static [ErrorKind], CliError> {
         "BadVectorAccess"
         | "Model"
         | "External"
-        | "InvalidBuiltin"
         | "ImplicitTruncation"
         | "ImplicitConversion"
         | "UnreachableCall"
         | "MissingReturn"
-        | "InvalidLoad"
         | "NullableAttribute"
         | "FunctionTypeMismatch" => &[],
         other => return Err(CliError::Usage(format!("--exit-on-error-type: unknown type `{other}`"))),

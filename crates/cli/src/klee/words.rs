@@ -66,6 +66,11 @@ fn of_error(error: &ProgramError) -> Words {
             words("llvm.abs called with poison and INT_MIN", "exec.err")
         }
         (ErrorKind::SignedOverflow, _) => words(&error.message, "overflow.err"),
+        (ErrorKind::InvalidBuiltin, _) => words(&error.message, "invalid_builtin_use.err"),
+        (ErrorKind::InvalidValue, _) => words(&error.message, "invalid_load.err"),
+        (ErrorKind::Misaligned | ErrorKind::VlaBound | ErrorKind::Overlap, _) => words(&error.message, "ptr.err"),
+        (ErrorKind::FloatCast, _) => words(&error.message, "overflow.err"),
+        (ErrorKind::Poison | ErrorKind::Uninit, _) => words(&error.message, "exec.err"),
         (ErrorKind::Leak | ErrorKind::LoopLimit | ErrorKind::User, _) => words(&error.message, "user.err"),
     }
 }

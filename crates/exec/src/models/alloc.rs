@@ -4,6 +4,7 @@ use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Attempt, Flow, Step};
 use crate::machine::Machine;
+use crate::overlap::Overlap;
 use pleach_expr::base_range;
 use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, Detail, End, ErrorKind, State};
@@ -193,7 +194,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let mut kept = 0;
     if let Some(old) = old {
         kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
-        m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), Value::Int(kept), 64)?;
+        m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), (Value::Int(kept), 64), Overlap::Allowed)?;
         st.memory.free(old);
     }
     st.trace.accesses.truncate(mark);
@@ -210,7 +211,8 @@ fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let w = call.width(m, 2);
-    m.copy_bytes(st, call.arg(0), call.arg(1), call.arg(2), w)?;
+    let overlap = m.may_overlap(!call.name.contains("memcpy"));
+    m.copy_bytes(st, call.arg(0), call.arg(1), (call.arg(2), w), overlap)?;
     call.give(st, call.arg(0));
     Ok(())
 }

@@ -13,7 +13,6 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "abort" => abort_by_signal,
         "__pleach_aborted" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
-        "llvm.ubsantrap.shift" => shift_overflow,
         "__assert_fail" | "__assert_rtn" | "__assert" | "_assert" | "__assert_perror_fail" => assert_fail,
         "exit" | "quick_exit" => exit,
         "_exit" | "_Exit" => immediate_exit,
@@ -56,11 +55,6 @@ fn rust_panic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         ErrorKind::Abort,
         kind.map_or("the program panics".into(), |k| format!("the program panics ({k})")),
     ))
-}
-
-/// The compiler checked a left shift of a signed value.
-fn shift_overflow(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
-    Err(Flow::error(ErrorKind::SignedOverflow, "signed overflow in a left shift"))
 }
 
 pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {

@@ -44,7 +44,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 /// `klee_get_errno()`: without the C library the one number, else anything, as it may be before a call of KLEE's.
 fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let v = match m.program.library {
-        false => m.read(st, Value::ptr(m.errno_object(), 0), 4)?,
+        false => m.read(st, Value::ptr(m.errno_object(), 0), 4, 0)?,
         true => Value::Term(m.environment_value(st, 32)),
     };
     call.give(st, v);

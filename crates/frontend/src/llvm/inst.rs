@@ -91,6 +91,16 @@ impl<'m> Inst<'m> {
         // SAFETY: an instruction.
         unsafe { !LLVMIsATerminatorInst(self.raw()).is_null() }
     }
+    /// Put in by a sanitizer.
+    pub fn is_nosanitize(self) -> bool {
+        const NAME: &str = "nosanitize";
+        // SAFETY: an instruction; the name is valid for its length, and the context is the instruction's own.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            let kind = LLVMGetMDKindIDInContext(context, NAME.as_ptr().cast(), NAME.len() as u32);
+            LLVMHasMetadata(self.raw()) != 0 && !LLVMGetMetadata(self.raw(), kind).is_null()
+        }
+    }
     pub fn location(self) -> Option<Meta<'m>> {
         // SAFETY: an instruction; null when it has none.
         unsafe { Meta::from_raw(debuginfo::LLVMInstructionGetDebugLoc(self.raw())) }

@@ -93,6 +93,11 @@ impl<'m> Value<'m> {
         unsafe { LLVMIsConstant(self.raw) != 0 }
     }
 
+    pub fn is_poison(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { LLVMIsPoison(self.raw) != 0 }
+    }
+
     /// A constant of which every bit is zero.
     pub fn is_zero(self) -> bool {
         // SAFETY: the value is live.
@@ -284,7 +289,9 @@ impl<'m> Value<'m> {
 
     /// Of a global or an alloca; 0 when left to the target.
     pub fn alignment(self) -> u32 {
-        let has_one = matches!(self.kind(), ValueKind::Global) || self.opcode() == Some(Opcode::LLVMAlloca);
+        use Opcode::{LLVMAlloca, LLVMLoad, LLVMStore};
+        let access = self.as_inst().is_some() && matches!(self.opcode(), Some(LLVMAlloca | LLVMLoad | LLVMStore));
+        let has_one = matches!(self.kind(), ValueKind::Global) || access;
         // SAFETY: a kind of value that has an alignment.
         if has_one { unsafe { LLVMGetAlignment(self.raw) } } else { 0 }
     }
@@ -396,6 +403,12 @@ impl<'m> Block<'m> {
             // SAFETY: as above.
             unsafe { Value::from_raw(LLVMGetNextInstruction(i.value().raw())) }.and_then(Inst::new)
         })
+    }
+    /// Only one edge leads here, and nobody takes the address.
+    pub fn has_one_use(self) -> bool {
+        // SAFETY: a live block.
+        let value: Option<Value<'m>> = unsafe { Value::from_raw(LLVMBasicBlockAsValue(self.raw)) };
+        value.is_some_and(|v| v.users().take(2).count() == 1)
     }
     pub fn terminator(self) -> Option<Inst<'m>> {
         // SAFETY: a live block; null when it has none.

@@ -12,11 +12,11 @@ impl<'m> Lowering<'_, 'm> {
         let ty = self.unit.layouts.scalar(value.ty())?;
         let (ptr, value) = (self.operand(place)?, self.operand(value)?);
         let old = self.slot(ty);
-        self.push(ir::Inst::Load { ty, volatile, dst: old, ptr });
+        self.push(ir::Inst::Load { ty, volatile, align: 0, dst: old, ptr });
         let old = Opnd::slot(old);
         let op = inst.rmw_op().ok_or_else(|| Unsupported::new("atomicrmw"))?;
         let value = self.updated(op, ty, old, value)?;
-        self.push(ir::Inst::Store { ty, volatile, ptr, value });
+        self.push(ir::Inst::Store { ty, volatile, align: 0, ptr, value });
         Ok(one(old))
     }
 
@@ -69,12 +69,12 @@ impl<'m> Lowering<'_, 'm> {
         let ty = self.unit.layouts.scalar(new.ty())?;
         let (ptr, expected, new) = (self.operand(place)?, self.operand(expected)?, self.operand(new)?);
         let old = self.slot(ty);
-        self.push(ir::Inst::Load { ty, volatile, dst: old, ptr });
+        self.push(ir::Inst::Load { ty, volatile, align: 0, dst: old, ptr });
         let old = Opnd::slot(old);
         let width = self.bits(ty);
         let same = self.cmp(CmpOp::Eq, width, old, expected);
         let value = self.select(ty, same, new, old);
-        self.push(ir::Inst::Store { ty, volatile, ptr, value });
+        self.push(ir::Inst::Store { ty, volatile, align: 0, ptr, value });
         Ok([old, same].into_iter().collect())
     }
 }

@@ -58,7 +58,7 @@ impl<'m> Lowering<'_, 'm> {
                 let ty = Ty::Int(8 * word.min(size - at) as u16);
                 let ptr = self.offset(from, at);
                 let dst = self.slot(ty);
-                self.push(ir::Inst::Load { ty, volatile: false, dst, ptr });
+                self.push(ir::Inst::Load { ty, volatile: false, align: 0, dst, ptr });
                 args.push(Arg { value: Opnd::slot(dst), ty, byval: 0 });
             }
             return Ok(true);

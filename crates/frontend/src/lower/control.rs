@@ -37,6 +37,9 @@ impl<'m> Lowering<'_, 'm> {
     }
 
     fn branch(&mut self, inst: Inst<'m>, from: Block<'m>) -> Lowered<()> {
+        if let Some(check) = super::checks::check_of(from) {
+            return self.check(check);
+        }
         match (inst.condition(), inst.successors().as_slice()) {
             (Some(cond), [then, otherwise]) => {
                 let cond = self.operand(cond)?;

@@ -39,6 +39,10 @@ pub(crate) struct Lowering<'u, 'm> {
     pub scoped: FxHashMap<Value<'m>, (Slot, Option<Inst>)>,
     /// slots written more than once: promoted and scoped locals, phi nodes
     pub mutable: Vec<bool>,
+    /// computed only for checks that are dropped
+    pub dropped: FxHashSet<Value<'m>>,
+    /// arithmetic whose check is dropped
+    pub unchecked: FxHashSet<Value<'m>>,
     /// whether an optimiser was at work
     pub optimised: bool,
     consts: FxHashMap<Const, u32>,
@@ -47,7 +51,8 @@ pub(crate) struct Lowering<'u, 'm> {
 impl<'u, 'm> Lowering<'u, 'm> {
     pub fn new(unit: &'u mut Unit<'m>, function: Function<'m>, out: ir::Function) -> Lowering<'u, 'm> {
         let blocks = unit.block_ids(function).clone();
-        let code = blocks.iter().map(|_| Code::default()).collect();
+        let count = blocks.values().map(|b| b.index() + 1).max().unwrap_or(0);
+        let code = (0..count).map(|_| Code::default()).collect();
         let mutable = vec![false; out.slots.len()];
         Lowering {
             span: out.span,
@@ -62,6 +67,8 @@ impl<'u, 'm> Lowering<'u, 'm> {
             promoted: FxHashMap::default(),
             scoped: FxHashMap::default(),
             mutable,
+            dropped: FxHashSet::default(),
+            unchecked: FxHashSet::default(),
             optimised: false,
             consts: FxHashMap::default(),
         }

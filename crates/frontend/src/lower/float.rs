@@ -98,6 +98,13 @@ impl<'m> Lowering<'_, 'm> {
         let a = self.nth(v, 0)?;
         let (from, to) = (self.leaf_types(a)?, self.leaf_types(v)?);
         let leaves = self.operands(a)?;
-        Ok(leaves.into_iter().zip(from.iter().zip(to.iter())).map(|(a, (f, t))| self.fcast(op, *f, *t, a)).collect())
+        let mut out = Leaves::new();
+        for (a, (f, t)) in leaves.into_iter().zip(from.iter().zip(to.iter())) {
+            out.push(match op {
+                FCastOp::ToSigned | FCastOp::ToUnsigned => self.float_to_int(op, *f, *t, a)?,
+                _ => self.fcast(op, *f, *t, a),
+            });
+        }
+        Ok(out)
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, options: &Options)
     lowering.bind_params();
     let variables = lowering.read_variables(options.passed_params);
     lowering.optimised = promote::is_optimised(f);
+    lowering.find_dropped_checks();
     // What a function that calls `setjmp` changes must be found changed after the jump.
     if options.promote && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
         promote::promote(&mut lowering, &variables, !options.passed_params);
@@ -92,8 +93,11 @@ impl<'m> Lowering<'_, 'm> {
             if self.debug_only(inst, id) {
                 continue;
             }
-            // Marks of scopes are no code of the program.
-            let mark = promote::lifetime_mark(inst).is_some();
+            if self.dropped.contains(&inst.value()) {
+                continue;
+            }
+            // Marks of scopes and checks are no code of the program.
+            let mark = promote::lifetime_mark(inst).is_some() || inst.is_nosanitize() && !checked_arithmetic(inst);
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
                 if !mark && spans.last() != Some(&span) {
@@ -106,13 +110,14 @@ impl<'m> Lowering<'_, 'm> {
             weight += u32::from(!mark);
             self.instruction(inst, block, variables);
         }
-        spans.sort_unstable_by_key(|s| (s.file, s.line, s.column));
-        spans.dedup();
         let n = self.code.len();
         self.out.block_spans.resize(n, Vec::new());
         self.out.block_weight.resize(n, 0);
-        self.out.block_spans[id.index()] = spans;
-        self.out.block_weight[id.index()] = weight;
+        let all = &mut self.out.block_spans[id.index()];
+        all.extend(spans);
+        all.sort_unstable_by_key(|s| (s.file, s.line, s.column));
+        all.dedup();
+        self.out.block_weight[id.index()] += weight;
     }
 
     /// Debug intrinsics leave no code; labels are noted.
@@ -129,6 +134,7 @@ impl<'m> Lowering<'_, 'm> {
 
     /// Lowers one instruction; what cannot be lowered becomes the end of the paths that reach it.
     fn instruction(&mut self, inst: Inst<'m>, block: Block<'m>, variables: &super::promote::Variables<'m>) {
+        self.check_poison(inst, block);
         let mark = self.mark();
         let result = if inst.is_terminator() {
             self.terminator(inst, block)
@@ -204,6 +210,12 @@ impl<'m> Lowering<'_, 'm> {
         }
         self.out
     }
+}
+
+/// An addition, subtraction or multiplication that a sanitizer checks.
+fn checked_arithmetic(inst: Inst<'_>) -> bool {
+    let called = if inst.opcode() == Opcode::LLVMCall { inst.called() } else { None };
+    called.and_then(Value::as_function).is_some_and(|f| f.name().contains(".with.overflow."))
 }
 
 /// `LLVMCallBr` → `callbr`

@@ -3,10 +3,7 @@
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering, one};
 use crate::llvm::{Inst, Value, ValueKind};
-use pleach_ir::{self as ir, Arg, Callee, CmpOp, Opnd, ScalarFn, Slot, Ty};
-
-/// The number of this check among those of clang's sanitizer for undefined behaviour.
-const SHIFT_OUT_OF_BOUNDS: u64 = 20;
+use pleach_ir::{self as ir, Arg, BinOp, Callee, CmpOp, Opnd, ScalarFn, Slot, Ty, flags};
 
 /// Without meaning for execution.
 const DROPPED: &[&str] = &[
@@ -65,6 +62,16 @@ fn overflow_fn(name: &str) -> Option<ScalarFn> {
     })
 }
 
+/// The operation whose overflow is undefined.
+fn signed_operation(op: ScalarFn) -> Option<BinOp> {
+    Some(match op {
+        ScalarFn::SAddOverflow => BinOp::Add,
+        ScalarFn::SSubOverflow => BinOp::Sub,
+        ScalarFn::SMulOverflow => BinOp::Mul,
+        _ => return None,
+    })
+}
+
 /// Element-wise functions on integers and how many of their arguments count.
 fn integer_fn(name: &str) -> Option<(ScalarFn, usize)> {
     Some(match name {
@@ -109,10 +116,20 @@ impl<'m> Lowering<'_, 'm> {
             return self.operands(arg(0)?);
         }
         if let Some(op) = overflow_fn(base) {
-            return self.with_overflow(op, arg(0)?, arg(1)?);
+            let unchecked = self.unchecked.contains(&inst.value());
+            return match signed_operation(op).filter(|_| unchecked) {
+                Some(op) => self.signed_arithmetic(op, arg(0)?, arg(1)?),
+                None => self.with_overflow(op, arg(0)?, arg(1)?),
+            };
         }
         if base == "abs" && arg(1)?.as_u64() == Some(1) {
             self.check_abs(arg(0)?)?;
+        }
+        if let "ctlz" | "cttz" = base
+            && arg(1)?.as_u64() == Some(1)
+            && !self.is_nonzero(inst, arg(0)?)
+        {
+            return self.count_zeros(if base == "ctlz" { ScalarFn::Ctlz } else { ScalarFn::Cttz }, arg(0)?);
         }
         if let Some((op, count)) = integer_fn(base) {
             return self.elementwise(op, args.get(..count).ok_or_else(unsupported)?);
@@ -149,10 +166,10 @@ impl<'m> Lowering<'_, 'm> {
                 let cond = self.operand(arg(0)?)?;
                 self.effect(ir::Inst::Assume { cond })
             }
-            // What `-fsanitize=shift-base` makes of a left shift whose result does not fit.
-            "ubsantrap" if arg(0)?.as_u64() == Some(SHIFT_OUT_OF_BOUNDS) => {
-                let trap = self.unit.declare_named("llvm.ubsantrap.shift");
-                Ok(self.emit_call(Callee::Direct(trap), Vec::new(), &[]))
+            // A check that is no branch around a trap any more.
+            "ubsantrap" if let Some(kind) = super::checks::kind_of_trap(inst) => {
+                let cond = self.int(1, 0);
+                self.effect(ir::Inst::Check { kind, cond })
             }
             "trap" | "debugtrap" | "ubsantrap" => {
                 let trap = self.unit.declare_named("llvm.trap");
@@ -223,6 +240,20 @@ impl<'m> Lowering<'_, 'm> {
         Ok(())
     }
 
+    /// Zeros of a number that is not 0; of 0 there may be any number.
+    fn count_zeros(&mut self, op: ScalarFn, of: Value<'m>) -> Lowered<Leaves> {
+        let (types, lanes) = (self.leaf_types(of)?, self.operands(of)?);
+        let mut out = Leaves::new();
+        for (ty, lane) in types.iter().zip(lanes) {
+            let width = self.bits(*ty);
+            let zero = self.int(width, 0);
+            let some = self.cmp(CmpOp::Ne, width, lane, zero);
+            let (count, any) = (self.scalar_fn(op, *ty, &[lane]), self.undef(*ty));
+            out.push(self.select(*ty, some, count, any));
+        }
+        Ok(out)
+    }
+
     /// −1, 0 or 1.
     fn three_way(&mut self, inst: Inst<'m>, a: Value<'m>, b: Value<'m>, signed: bool) -> Lowered<Leaves> {
         let (types, results) = (self.leaf_types(a)?, self.leaf_types(inst.value())?);
@@ -248,12 +279,12 @@ impl<'m> Lowering<'_, 'm> {
             let table = self.constant(ir::Const::Addr { symbol: ir::Symbol::Global(table), addend: 0 });
             let ptr = self.scaled(table, offset, width, 2);
             let dst = self.slot(Ty::Ptr);
-            self.push(ir::Inst::Load { ty: Ty::Ptr, volatile: false, dst, ptr });
+            self.push(ir::Inst::Load { ty: Ty::Ptr, volatile: false, align: 0, dst, ptr });
             return Ok(one(Opnd::slot(dst)));
         }
         let ptr = self.indexed(base, offset, width);
         let dst = self.slot(Ty::Int(32));
-        self.push(ir::Inst::Load { ty: Ty::Int(32), volatile: false, dst, ptr });
+        self.push(ir::Inst::Load { ty: Ty::Int(32), volatile: false, align: 0, dst, ptr });
         Ok(one(self.indexed(base, Opnd::slot(dst), 32)))
     }
 
@@ -306,6 +337,15 @@ impl<'m> Lowering<'_, 'm> {
             out.push(self.scalar_fn(op, *ty, &lane));
         }
         Ok(out)
+    }
+
+    /// What a check of the compiler was about is checked where it is executed: the result, and no overflow.
+    fn signed_arithmetic(&mut self, op: BinOp, a: Value<'m>, b: Value<'m>) -> Lowered<Leaves> {
+        let types = self.leaf_types(a)?;
+        let (a, b) = (self.operand(a)?, self.operand(b)?);
+        let [ty] = *types else { return Err(Unsupported::new("checked arithmetic on vectors")) };
+        let result = self.bin_into(op, flags::NSW, ty, a, b);
+        Ok(Leaves::from_slice(&[result, self.int(1, 0)]))
     }
 
     /// The results of all lanes, then the overflow bits of all lanes.

@@ -158,7 +158,7 @@ impl<'m> Lowering<'_, 'm> {
         for (i, ty) in types.iter().enumerate() {
             let ptr = self.place_if(mask[i], places[i])?;
             let dst = self.slot(*ty);
-            self.push(ir::Inst::Load { ty: *ty, volatile: false, dst, ptr });
+            self.push(ir::Inst::Load { ty: *ty, volatile: false, align: 0, dst, ptr });
             out.push(self.select(*ty, mask[i], Opnd::slot(dst), otherwise[i]));
         }
         Ok(out)
@@ -169,7 +169,7 @@ impl<'m> Lowering<'_, 'm> {
         let (mask, values) = (self.operands(mask)?, self.operands(values)?);
         for (i, ty) in types.iter().enumerate() {
             let ptr = self.place_if(mask[i], places[i])?;
-            self.push(ir::Inst::Store { ty: *ty, volatile: false, ptr, value: values[i] });
+            self.push(ir::Inst::Store { ty: *ty, volatile: false, align: 0, ptr, value: values[i] });
         }
         Ok(Leaves::new())
     }

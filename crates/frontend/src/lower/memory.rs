@@ -45,17 +45,17 @@ impl<'m> Lowering<'_, 'm> {
             return Ok(one(Opnd::slot(dst)));
         }
         let ptr = self.operand(place)?;
-        self.load_leaves(inst.ty(), ptr, inst.is_volatile())
+        self.load_leaves(inst.ty(), ptr, inst.is_volatile(), alignment(inst))
     }
 
     /// Reads a value of any type, leaf by leaf.
-    pub fn load_leaves(&mut self, ty: Type<'m>, ptr: Opnd, volatile: bool) -> Lowered<Leaves> {
+    pub fn load_leaves(&mut self, ty: Type<'m>, ptr: Opnd, volatile: bool, align: u8) -> Lowered<Leaves> {
         let leaves = self.unit.layouts.leaves(ty)?;
         if shares_bytes(&leaves, ty) {
             let types = self.leaf_types_of(ty)?;
             let total = Ty::Int(self.total_bits(&types)?);
             let dst = self.slot(total);
-            self.push(ir::Inst::Load { ty: total, volatile, dst, ptr });
+            self.push(ir::Inst::Load { ty: total, volatile, align, dst, ptr });
             return self.unpack(Opnd::slot(dst), &types);
         }
         let offsets = byte_offsets(&leaves, ty)?;
@@ -63,7 +63,9 @@ impl<'m> Lowering<'_, 'm> {
         for (leaf, offset) in leaves.iter().zip(offsets) {
             let at = self.offset(ptr, offset);
             let dst = self.slot(leaf.ty);
-            self.push(ir::Inst::Load { ty: leaf.ty, volatile, dst, ptr: at });
+            // The others lie where they do because the first does.
+            let align = if offset == 0 { align } else { 0 };
+            self.push(ir::Inst::Load { ty: leaf.ty, volatile, align, dst, ptr: at });
             out.push(Opnd::slot(dst));
         }
         Ok(out)
@@ -79,10 +81,10 @@ impl<'m> Lowering<'_, 'm> {
             return Ok(Leaves::new());
         }
         let ptr = self.operand(place)?;
-        self.store_leaves(value, ptr, inst.is_volatile())
+        self.store_leaves(value, ptr, inst.is_volatile(), alignment(inst))
     }
 
-    fn store_leaves(&mut self, value: Value<'m>, ptr: Opnd, volatile: bool) -> Lowered<Leaves> {
+    fn store_leaves(&mut self, value: Value<'m>, ptr: Opnd, volatile: bool, align: u8) -> Lowered<Leaves> {
         let ty = value.ty();
         let leaves = self.unit.layouts.leaves(ty)?;
         let values = self.operands(value)?;
@@ -90,16 +92,22 @@ impl<'m> Lowering<'_, 'm> {
             let types = self.leaf_types_of(ty)?;
             let total = Ty::Int(self.total_bits(&types)?);
             let value = self.pack(&types, &values)?;
-            self.push(ir::Inst::Store { ty: total, volatile, ptr, value });
+            self.push(ir::Inst::Store { ty: total, volatile, align, ptr, value });
             return Ok(Leaves::new());
         }
         let offsets = byte_offsets(&leaves, ty)?;
         for ((leaf, offset), value) in leaves.iter().zip(offsets).zip(values) {
             let ptr = self.offset(ptr, offset);
-            self.push(ir::Inst::Store { ty: leaf.ty, volatile, ptr, value });
+            let align = if offset == 0 { align } else { 0 };
+            self.push(ir::Inst::Store { ty: leaf.ty, volatile, align, ptr, value });
         }
         Ok(Leaves::new())
     }
+}
+
+/// The power of two that an access needs its address to be a multiple of. Objects lie at multiples of 16, so that more cannot be said.
+fn alignment(inst: Inst<'_>) -> u8 {
+    inst.value().alignment().max(1).ilog2().min(4) as u8
 }
 
 /// Vectors of bits and the like: lanes without bytes of their own.

@@ -151,9 +151,9 @@ impl<'m> Unit<'m> {
         }
     }
 
-    /// The blocks of `f` by position.
+    /// The blocks of `f` by position; those on both sides of a check are one.
     pub fn block_ids(&mut self, f: Function<'m>) -> &FxHashMap<Block<'m>, BlockId> {
-        self.blocks.entry(f).or_insert_with(|| f.blocks().enumerate().map(|(i, b)| (b, BlockId::new(i))).collect())
+        self.blocks.entry(f).or_insert_with(|| super::checks::number_blocks(f))
     }
 
     /// Forgets what only the body of `f` needed.

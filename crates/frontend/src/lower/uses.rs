@@ -27,6 +27,7 @@ pub(crate) fn map_uses(inst: &mut Inst, f: &mut Function, map: &mut impl FnMut(O
         | Inst::VaArg { list: a, .. }
         | Inst::StackRestore { mark: a }
         | Inst::ScopeEnd { local: a }
+        | Inst::Check { cond: a, .. }
         | Inst::Assume { cond: a } => *a = map(*a),
         Inst::Select { cond, a, b, .. }
         | Inst::MemCopy { dst: cond, src: a, len: b, .. }

@@ -252,7 +252,7 @@ impl Machine<'_> {
                 let (d, from) = (get!(dst) as usize, get!(src) as usize);
                 self.memory.copy_within(from..from + 24, d);
             }
-            Inst::VaEnd { .. } | Inst::Assume { .. } => {}
+            Inst::VaEnd { .. } | Inst::Assume { .. } | Inst::Check { .. } => {}
             Inst::StackSave { dst } => s[dst.index()] = self.top.into(),
             Inst::ScopeEnd { .. } => {}
             Inst::StackRestore { mark } => self.top = get!(mark) as u64,

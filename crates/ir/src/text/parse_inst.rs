@@ -67,8 +67,8 @@ impl Cursor {
             "freeze" => Inst::Freeze { ty: self.ty()?, dst, a: self.opnd(body)? },
             "undef" => Inst::Undef { dst },
             "load" => {
-                let volatile = self.eat_word("volatile");
-                Inst::Load { ty: self.ty()?, volatile, dst, ptr: self.opnd(body)? }
+                let (volatile, align) = self.access()?;
+                Inst::Load { ty: self.ty()?, volatile, align, dst, ptr: self.opnd(body)? }
             }
             "gep" => self.gep(body, dst)?,
             "alloca" => {
@@ -99,10 +99,10 @@ impl Cursor {
     fn no_result(&mut self, word: &str, body: &mut Body) -> Parsed<Inst> {
         Ok(match word {
             "store" => {
-                let volatile = self.eat_word("volatile");
+                let (volatile, align) = self.access()?;
                 let ty = self.ty()?;
                 let [ptr, value] = self.opnds(body)?;
-                Inst::Store { ty, volatile, ptr, value }
+                Inst::Store { ty, volatile, align, ptr, value }
             }
             "memcpy" | "memmove" => {
                 let [dst, src] = self.opnds(body)?;
@@ -123,6 +123,7 @@ impl Cursor {
             "stack_restore" => Inst::StackRestore { mark: self.opnd(body)? },
             "scope_end" => Inst::ScopeEnd { local: self.opnd(body)? },
             "assume" => Inst::Assume { cond: self.opnd(body)? },
+            "check" => Inst::Check { kind: self.op()?, cond: self.opnd(body)? },
             "unsupported" => Inst::Unsupported { name: body.name(self.string()?) },
             "jump" => Inst::Jump { edge: self.edge(body)? },
             "branch" => {
@@ -173,6 +174,12 @@ impl Cursor {
         })?;
         let default = push_all(&mut body.f.edges, vec![default]).start;
         Ok(Inst::Switch { width, value, default, cases: push_all(&mut body.f.cases, cases) })
+    }
+
+    /// What an access says before its type.
+    fn access(&mut self) -> Parsed<(bool, u8)> {
+        let volatile = self.eat_word("volatile");
+        Ok((volatile, if self.eat_word("align") { self.int()? } else { 0 }))
     }
 
     fn promises(&mut self) -> u8 {

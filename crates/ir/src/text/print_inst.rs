@@ -16,7 +16,10 @@ fn pool<T>(all: &[T], r: Range) -> &[T] {
 impl Printer<'_> {
     pub(super) fn inst(&self, f: &Function, inst: &Inst) -> String {
         let o = |x| self.opnd(f, x);
-        let access = |v: bool| if v { "volatile " } else { "" };
+        let access = |volatile: bool, align: u8| {
+            let align = if align > 0 { format!("align {align} ") } else { String::new() };
+            format!("{}{align}", if volatile { "volatile " } else { "" })
+        };
         match *inst {
             Inst::Bin { op, flags, width, dst, a, b } => {
                 format!("%{} = {} {}i{width} {}, {}", dst.0, op.word(), promises(flags), o(a), o(b))
@@ -31,11 +34,11 @@ impl Printer<'_> {
             Inst::Mov { dst, a } => format!("%{} = mov {}", dst.0, o(a)),
             Inst::Freeze { ty, dst, a } => format!("%{} = freeze {} {}", dst.0, ty_word(ty), o(a)),
             Inst::Undef { dst } => format!("%{} = undef", dst.0),
-            Inst::Load { ty, volatile, dst, ptr } => {
-                format!("%{} = load {}{} {}", dst.0, access(volatile), ty_word(ty), o(ptr))
+            Inst::Load { ty, volatile, align, dst, ptr } => {
+                format!("%{} = load {}{} {}", dst.0, access(volatile, align), ty_word(ty), o(ptr))
             }
-            Inst::Store { ty, volatile, ptr, value } => {
-                format!("store {}{} {}, {}", access(volatile), ty_word(ty), o(ptr), o(value))
+            Inst::Store { ty, volatile, align, ptr, value } => {
+                format!("store {}{} {}, {}", access(volatile, align), ty_word(ty), o(ptr), o(value))
             }
             Inst::Gep { dst, base, offset, parts } => {
                 let part = |s: &Scaled| format!("i{} {} * {}", s.width, o(s.index), s.scale);
@@ -80,6 +83,7 @@ impl Printer<'_> {
             Inst::StackRestore { mark } => format!("stack_restore {}", o(mark)),
             Inst::ScopeEnd { local } => format!("scope_end {}", o(local)),
             Inst::Assume { cond } => format!("assume {}", o(cond)),
+            Inst::Check { kind, cond } => format!("check {} {}", kind.word(), o(cond)),
             Inst::Unsupported { name } => match f.names.get(name as usize) {
                 Some(n) => format!("unsupported {}", quoted(n)),
                 None => format!("unsupported <bad name {name}>"),

@@ -1,6 +1,6 @@
 //! The words of operations and types: one table for both directions.
 
-use crate::inst::{BinOp, CastOp, CmpOp, FBinOp, FCastOp, FCmpOp, FloatTy, ScalarFn, Ty};
+use crate::inst::{BinOp, CastOp, CheckKind, CmpOp, FBinOp, FCastOp, FCmpOp, FloatTy, ScalarFn, Ty};
 use crate::types::Encoding;
 
 pub(super) trait Word: Sized {
@@ -48,6 +48,11 @@ words!(FCmpOp {
 words!(FCastOp {
     Resize = "resize", ToSigned = "to_signed", ToUnsigned = "to_unsigned",
     FromSigned = "from_signed", FromUnsigned = "from_unsigned",
+});
+words!(CheckKind {
+    DivZero = "div_zero", Overshift = "overshift", SignedOverflow = "signed_overflow", ShiftBase = "shift_base",
+    InvalidValue = "invalid_value", VlaBound = "vla_bound", FloatCast = "float_cast", Builtin = "builtin",
+    Poison = "poison",
 });
 words!(FloatTy { Half = "half", Single = "float", Double = "double", X87 = "x87", Quad = "quad" });
 words!(Encoding {

@@ -142,7 +142,7 @@ impl Checker<'_> {
             }
             Inst::StackSave { dst } => self.writes(at, dst, ptr),
             Inst::StackRestore { mark } | Inst::ScopeEnd { local: mark } => self.reads(at, mark, ptr),
-            Inst::Assume { cond } | Inst::Branch { cond, .. } => self.reads(at, cond, 1),
+            Inst::Assume { cond } | Inst::Check { cond, .. } | Inst::Branch { cond, .. } => self.reads(at, cond, 1),
             Inst::Jump { .. } => {}
             Inst::Switch { width, value, cases, .. } => {
                 self.reads(at, value, width);

@@ -1,0 +1,103 @@
+//! `memcpy` between ranges that overlap.
+//!
+//! A copy of a range onto itself is let through: the compiler writes `*p = *q` so, and there it is allowed.
+
+use crate::access::Place;
+use crate::choice::Located;
+use crate::flow::Attempt;
+use crate::machine::Machine;
+use pleach_expr::{TermId, Terms};
+use pleach_memory::{ObjId, Value};
+use pleach_state::{ErrorKind, State};
+
+/// Whether the ranges of a copy may have bytes in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overlap {
+    Allowed,
+    Error,
+}
+
+/// `a` and `b` are equal or at least `n` apart.
+pub fn disjoint(terms: &mut Terms, a: TermId, b: TermId, n: TermId) -> TermId {
+    let n = terms.resize_unsigned(n, terms.width(a));
+    let (ahead, behind) = (terms.sub(a, b), terms.sub(b, a));
+    let (far, near) = (terms.ule(n, ahead), terms.ule(n, behind));
+    let (apart, same) = (terms.and(far, near), terms.eq(a, b));
+    terms.or(apart, same)
+}
+
+impl Machine {
+    /// `mov`: of `memmove`. KLEE's `memcpy` goes from byte to byte.
+    pub(crate) fn may_overlap(&self, mov: bool) -> Overlap {
+        if mov || self.config.klee { Overlap::Allowed } else { Overlap::Error }
+    }
+
+    /// The ranges of `n` bytes at these places do not overlap.
+    pub(crate) fn require_disjoint(&mut self, st: &mut State, to: &Located, from: &Located, n: u64) -> Attempt<()> {
+        let (to, from) = match (to, from) {
+            (Located::One(to), Located::One(from)) => (self.offset_in(*to), self.offset_in(*from)),
+            (to, from) => return self.require_apart(st, to, from, n),
+        };
+        if to.0 != from.0 {
+            return Ok(());
+        }
+        let n = self.terms.constant(self.pointer_bits(), n);
+        self.require_far(st, to.1, from.1, n)
+    }
+
+    /// The offsets lie in one object.
+    pub(crate) fn require_far(&mut self, st: &mut State, to: TermId, from: TermId, n: TermId) -> Attempt<()> {
+        let ok = disjoint(&mut self.terms, to, from, n);
+        self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())
+    }
+
+    /// Through pointers with several targets: wherever both are in one object.
+    fn require_apart(&mut self, st: &mut State, to: &Located, from: &Located, n: u64) -> Attempt<()> {
+        let n = self.terms.constant(self.pointer_bits(), n);
+        for (to_guard, to_obj, to_off) in self.goals(to) {
+            for (from_guard, from_obj, from_off) in self.goals(from) {
+                if to_obj == from_obj {
+                    let both = self.terms.and(to_guard, from_guard);
+                    let apart = disjoint(&mut self.terms, to_off, from_off, n);
+                    let ok = self.terms.implies(both, apart);
+                    self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn goals(&mut self, located: &Located) -> Vec<(TermId, ObjId, TermId)> {
+        match located {
+            Located::One(place) => {
+                let (obj, off) = self.offset_in(*place);
+                vec![(Terms::TRUE, obj, off)]
+            }
+            Located::Among { targets, .. } => targets.to_vec(),
+        }
+    }
+
+    /// The object, and the offset in it as a term.
+    fn offset_in(&mut self, place: Place) -> (ObjId, TermId) {
+        let w = self.pointer_bits();
+        match place {
+            Place::At { obj, off } => (obj, self.terms.constant(w, off)),
+            Place::Symbolic { obj, off } => (obj, off),
+            Place::Piece { obj, piece, off } => {
+                let start = self.terms.constant(w, piece.start);
+                (obj, self.terms.add(off, start))
+            }
+        }
+    }
+
+    /// Both pointers are into one object: their offsets.
+    pub(crate) fn offsets_in_one(&mut self, d: Value, s: Value) -> Option<(TermId, TermId)> {
+        match (d, s) {
+            (Value::Ptr { obj, off: to }, Value::Ptr { obj: other, off: from }) if obj == other => {
+                let w = self.pointer_bits();
+                Some((self.terms.constant(w, to as u64), self.terms.constant(w, from as u64)))
+            }
+            _ => None,
+        }
+    }
+}
