@@ -121,7 +121,7 @@ void *__dynamic_cast(char *object, const struct type *from, const struct type *t
 
 /* ---- exceptions ---- */
 struct exception {
-  const struct type *type;
+  _Alignas(16) const struct type *type; /* what is thrown lies behind */
   void (*destroy)(void *);
   char *object; /* the part that the handler asked for */
   struct exception *below;

@@ -155,6 +155,8 @@ pub enum Interpolants {
 pub enum Check {
     SignedOverflow,
     Leak,
+    /// Branches, addresses and output that depend on memory never written
+    Uninit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

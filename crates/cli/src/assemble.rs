@@ -121,6 +121,16 @@ pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
+    if plan.prune && plan.uninit {
+        let why = "an interpolant does not say which memory was written";
+        return Err(CliError::Usage(format!("--prune and --check uninit cannot be on together: {why}")));
+    }
+    if plan.uninit && args.uninit == Uninit::Zero {
+        return Err(CliError::Usage("--check uninit needs --uninit=symbolic".into()));
+    }
+    if plan.uninit && !plan.property.is_everything() {
+        return Err(CliError::Usage("--check-uninit is for the property `errors`".into()));
+    }
     if let Some(size) = args.split_size.filter(|n| *n == 0 || !n.is_multiple_of(8)) {
         return Err(CliError::Usage(format!("--split-size must be a multiple of 8 and more than 0, not {size}")));
     }
@@ -167,6 +177,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
     ExecConfig {
         entry,
         check_signed_overflow: plan.overflow,
+        check_uninit: plan.uninit,
         leaks: plan.leaks,
         error_functions: plan.error_functions.clone(),
         uninit: match args.uninit {

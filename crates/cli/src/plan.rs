@@ -12,6 +12,8 @@ pub struct Plan {
     pub prune: bool,
     /// Signed overflow is an error.
     pub overflow: bool,
+    /// What depends on memory that was never written is an error.
+    pub uninit: bool,
     /// Which memory that is left at the end is an error.
     pub leaks: Leaks,
     pub loop_bound: Option<LoopBound>,

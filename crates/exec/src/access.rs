@@ -68,6 +68,7 @@ impl Machine {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
+                self.mind_unwritten(st, p, "the address of a read")?;
                 let mut v = self.read(st, p, n, align)?;
                 if u64::from(w) != n * 8 {
                     v = match v {
@@ -86,6 +87,7 @@ impl Machine {
                 let w = self.width_of(ty);
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
+                self.mind_unwritten(st, p, "the address of a write")?;
                 let to = self.locate_aligned(st, p, Wanted { bytes: n, purpose: Purpose::Write, align })?;
                 let mut v = self.copied(st, consts, value, w);
                 if u64::from(w) != n * 8 {

@@ -12,6 +12,8 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Default)]
 pub struct Beside {
     cut: FxHashSet<(FuncId, u32)>,
+    /// those where an error was reported
+    reported: FxHashSet<(FuncId, u32)>,
 }
 
 impl Machine {
@@ -24,11 +26,24 @@ impl Machine {
         self.cut_beside_at_end(st, what, None)
     }
 
+    /// Ends beside a path that goes on, once for each place of the program.
+    pub(crate) fn end_beside(&mut self, st: &mut State, end: End) -> Attempt<()> {
+        if !self.beside.reported.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        Err(self.split_beside(st, end, None))
+    }
+
     /// The same for a state that ends here, if there is such an end.
     pub(crate) fn cut_beside_at_end(&mut self, st: &mut State, what: &str, here_ends: Option<End>) -> Attempt<()> {
         if !self.beside.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
+        Err(self.split_beside(st, End::Cut(Cut::Concretized(what.into())), here_ends))
+    }
+
+    /// One state goes on, or ends as it does, and one ends otherwise.
+    fn split_beside(&mut self, st: &mut State, end: End, here_ends: Option<End>) -> Flow {
         let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
         let model = relevant.model.clone();
         let here = Side { condition: Terms::TRUE, plain: Terms::TRUE, relevant, model };
@@ -36,9 +51,8 @@ impl Machine {
         other.forget_covered();
         let mut flow = self.split(st, vec![(here, here_ends)], ForkKind::Other);
         if let Flow::Stop(Step::Fork(children)) = &mut flow {
-            let end = Some(End::Cut(Cut::Concretized(what.into())));
-            children.push(Child { state: other, condition: Terms::TRUE, end });
+            children.push(Child { state: other, condition: Terms::TRUE, end: Some(end) });
         }
-        Err(flow)
+        flow
     }
 }

@@ -39,6 +39,9 @@ impl Machine {
         (n, w): (Value, u16),
         overlap: Overlap,
     ) -> Attempt<()> {
+        for v in [d, s, n] {
+            self.mind_unwritten(st, v, "the range of a copy")?;
+        }
         if let Value::Term(t) = n
             && let Some(access) = self.copy_guarded(st, d, s, t, overlap)?
         {

@@ -187,6 +187,9 @@ impl Machine {
         args: Range,
     ) -> Flow {
         let v = self.value(st, consts, pointer, self.pointer_bits());
+        if let Err(flow) = self.mind_unwritten(st, v, "the function that is called") {
+            return flow;
+        }
         match v {
             Value::Ptr { obj, off } => match self.function_at(obj) {
                 Some(g) if off == 0 => self.call(code, f, consts, st, g, dsts, args),

@@ -82,6 +82,8 @@ pub struct ExecConfig {
     pub entry: Entry,
     /// report signed overflow (default: off)
     pub check_signed_overflow: bool,
+    /// report branches, addresses and output that depend on memory never written (default: off)
+    pub check_uninit: bool,
     /// default: ignored
     pub leaks: pleach_state::Leaks,
     /// functions whose call is an error, whatever their body (default: none)
@@ -146,6 +148,7 @@ impl Default for ExecConfig {
         ExecConfig {
             entry: Entry::Main { args: Vec::new() },
             check_signed_overflow: false,
+            check_uninit: false,
             leaks: pleach_state::Leaks::Ignored,
             error_functions: Vec::new(),
             uninit: Uninit::Symbolic,

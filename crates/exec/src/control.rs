@@ -17,6 +17,9 @@ impl Machine {
             Inst::Branch { cond, edges } => {
                 let v = self.value(st, consts, cond, 1);
                 let c = self.term(st, v, 1);
+                if let Err(flow) = self.mind_unwritten_branch(st, c) {
+                    return flow;
+                }
                 self.branch(f, consts, st, c, edges)
             }
             Inst::Switch { width, value, default, cases } => self.switch(f, consts, st, width, value, default, cases),
@@ -189,6 +192,9 @@ impl Machine {
             self.count_edge(st, counter);
             self.leave_by(f, consts, st, edge, exit);
             return Flow::Jump;
+        }
+        if let Err(flow) = self.mind_unwritten(st, v, "a switch") {
+            return flow;
         }
         let t = self.term(st, v, width);
         // One way per distinct edge, in the order of the cases; the default last.

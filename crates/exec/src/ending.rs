@@ -11,6 +11,11 @@ impl Machine {
     pub(crate) fn ret(&mut self, f: &Function, consts: &[Value], st: &mut State, values: Range) -> Flow {
         let results: smallvec::SmallVec<[Value; 4]> =
             f.args[values.as_range()].iter().map(|a| self.raw(st, consts, a.value)).collect();
+        if let (None, crate::config::Entry::Main { .. }, Some(v)) = (&st.callers, &self.config.entry, results.first())
+            && let Err(flow) = self.mind_unwritten(st, *v, "the exit status")
+        {
+            return flow;
+        }
         let dropped = std::mem::take(&mut st.frame.locals);
         for &o in &dropped {
             st.memory.drop_local(o);

@@ -52,6 +52,7 @@ mod splitting;
 mod step;
 mod tests_of_paths;
 mod unwind;
+mod unwritten;
 mod varargs;
 
 pub use aside::Aside;

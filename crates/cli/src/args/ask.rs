@@ -76,6 +76,9 @@ pub struct VerifyArgs {
     /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unwind: Option<u32>,
+    /// With the property `errors`: what depends on memory never written is an error too. Nothing is pruned then
+    #[arg(long)]
+    pub check_uninit: bool,
     #[command(flatten)]
     pub replay: NativeReplay,
 

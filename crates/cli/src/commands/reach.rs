@@ -54,6 +54,7 @@ fn plan(args: &ReachArgs) -> Plan {
         search: args.search.join(","),
         prune: !args.no_prune,
         overflow: false,
+        uninit: false,
         leaks: Leaks::Ignored,
         loop_bound: args.unwind.map(LoopBound::Cut),
         max_tests: None,

@@ -34,6 +34,7 @@ fn plan(args: &TestArgs) -> Plan {
         search: args.search.join(","),
         prune: args.prune,
         overflow: args.check.contains(&Check::SignedOverflow),
+        uninit: args.check.contains(&Check::Uninit),
         leaks: if args.check.contains(&Check::Leak) { Leaks::Lost } else { Leaks::Ignored },
         loop_bound: args.loop_limit.map(LoopBound::Error),
         max_tests: args.max_tests,

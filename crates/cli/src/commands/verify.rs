@@ -68,8 +68,9 @@ fn plan(args: &VerifyArgs, property: Property) -> Plan {
     };
     Plan {
         search: args.search.join(","),
-        prune: !args.no_prune,
+        prune: !args.no_prune && !args.check_uninit,
         overflow: property.has(Goal::NoOverflow),
+        uninit: args.check_uninit,
         leaks,
         loop_bound: args.unwind.map(LoopBound::Cut),
         max_tests: None,

@@ -69,11 +69,13 @@ pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> Attem
 }
 
 fn exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.mind_unwritten(st, call.arg(0), "the exit status")?;
     let s = m.status(st, call.arg(0));
     Err(m.begin_exit(st, s, call.name == "quick_exit"))
 }
 
 fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.mind_unwritten(st, call.arg(0), "the exit status")?;
     let s = m.status(st, call.arg(0));
     Err(m.finish(st, s))
 }

@@ -94,7 +94,8 @@ fn print(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             ));
         }
         match c.takes {
-            Takes::Nothing | Takes::Scalar => {}
+            Takes::Nothing => {}
+            Takes::Scalar => m.mind_unwritten(st, call.arg(next), "what is printed")?,
             // Both C libraries print something for a null pointer.
             Takes::Text if call.arg(next) == Value::NULL => reads.depend(),
             Takes::Text => m.read_text(st, call, next, c.precision, &mut reads)?,
@@ -142,6 +143,7 @@ fn flush(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 /// The character that was written.
 fn same(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+    m.mind_unwritten(st, call.arg(0), "what is printed")?;
     let w = call.width(m, 0);
     let t = m.term(st, call.arg(0), w);
     let byte = m.terms.extract(t, 0, 8);
