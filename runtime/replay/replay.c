@@ -350,6 +350,26 @@ static void fetch(void *to, size_t size, const char *name) {
 /* For the driver: a parameter of the entry function. */
 void pleach_parameter(void *to, size_t size, const char *name) { fetch(to, size, name); }
 
+WEAK void __asan_poison_memory_region(const volatile void *, size_t);
+
+/* For the driver: what a pointer parameter points to, in heap memory of exactly its size, so that a sanitizer sees an access beyond.
+ * A test says by an object without bytes that it is null, and leaves out an object of no bytes. */
+void *pleach_pointer_parameter(const char *name) {
+  load();
+  struct object *o = object_next < object_count ? &objects[object_next] : 0;
+  size_t n = strlen(name);
+  if (o && !strncmp(o->name, name, n) && !strcmp(o->name + n, ".null")) {
+    object_next++;
+    return 0;
+  }
+  size_t size = o && !strcmp(o->name, name) ? o->size : 0;
+  void *to = malloc(size ? size : 1);
+  if (!to) bad_test("there is no memory for the test");
+  if (size) fetch(to, size, name);
+  else if (__asan_poison_memory_region) __asan_poison_memory_region(to, 1);
+  return to;
+}
+
 /* For the driver: the data of a fuzz target, in a buffer of exactly its size. */
 unsigned char *pleach_fuzz_data(size_t *size) {
   load();
@@ -375,8 +395,6 @@ unsigned char *pleach_fuzz_data(size_t *size) {
 static int is_option(const char *text, const char *name) {
   return *text == '-' && !strcmp(text + (text[1] == '-' ? 2 : 1), name);
 }
-
-WEAK void __asan_poison_memory_region(const volatile void *, size_t);
 
 /* An argument is no block of the heap: freeing it is an error. Bytes that lie before it, which nobody may touch, make it so. */
 static char *argument_of_test(int number, size_t length) {

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod ask;
+mod parameter;
 mod run;
 
 pub use ask::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};

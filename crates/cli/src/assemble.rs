@@ -94,6 +94,9 @@ pub fn entry(args: &RunArgs, program: &Program) -> Result<Entry, CliError> {
     if name != "main" && !args.args.is_empty() {
         return Err(CliError::Usage(format!("arguments after `--` are for `main`, but the entry is `{name}`")));
     }
+    if !args.param.is_empty() && (name == "main" || name == FUZZ_ENTRY) {
+        return Err(CliError::Usage(format!("--param is about the parameters of --entry, but the entry is `{name}`")));
+    }
     Ok(match name {
         "main" => Entry::Main { args: args.args.clone() },
         FUZZ_ENTRY => Entry::Fuzz { max_size: args.max_fuzz_size },
@@ -205,6 +208,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size.unwrap_or(128) }),
         check_resolution: args.check_resolution,
         program_name: program_name(&args.files),
+        parameters: args.param.clone(),
         ..ExecConfig::default()
     }
 }

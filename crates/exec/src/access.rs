@@ -265,7 +265,10 @@ impl Machine {
                 Some(g) if o.site.func == u32::MAX && !g.name.starts_with('.') => format!("`{}` ({bytes})", g.name),
                 None if o.site.inst == u32::MAX && o.site.func == u32::MAX => format!("`errno` ({bytes})"),
                 _ if o.site.func == u32::MAX => format!("a constant of {bytes}"),
-                _ => format!("an input of {bytes}"),
+                _ => match self.parameter_of(o.site) {
+                    Some(name) => format!("what the parameter `{name}` points to ({bytes})"),
+                    None => format!("an input of {bytes}"),
+                },
             },
             ObjectKind::Stack => {
                 let f = &program.functions[o.site.func as usize];

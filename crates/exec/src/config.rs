@@ -11,6 +11,47 @@ pub enum Entry {
     Fuzz { max_size: u32 },
 }
 
+/// How many elements, or bytes, a pointer parameter points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    Exactly(u64),
+    /// as many as the parameter `by` says, 0 to `most`
+    Counted {
+        by: String,
+        most: u64,
+    },
+}
+
+/// What a pointer parameter of the entry points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointee {
+    Null,
+    /// so many elements of its type
+    Elements(Size),
+    Bytes(Size),
+    /// up to so many characters and a zero
+    String(u64),
+}
+
+impl Pointee {
+    /// The parameter that says how many elements there are.
+    pub(crate) fn counted_by(&self) -> Option<&str> {
+        match self {
+            Pointee::Elements(Size::Counted { by, .. }) | Pointee::Bytes(Size::Counted { by, .. }) => Some(by),
+            _ => None,
+        }
+    }
+}
+
+/// What is said about one parameter (`--param`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterSpec {
+    pub name: String,
+    pub pointee: Pointee,
+    /// it may be null as well
+    pub nullable: bool,
+}
+
 /// What memory holds before it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uninit {
@@ -100,8 +141,8 @@ pub struct ExecConfig {
     pub max_alloc: u64,
     /// default: none
     pub loop_bound: Option<LoopBound>,
-    /// bytes of a parameter of type pointer for `Entry::Function` when its type does not tell (default: 8)
-    pub pointer_bytes: u32,
+    /// what pointers among the parameters of `Entry::Function` point to (default: null, one element, several)
+    pub parameters: Vec<ParameterSpec>,
     /// the addresses that objects have are taken for given: branches that depend on them are not reported (default: off)
     pub one_placement: bool,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
@@ -157,7 +198,7 @@ impl Default for ExecConfig {
             max_stack_bytes: 8 << 20,
             max_alloc: 1 << 30,
             loop_bound: None,
-            pointer_bytes: 8,
+            parameters: Vec::new(),
             one_placement: false,
             record: false,
             resolution: Resolution::Fork,
@@ -186,6 +227,7 @@ impl Default for ExecConfig {
 pub enum SetupError {
     NoEntry { name: String, candidates: Vec<String> },
     EntryWithoutBody(String),
+    Parameter { name: String, why: String },
     Memory(String),
 }
 
@@ -201,6 +243,7 @@ impl std::fmt::Display for SetupError {
             SetupError::EntryWithoutBody(n) => {
                 write!(f, "the entry `{n}` is only declared; give the file that defines it too")
             }
+            SetupError::Parameter { name, why } => write!(f, "--param {name}: {why}"),
             SetupError::Memory(m) => write!(f, "the program's globals do not fit into memory: {m}"),
         }
     }

@@ -1,13 +1,27 @@
 //! How a run begins: the arguments of `main`, symbolic parameters, fuzz data.
 
+use crate::access::Place;
 use crate::config::SetupError;
 use crate::machine::Machine;
+use crate::parameters::{self, Choice};
+use pleach_expr::{SymbolKind, SymbolOrigin};
 use pleach_ir::cfg::Cfg;
 use pleach_ir::liveness::Liveness;
 use pleach_ir::types::DebugType;
-use pleach_ir::{BlockId, Ty};
+use pleach_ir::{BlockId, InstId};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Site, Value};
-use pleach_state::{Assumption, InputType, Origin, State};
+use pleach_state::{Assumption, Input, InputType, Origin, State};
+
+/// Numbers of instructions that no function has: those of objects that parameters point to.
+const FIRST_PARAMETER: u32 = u32::MAX - 0x1_0000;
+
+/// Which parameters have which value because they count elements.
+fn counts(choices: &[Choice]) -> impl Iterator<Item = (usize, u64)> {
+    choices.iter().filter_map(|c| match c {
+        Choice::Object { counted, .. } => *counted,
+        _ => None,
+    })
+}
 
 impl Machine {
     fn object(&mut self, st: &mut State, contents: Contents) -> Result<ObjId, SetupError> {
@@ -64,23 +78,26 @@ impl Machine {
         self.object(st, vector)
     }
 
-    /// Every parameter an input; a pointer points to a fresh object whose contents are one.
-    pub(crate) fn symbolic_parameters(&mut self, st: &mut State) -> Result<(), SetupError> {
+    /// Every parameter an input; a pointer is null or points to a fresh object whose contents are one.
+    pub(crate) fn symbolic_parameters(&mut self, st: &mut State, choices: &[Choice]) -> Result<(), SetupError> {
         let program = self.program.clone();
         let f = program.function(st.frame.func);
-        for (i, p) in f.params.iter().enumerate() {
-            let name = p.name.clone().unwrap_or_else(|| format!("arg{i}"));
-            let pointee = p.debug_type.and_then(|t| self.pointee(t));
-            let points = matches!(p.ty, Ty::Ptr) || p.byval.is_some();
-            if points {
-                let bytes = match (p.byval, pointee.and_then(|t| self.size_of_type(t))) {
-                    (Some((size, _)), _) => u64::from(size),
-                    (None, Some(n)) if n > 1 => n,
-                    _ => u64::from(self.config.pointer_bytes),
-                };
-                let obj = self.object(st, Contents::new(bytes, Background::Zero))?;
-                let _ = self.make_symbolic(st, obj, 0, bytes, &name, Origin::Parameter);
+        for (i, (p, choice)) in f.params.iter().zip(choices).enumerate() {
+            let name = parameters::name(&f.params, i);
+            let object = match (p.byval, *choice) {
+                (Some((size, _)), _) => Some((u64::from(size), false)),
+                (None, Choice::Object { bytes, terminated, .. }) => Some((bytes, terminated)),
+                (None, Choice::Value | Choice::Null) => None,
+            };
+            if let Some((bytes, terminated)) = object {
+                let obj = self.parameter_object(st, i, &name, bytes)?;
+                if terminated {
+                    self.terminate(st, Place::At { obj, off: bytes - 1 });
+                }
                 st.frame.regs[p.slot.index()] = Value::ptr(obj, 0);
+            } else if *choice == Choice::Null {
+                self.null_parameter(st, &name);
+                st.frame.regs[p.slot.index()] = Value::NULL;
             } else {
                 let w = self.width_of(p.ty);
                 let bits = w.next_multiple_of(8);
@@ -90,10 +107,55 @@ impl Machine {
                 };
                 let t = self.new_scalar(st, &name, bits, Origin::Parameter, ty);
                 let t = self.terms.resize_unsigned(t, w);
+                for (_, n) in counts(choices).filter(|c| c.0 == i) {
+                    let n = self.terms.constant(w, n);
+                    let same = self.terms.eq(t, n);
+                    // A new unknown can have any value.
+                    let _ = self.assume(st, same);
+                }
                 st.frame.regs[p.slot.index()] = Value::from_term(&self.terms, t);
             }
         }
         Ok(())
+    }
+
+    /// What a pointer parameter points to: an input of so many bytes.
+    fn parameter_object(&mut self, st: &mut State, i: usize, name: &str, bytes: u64) -> Result<ObjId, SetupError> {
+        let site = Site::new(st.frame.func.0, FIRST_PARAMETER + i as u32);
+        let contents = Contents::new(bytes, Background::Zero);
+        let made = st.memory.allocate(bytes, 16, ObjectKind::Global, site, contents);
+        let obj = made.map_err(|_| SetupError::Memory(format!("what the parameter `{name}` points to")))?;
+        if bytes > 0 {
+            let _ = self.make_symbolic(st, obj, 0, bytes, name, Origin::Parameter);
+        }
+        Ok(obj)
+    }
+
+    /// The last byte of a string is zero: stored, so that nothing is computed from it, and in the test too.
+    fn terminate(&mut self, st: &mut State, last: Place) {
+        let byte = self.read_place(st, last, 1);
+        let byte = self.term(st, byte, 8);
+        let zero = self.terms.constant(8, 0);
+        let ended = self.terms.eq(byte, zero);
+        // A new unknown can have any value.
+        let _ = self.assume(st, ended);
+        self.write_place(st, last, 1, Value::Int(0));
+    }
+
+    /// A null pointer is an input without bytes: tests have to say so.
+    fn null_parameter(&mut self, st: &mut State, name: &str) {
+        let (nth, shown) = st.name_input(&format!("{name}.null"));
+        let key = SymbolOrigin::Input { name: self.terms.symbols.name(&shown), nth };
+        let symbol = self.terms.symbols.intern(key, SymbolKind::Array { element: 8, len: 0 }, || shown.clone());
+        let site = (st.frame.func, InstId(st.inst));
+        st.inputs.push(Input { name: shown, symbol, size: 0, origin: Origin::Parameter, ty: InputType::Bytes, site });
+    }
+
+    /// The name of the parameter that an object of this site belongs to.
+    pub(crate) fn parameter_of(&self, site: Site) -> Option<String> {
+        let i = site.inst.checked_sub(FIRST_PARAMETER)? as usize;
+        let f = self.program.functions.get(site.func as usize)?;
+        (i < f.params.len()).then(|| parameters::name(&f.params, i))
     }
 
     /// `LLVMFuzzerTestOneInput(data, n)` with exactly `n` symbolic bytes.
@@ -110,7 +172,7 @@ impl Machine {
         Ok(())
     }
 
-    fn pointee(&self, ty: pleach_ir::TypeId) -> Option<pleach_ir::TypeId> {
+    pub(crate) fn pointee(&self, ty: pleach_ir::TypeId) -> Option<pleach_ir::TypeId> {
         match &self.program.types[ty.index()] {
             DebugType::Pointer { to } => *to,
             DebugType::Named { of: Some(of), .. } => self.pointee(*of),
@@ -118,7 +180,7 @@ impl Machine {
         }
     }
 
-    fn size_of_type(&self, ty: pleach_ir::TypeId) -> Option<u64> {
+    pub(crate) fn size_of_type(&self, ty: pleach_ir::TypeId) -> Option<u64> {
         match &self.program.types[ty.index()] {
             DebugType::Base { bits, .. } | DebugType::Enum { bits, .. } => Some(u64::from(*bits) / 8),
             DebugType::Pointer { .. } => Some(self.pointer_bytes()),

@@ -41,6 +41,7 @@ mod machine;
 mod models;
 mod numbers;
 mod overlap;
+mod parameters;
 mod placement;
 mod ranges;
 mod resolution;
@@ -57,7 +58,10 @@ mod varargs;
 
 pub use aside::Aside;
 pub use branches::{Branches, Shares};
-pub use config::{Entry, ExecConfig, External, Given, LoopBound, Resolution, SetupError, Splitting, Uninit};
+pub use config::{
+    Entry, ExecConfig, External, Given, LoopBound, ParameterSpec, Pointee, Resolution, SetupError, Size, Splitting,
+    Uninit,
+};
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};

@@ -288,9 +288,14 @@ impl Machine {
                 vec![st]
             }
             Entry::Function(_) => {
-                let mut st = first;
-                self.symbolic_parameters(&mut st)?;
-                vec![st]
+                let program = self.program.clone();
+                let choices = self.parameter_choices(&program.function(entry).params)?;
+                let one = |choice: &Vec<_>| {
+                    let mut st = first.clone();
+                    self.symbolic_parameters(&mut st, choice)?;
+                    Ok(st)
+                };
+                choices.iter().map(one).collect::<Result<_, SetupError>>()?
             }
             Entry::Fuzz { max_size } => {
                 self.assume_of_run(Assumption::FuzzSize(max_size));

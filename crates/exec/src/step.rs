@@ -153,11 +153,9 @@ impl Machine {
                             }
                         }
                     }
-                    Inst::Check { cond, .. } => {
-                        if get(regs, consts, cond) == Value::Int(1) {
-                            pc += 1;
-                            continue;
-                        }
+                    Inst::Check { cond, .. } if get(regs, consts, cond) == Value::Int(1) => {
+                        pc += 1;
+                        continue;
                     }
                     Inst::Select { dst, cond, a, b, .. } => {
                         if let Value::Int(c) = get(regs, consts, cond) {

@@ -49,10 +49,7 @@ fn function(entry: &str, parameters: &[Parameter], returns: Option<&InputType>) 
     for (i, parameter) in parameters.iter().enumerate() {
         let ty = &parameter.ty;
         if parameter.by_pointer {
-            // Heap memory of exactly the object's size: an access beyond it is seen by the sanitizer.
-            let size = ty.size().max(1);
-            let _ = writeln!(body, "  void *p{i} = malloc({size});");
-            let _ = writeln!(body, "  pleach_parameter(p{i}, {}, {});", ty.size(), quote(&parameter.name));
+            let _ = writeln!(body, "  void *p{i} = pleach_pointer_parameter({});", quote(&parameter.name));
             declared.push("void *".to_owned());
         } else {
             let named = types.name(ty, &format!("pleach_parameter_{i}"));
@@ -66,7 +63,8 @@ fn function(entry: &str, parameters: &[Parameter], returns: Option<&InputType>) 
     let arguments: Vec<_> = (0..parameters.len()).map(|i| format!("p{i}")).collect();
     let (entry, arguments) = (identifier(entry), arguments.join(", "));
     format!(
-        "{}extern void pleach_parameter(void *, size_t, const char *);\nextern {result} {entry}({list});\n\
+        "{}extern void pleach_parameter(void *, size_t, const char *);\n\
+         extern void *pleach_pointer_parameter(const char *);\nextern {result} {entry}({list});\n\
          int pleach_entry(int argc, char **argv, char **envp) {{\n  (void)argc, (void)argv, (void)envp;\n{body}  \
          {entry}({arguments});\n  return 0;\n}}\n",
         types.definitions
@@ -165,6 +163,6 @@ mod tests {
         };
         let text = source(&info);
         assert!(text.contains("extern void f(pleach_parameter_0, void *);"), "{text}");
-        assert!(text.contains("pleach_parameter(p1, 8, \"s\");"), "{text}");
+        assert!(text.contains("void *p1 = pleach_pointer_parameter(\"s\");"), "{text}");
     }
 }

@@ -99,6 +99,10 @@ impl<'a> Diagnostic<'a> {
         if !self.inputs.is_empty() {
             let _ = writeln!(out, "{margin} {} input:", self.paint("1;34", "="));
             for input in self.inputs {
+                if let Some(pointer) = input.null_pointer() {
+                    let _ = writeln!(out, "{margin}     {} = NULL", printable(pointer));
+                    continue;
+                }
                 let value = shorten(&input.render());
                 let _ = writeln!(out, "{margin}     {} = {value}", printable(&input.ty.declaration(&input.name)));
             }

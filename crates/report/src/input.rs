@@ -192,6 +192,12 @@ impl InputType {
 }
 
 impl Input {
+    /// The parameter that this says to be a null pointer: an object without bytes stands for it.
+    pub fn null_pointer(&self) -> Option<&str> {
+        let says = self.origin == InputOrigin::Parameter && self.bytes.is_empty();
+        self.name.strip_suffix(".null").filter(|_| says)
+    }
+
     /// The value as a C programmer would write it.
     pub fn render(&self) -> String {
         self.ty.render(&self.bytes)

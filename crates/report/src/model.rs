@@ -225,7 +225,8 @@ mod tests {
         assert_eq!(
             names.join(" "),
             "assert abort oob-read oob-write null use-after-free double-free bad-free readonly div-zero \
-             overshift signed-overflow leak unreachable stack-overflow bad-call loop-limit user"
+             overshift signed-overflow misaligned overlap invalid-value float-cast invalid-builtin vla-bound poison uninit \
+             leak unreachable stack-overflow bad-call loop-limit user"
         );
         for kind in ErrorKind::ALL {
             assert_eq!(kind.as_str().parse::<ErrorKind>().unwrap(), *kind);

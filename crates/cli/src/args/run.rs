@@ -2,6 +2,7 @@
 
 use super::{Caching, CompileArgs, External, Interpolants, Link, Resolution, Solver, Uninit, time};
 use clap::Args;
+use pleach_exec::ParameterSpec;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,6 +16,10 @@ pub struct RunArgs {
     /// Function to start with, its parameters symbolic; by default `main`, or `LLVMFuzzerTestOneInput` if there is no `main`
     #[arg(long, value_name = "FUNCTION")]
     pub entry: Option<String>,
+    /// What a pointer parameter of --entry points to: NAME:WHAT with `object`, `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as
+    /// the parameter `len` says), `string[16]`, `null`; a `?` behind it: or null. By default null, one element, and eight of a scalar
+    #[arg(long, value_name = "NAME:WHAT", value_parser = super::parameter::parse)]
+    pub param: Vec<ParameterSpec>,
     /// Longest input for `LLVMFuzzerTestOneInput`, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 8)]
     pub max_fuzz_size: u32,
