@@ -34,7 +34,7 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// The arguments of `pleach klee …`, or of this program under the name `klee`.
-pub fn for_klee(mut args: impl Iterator<Item = String>) -> Option<impl Iterator<Item = String>> {
+pub fn for_klee(mut args: impl Iterator<Item = OsString>) -> Option<impl Iterator<Item = OsString>> {
     let name = args.next()?;
     let mut args = args.peekable();
     if std::path::Path::new(&name).file_name().is_some_and(|n| n == "klee") {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn klee_by_command_or_by_name() {
-        let rest = |line: &str| for_klee(line.split(' ').map(String::from)).map(|a| a.collect::<Vec<_>>());
+        let rest = |line: &str| for_klee(line.split(' ').map(OsString::from)).map(|a| a.collect::<Vec<_>>());
         assert_eq!(rest("/bin/klee a.bc klee"), Some(vec!["a.bc".into(), "klee".into()]));
         assert_eq!(rest("pleach klee a.bc"), Some(vec!["a.bc".into()]));
         assert_eq!(rest("pleach test klee"), None);

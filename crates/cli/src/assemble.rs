@@ -9,10 +9,12 @@ use crate::scratch::Scratch;
 use pleach_exec::{Entry, ExecConfig, LoopBound, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
+use pleach_load::Patience;
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
 use pleach_state::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
 
@@ -22,7 +24,12 @@ pub fn load(
     compile: &CompileArgs,
     check_shifts: bool,
     args: &[String],
+    patience: &Patience,
 ) -> Result<Program, CliError> {
+    for path in files {
+        let refuse = |why| pleach_load::LoadError::NotAFile { path: path.clone(), why };
+        pleach_load::regular::check(path).map_err(refuse)?;
+    }
     let library = crate::libc::library(compile, args)?;
     let scratch = Scratch::new()?;
     let include = scratch.0.join("include");
@@ -50,7 +57,17 @@ pub fn load(
         library,
         ..pleach_load::Options::default()
     };
-    Ok(pleach_load::load(&options)?)
+    Ok(pleach_load::load_within(&options, patience)?)
+}
+
+/// How long the front end may take, and how much memory: at least what any program needs.
+pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
+    const LEAST_MB: u64 = 1000;
+    Patience {
+        deadline: args.max_time.filter(|t| !t.is_zero()).map(|t| began + t),
+        halt: Some(halt.flag()),
+        memory: Some(args.max_memory).filter(|m| *m != 0).map(|mb| mb.max(LEAST_MB) * 1_000_000),
+    }
 }
 
 fn unwritten(why: std::io::Error) -> CliError {

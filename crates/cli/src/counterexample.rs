@@ -12,6 +12,7 @@ use pleach_verify::witness::{Location, Returned, Witness, closing_parenthesis, c
 use pleach_verify::{Goal, Property};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Violations that a native run contradicts are set aside, but only so many.
 const ATTEMPTS: usize = 8;
@@ -23,7 +24,14 @@ pub struct Counterexample {
     files: Vec<PathBuf>,
     /// how to replay, if that is wanted
     replay: Option<Options>,
-    found: Option<(Option<Goal>, String)>,
+    judged: Arc<Mutex<Judged>>,
+}
+
+/// What is known of violations; the watchdog may ask.
+#[derive(Clone, Default)]
+pub struct Judged {
+    /// The violated goal, and what the native run showed.
+    pub violation: Option<(Option<Goal>, String)>,
     /// Violations that the native program did not show, in sentences.
     pub unconfirmed: Vec<String>,
 }
@@ -36,18 +44,17 @@ impl Counterexample {
             directory: session.directory.clone(),
             files: session.files().to_vec(),
             replay,
-            found: None,
-            unconfirmed: Vec::new(),
+            judged: Arc::default(),
         }
     }
 
-    /// The violated goal, and what the native run showed.
-    pub fn violation(&self) -> Option<(Option<Goal>, &str)> {
-        self.found.as_ref().map(|(goal, words)| (*goal, words.as_str()))
+    /// What is known of violations, now and later.
+    pub fn judged(&self) -> Arc<Mutex<Judged>> {
+        self.judged.clone()
     }
 
-    pub fn replay_words(&self) -> String {
-        self.violation().map_or_else(String::new, |(_, words)| words.to_owned())
+    fn known(&self) -> MutexGuard<'_, Judged> {
+        self.judged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `Ok`: the violation counts, with a note on its replay. `Err`: the native program contradicts it.
@@ -126,9 +133,11 @@ impl Counterexample {
 impl Observer for Counterexample {
     fn ended(&mut self, path: PathEnd) {
         let Some((goal, error)) = path.violation else { return };
-        if self.found.is_some() || self.unconfirmed.len() >= ATTEMPTS {
+        if self.known().violation.is_some() || self.known().unconfirmed.len() >= ATTEMPTS {
             return;
         }
+        // Should the time be up during the replay, the violation counts.
+        self.known().violation = Some((goal, "Not replayed natively: the run had to end".into()));
         let uninitialised = path.machine.depends_on_uninitialised(path.state);
         match self.confirm(path.dir, path.test, error.kind, uninitialised) {
             Ok(words) => {
@@ -136,19 +145,22 @@ impl Observer for Counterexample {
                 if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
                     eprintln!("pleach: {why}");
                 }
-                self.found = Some((goal, words));
+                self.known().violation = Some((goal, words));
             }
             Err(observed) => {
                 let at = format!("{}:{}", error.file, error.line);
                 let test = path.test.id.stem();
-                self.unconfirmed
+                let mut known = self.known();
+                known.violation = None;
+                known
+                    .unconfirmed
                     .push(format!("{} at {at} was predicted, but natively {observed} ({test})", error.kind));
             }
         }
     }
 
     fn stop(&mut self) -> Option<Cut> {
-        self.found.as_ref().map(|_| Cut::Stopped("a violation was found".into()))
+        self.known().violation.as_ref().map(|_| Cut::Stopped("a violation was found".into()))
     }
 }
 

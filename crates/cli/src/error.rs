@@ -17,11 +17,30 @@ pub enum Code {
     Assumed = 4,
     /// A bug of the engine.
     Bug = 70,
+    /// A signal ended the run early, and no error was found until then: the shell's number for it.
+    HungUp = 129,
+    Interrupted = 130,
+    Terminated = 143,
+}
+
+impl Code {
+    pub fn status(self) -> u8 {
+        self as u8
+    }
+
+    /// After this signal.
+    pub fn of_signal(signal: u8) -> Code {
+        match signal {
+            1 => Code::HungUp,
+            15 => Code::Terminated,
+            _ => Code::Interrupted,
+        }
+    }
 }
 
 impl From<Code> for ExitCode {
     fn from(code: Code) -> ExitCode {
-        ExitCode::from(code as u8)
+        ExitCode::from(code.status())
     }
 }
 
@@ -45,12 +64,19 @@ pub enum CliError {
     Target(#[from] pleach_verify::TargetError),
     #[error("{0}")]
     Usage(String),
+    #[error("{} before the exploration began", crate::summary::reason(why).words())]
+    TooEarly { why: pleach_state::Cut, signal: Option<u8> },
     #[error("cannot {what}: {why}")]
     System { what: &'static str, why: std::io::Error },
 }
 
 impl CliError {
     pub fn exit_code(&self) -> Code {
-        Code::Input
+        match self {
+            CliError::Frontend(pleach_load::LoadError::OutOfTime) => Code::Unknown,
+            CliError::TooEarly { signal: Some(signal), .. } => Code::of_signal(*signal),
+            CliError::TooEarly { .. } => Code::Unknown,
+            _ => Code::Input,
+        }
     }
 }

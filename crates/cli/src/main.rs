@@ -22,13 +22,17 @@ mod libc;
 mod native;
 mod observer;
 mod plan;
+mod processes;
 mod progress;
 mod record;
 mod scratch;
 mod session;
+mod signals;
+mod standing;
 mod summary;
 mod text;
 mod timing;
+mod watchdog;
 mod writer;
 
 use args::{Cli, Command};
@@ -47,7 +51,7 @@ fn main() -> ExitCode {
     if let Some((compiler, args)) = cc::asked(&args) {
         return cc::run(compiler, args).unwrap_or_else(complain);
     }
-    if let Some(args) = argv::for_klee(std::env::args()) {
+    if let Some(args) = argv::for_klee(args.iter().cloned()) {
         return end(klee::main(args));
     }
     let cli = Cli::parse_from(argv::normalize(args.into_iter()));

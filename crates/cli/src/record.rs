@@ -41,7 +41,7 @@ pub fn run_info(
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,
-        command: std::env::args().collect(),
+        command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
     })
 }
 

@@ -2,25 +2,31 @@
 
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::guided::Guided;
 use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::progress::{Line, Style};
+use crate::signals;
+use crate::standing::Standing;
 use crate::timing::{self, Start};
+use crate::watchdog::{Bounds, Watchdog};
 use crate::writer::{Writer, WriterConfig};
 use crate::{coverage, explanations, record, summary};
 use pleach_exec::{Entry, Machine};
-use pleach_explore::{Counters, Halt, Progress, Run, Seams};
+use pleach_explore::{Counters, Halt, Run, Seams};
 use pleach_ir::{CheckKind, Program};
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
 use pleach_state::{Assumption, CheckedPruner};
+use std::any::Any;
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A program that is ready to be explored.
 pub struct Session<'a> {
@@ -29,6 +35,26 @@ pub struct Session<'a> {
     entry: Entry,
     /// What paths of sources are relative to.
     pub directory: PathBuf,
+    /// For the first exploration: loading belongs to it.
+    watched: Cell<Option<Watched>>,
+}
+
+/// Who may stop an exploration, who keeps its limits, and when its time began.
+struct Watched {
+    halt: Halt,
+    dog: Watchdog,
+    began: Instant,
+}
+
+impl Watched {
+    fn start(args: &RunArgs, halt: Halt, began: Instant) -> Watched {
+        let dog = Watchdog::start(Bounds {
+            halt: halt.clone(),
+            deadline: args.max_time.filter(|t| !t.is_zero()).map(|time| began + time),
+            memory: Some(args.max_memory).filter(|m| *m != 0).map(|mb| mb * 1_000_000),
+        });
+        Watched { halt, dog, began }
+    }
 }
 
 /// What an exploration found; nothing of it is printed yet.
@@ -45,11 +71,18 @@ pub struct Explored {
     pub crashed: bool,
     /// what was taken for given about the program's surroundings
     pub assumptions: Vec<Assumption>,
-    coverage: Coverage,
-    timing: Timing,
-    interpolants: Option<Vec<Interpolant>>,
-    failure: Option<String>,
+    /// the signal that interrupted it
+    pub signal: Option<u8>,
+    pub coverage: Coverage,
+    pub timing: Timing,
+    pub interpolants: Option<Vec<Interpolant>>,
+    pub failure: Option<String>,
+    /// what the exploration leaves in memory: to take it apart takes longer than to write the results
+    pub left: Option<Box<dyn Any>>,
 }
+
+/// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended in the middle of a step.
+pub type Conclude = Arc<dyn Fn(Explored) -> Result<Code, CliError> + Send + Sync>;
 
 impl Session<'_> {
     pub fn files(&self) -> &[PathBuf] {
@@ -63,25 +96,51 @@ impl Session<'_> {
         assemble::run(args, plan)?;
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
-        let mut program = assemble::load(&args.files, &args.compile, plan.overflow, &args.args)?;
+        let (halt, began) = (Halt::new(), Instant::now());
+        signals::watch(&halt)?;
+        let watched = Watched::start(args, halt.clone(), began);
+        let patience = assemble::patience(args, &halt, began);
+        let loaded = assemble::load(&args.files, &args.compile, plan.overflow, &args.args, &patience);
+        // The front end was ended because the run was.
+        let mut program = match halt.reason() {
+            Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),
+            _ => loaded?,
+        };
         if !plan.property.is_everything() {
             // To SV-COMP's properties a program does what the machine does.
             program.drop_checks(&[CheckKind::VlaBound], |_| true);
         }
         let program = Rc::new(program);
         let entry = assemble::entry(args, &program)?;
-        Ok(Session { args, program, entry, directory })
+        Ok(Session { args, program, entry, directory, watched: Cell::new(Some(watched)) })
+    }
+
+    /// For the next exploration.
+    fn watched(&self) -> Result<Watched, CliError> {
+        if let Some(first) = self.watched.take() {
+            return Ok(first);
+        }
+        let halt = Halt::new();
+        signals::watch(&halt)?;
+        Ok(Watched::start(self.args, halt, Instant::now()))
     }
 
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
-    pub fn explore(&self, plan: &Plan, observer: &mut dyn Observer, to: Option<&Path>) -> Result<Explored, CliError> {
-        let Session { args, program, entry, directory } = self;
+    pub fn explore(
+        &self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        to: Option<&Path>,
+        conclude: &Conclude,
+    ) -> Result<Explored, CliError> {
+        let Session { args, program, entry, directory, .. } = self;
         let search = assemble::search(args, plan)?;
         let config = assemble::run(args, plan)?;
-        let halt = Halt::new();
+        let Watched { halt, dog, began } = self.watched()?;
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
         let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
         machine.natively = crate::native::calls(args);
+        machine.terms.brake = halt.brake();
         let mut guided = Guided::new(machine, search.needs_distances());
         guided.machine.watched = observer.watched();
         let initial = guided.machine.initial_states()?;
@@ -104,10 +163,22 @@ impl Session<'_> {
             property: plan.property.clone(),
         };
         let line = Line::new(Style::choose(args.verbose, args.quiet));
-        let mut writer = Writer::new(&dir, program.clone(), writer_config, line, entry_name(entry), observer)?;
+        let start = Start::now();
+        let fixed = self.summary();
+        let standing = Standing::new(fixed.clone());
+        let last = (standing.clone(), conclude.clone(), dir.clone(), start.clone(), halt.clone());
+        dog.last_words(Box::new(move |why| {
+            let (standing, conclude, dir, start, halt) = last;
+            let found = standing.cut_short(&why, &dir, &start, began, &halt);
+            conclude(found).unwrap_or_else(|error| {
+                eprintln!("pleach: {error}");
+                error.exit_code()
+            })
+        }));
+        let mut writer =
+            Writer::new(&dir, program.clone(), writer_config, line, entry_name(entry), observer, standing)?;
         for remark in &program.remarks {
-            writer.say(&format!("warning: {remark}"));
-            writer.warnings.push(remark.clone());
+            writer.warn(remark.clone());
         }
 
         let mut interpolation = assemble::interpolation(args, plan, program);
@@ -120,20 +191,22 @@ impl Session<'_> {
                 &mut checked
             }
         };
-        watch(&halt, config.limits.max_time)?;
-        let start = Start::now();
-        let mut run = Run::new(config, halt);
+        let mut run = Run::new(config, halt.clone());
         // A bug of ours must not lose what was found until then.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let seams = Seams { searcher: &mut *searcher, pruner: &mut *pruner };
             run.explore(initial, &mut guided, &mut writer, seams);
         }));
-        let elapsed = run.elapsed();
+        if outcome.is_err() {
+            // Another panic loses the tests of what was waiting, and nothing else.
+            let _ = catch_unwind(AssertUnwindSafe(|| run.abandon_after_panic(&mut guided, &mut writer)));
+        }
+        let elapsed = began.elapsed();
         if outcome.is_ok() {
             writer.write_missing_tests(&mut guided);
         }
-        let progress = Progress { counters: &run.counters, states: run.states.len(), elapsed, time_left: None };
-        writer.finish(&mut guided, progress);
+        writer.finish(&mut guided, run.progress(elapsed));
+        dog.claim();
 
         let coverage = coverage::report(program, &guided.machine.coverage, directory);
         let mut solver = pleach_smt::Stats::new();
@@ -154,11 +227,6 @@ impl Session<'_> {
             covered: coverage.covered_lines(),
             totals: coverage.totals(),
             cut: summary::cuts(c),
-            flags: flags(),
-            seed: args.seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            entry: entry_name(entry).to_owned(),
-            sources: args.files.iter().map(|f| f.display().to_string()).collect(),
             tests: u64::from(writer.tests),
             instructions: c.instructions,
             forks: c.forks,
@@ -174,7 +242,7 @@ impl Session<'_> {
                 .collect(),
             memory: guided.machine.resolved.figures().into_iter().collect(),
             warnings: warnings(&writer),
-            ..Summary::default()
+            ..fixed
         };
         let pruning_times = pruner.times();
         let audit = pleach_audit::audit(&mut guided.machine, &interpolation, args.check_interpolants.unwrap_or(0));
@@ -198,28 +266,54 @@ impl Session<'_> {
             dir,
             summary,
             timing: timing::timing(&start, elapsed, &solver, pruning_times, c.states_peak),
-            counters: run.counters,
+            counters: run.counters.clone(),
             elapsed,
             nodes: run.tree.len() as u64,
             undefined,
             crashed: outcome.is_err() || unsound,
             assumptions,
+            signal: halt.signal(),
             coverage,
             interpolants,
             failure,
+            left: Some(Box::new((run, guided, searcher, interpolation))),
         })
     }
 }
 
-impl Explored {
-    /// Writes the account of the run, and says so if something could not be written.
-    pub fn write(&self) -> Result<(), CliError> {
-        if let Some(all) = &self.interpolants {
-            self.dir.write_interpolants(all)?;
+impl Session<'_> {
+    /// What the account of every exploration says of the command.
+    fn summary(&self) -> Summary {
+        let args = self.args;
+        Summary {
+            flags: flags(),
+            seed: args.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            entry: entry_name(&self.entry).to_owned(),
+            sources: args.files.iter().map(|f| f.display().to_string()).collect(),
+            ..Summary::default()
         }
-        self.dir.write_coverage(&self.coverage)?;
-        self.dir.write_summary(&self.summary)?;
-        self.dir.write_timing(&self.timing)?;
+    }
+}
+
+impl Explored {
+    /// Ends it without taking apart what it left: the process ends.
+    pub fn forget(self) {
+        std::mem::forget(self.left);
+    }
+
+    /// Writes the account of the run, and says so if something could not be written: then the status of `code` is that of a failure, unless errors
+    /// were found.
+    pub fn write(&mut self) {
+        let interpolants = self.interpolants.as_ref().map_or(Ok(()), |all| self.dir.write_interpolants(all));
+        let written = [
+            self.dir.write_summary(&self.summary),
+            interpolants,
+            self.dir.write_coverage(&self.coverage),
+            self.dir.write_timing(&self.timing),
+        ];
+        let failed = written.into_iter().find_map(Result::err).map(|why| why.to_string());
+        self.failure = self.failure.take().or(failed);
         if let Some(why) = &self.failure {
             eprintln!("pleach: results are incomplete: {why}");
         }
@@ -227,7 +321,11 @@ impl Explored {
             let path = self.dir.path().display();
             eprintln!("pleach: this is a bug of the engine; what was found until then is in {path}");
         }
-        Ok(())
+    }
+
+    /// This status, if everything was written.
+    pub fn code(&self, code: Code) -> Code {
+        if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }
     }
 
     /// Where the results are, for people.
@@ -256,32 +354,10 @@ impl Searcher for Dyn {
     }
 }
 
-/// Signals, and the deadline for queries that are under way when the time is up.
-pub fn watch(halt: &Halt, max_time: Option<Duration>) -> Result<(), CliError> {
-    let system = |why| CliError::System { what: "watch for signals", why };
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // The second one ends the process at once.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, halt.flag()).map_err(system)?;
-        signal_hook::flag::register(signal, halt.flag()).map_err(system)?;
-    }
-    // The processor time that the system allows (`ulimit -t`) is used up; until its hard limit there is time to write the results.
-    let (why, time) = halt.time_cell();
-    signal_hook::flag::register_usize(signal_hook::consts::SIGXCPU, why, time).map_err(system)?;
-    signal_hook::flag::register(signal_hook::consts::SIGXCPU, halt.flag()).map_err(system)?;
-    if let Some(time) = max_time {
-        let halt = halt.clone();
-        std::thread::spawn(move || {
-            std::thread::sleep(time);
-            halt.time_is_up();
-        });
-    }
-    Ok(())
-}
-
 /// The command line without what only says where results go.
 fn flags() -> Vec<String> {
     let mut flags = Vec::new();
-    let mut args = std::env::args().skip(2);
+    let mut args = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned());
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--output-dir" => drop(args.next()),

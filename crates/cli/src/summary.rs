@@ -61,6 +61,7 @@ pub fn reason(cut: &Cut) -> Reason {
         }
         Cut::Concretized(what) => with("concretized", "a value was fixed to one of several", what, ""),
         Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
+        Cut::Processor => limit("cpu-time", "the limit on processor time (ulimit -t) was reached"),
         Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),
         Cut::Instructions => limit("max-instructions", "the instruction limit (--max-instructions) was reached"),
         Cut::Forks => limit("max-forks", "the fork limit (--max-forks) was reached"),

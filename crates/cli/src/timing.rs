@@ -28,6 +28,7 @@ pub fn timing(
 }
 
 /// How things stood before the exploration.
+#[derive(Clone)]
 pub struct Start {
     at: SystemTime,
     memory: u64,

@@ -5,6 +5,7 @@ use crate::guided::Guided;
 use crate::inputs::Types;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
+use crate::standing::Standing;
 use crate::{coverage, text};
 use pleach_exec::{Machine, Said};
 use pleach_explore::{Ended, Progress, Sink};
@@ -26,7 +27,7 @@ const STATS_EVERY: Duration = Duration::from_secs(1);
 /// What is written and shown.
 #[derive(Clone, Debug)]
 pub struct WriterConfig {
-    /// Every test as files of its own.
+    /// Every test as a `.ktest` file.
     pub write_all_tests: bool,
     /// Every error, not only the first per place and kind.
     pub emit_all_errors: bool,
@@ -63,6 +64,7 @@ pub struct Writer<'a> {
     /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
     pub undefined: BTreeMap<Place, String>,
     observer: &'a mut dyn Observer,
+    standing: Standing,
 }
 
 impl<'a> Writer<'a> {
@@ -73,6 +75,7 @@ impl<'a> Writer<'a> {
         line: Line,
         entry: &str,
         observer: &'a mut dyn Observer,
+        standing: Standing,
     ) -> Result<Writer<'a>, ReportError> {
         Ok(Writer {
             dir,
@@ -94,6 +97,7 @@ impl<'a> Writer<'a> {
             undefined: BTreeMap::new(),
             observer,
             program,
+            standing,
         })
     }
 
@@ -159,9 +163,15 @@ impl<'a> Writer<'a> {
 
     fn take_warnings(&mut self, machine: &mut Guided) {
         for w in machine.machine.said().into_iter().filter_map(Said::words) {
-            self.say(&format!("warning: {w}"));
-            self.warnings.push(w);
+            self.warn(w);
         }
+    }
+
+    /// Says it, and keeps it for the summary.
+    pub fn warn(&mut self, warning: String) {
+        self.say(&format!("warning: {warning}"));
+        self.standing.warning(&warning);
+        self.warnings.push(warning);
     }
 
     fn path(&self, span: Span) -> &str {
@@ -249,8 +259,9 @@ impl<'a> Writer<'a> {
     fn sample(&mut self, machine: &Guided, progress: &Progress) {
         let m = &machine.machine;
         if self.totals.0 != m.coverage.new_blocks {
-            let totals = coverage::report(&self.program, &m.coverage, &self.config.directory).totals();
-            self.totals = (m.coverage.new_blocks, totals);
+            let coverage = coverage::report(&self.program, &m.coverage, &self.config.directory);
+            self.totals = (m.coverage.new_blocks, coverage.totals());
+            self.standing.coverage(coverage);
         }
         let c = progress.counters;
         let mut solver = pleach_smt::Stats::new();
@@ -312,6 +323,7 @@ impl Sink<Guided> for Writer<'_> {
                     Class::Violation(goal) if new => {
                         self.show(&record, &test);
                         self.errors.push(record.clone());
+                        self.standing.error(&record);
                         violation = Some((goal, record));
                     }
                     Class::Undefined if new => self.note_undefined(&ended, error.kind, &record),
@@ -322,6 +334,7 @@ impl Sink<Guided> for Writer<'_> {
         };
         self.keep(written);
         self.tests = id.0;
+        self.standing.tests(id.0);
         let (machine, dir) = (&mut machine.machine, self.dir);
         self.observer.ended(PathEnd { machine, state: ended.state, end: ended.end, violation, test: &test, dir });
         id.0
@@ -340,6 +353,10 @@ impl Sink<Guided> for Writer<'_> {
 
     fn on_progress(&mut self, machine: &mut Guided, progress: Progress) {
         self.take_warnings(machine);
+        self.standing.progress(&progress);
+        // Should the process be killed, no more than this is lost.
+        let flushed = self.tree.flush().and(self.dir.flush());
+        self.keep(flushed);
         let extra = Extra {
             blocks_covered: machine.machine.coverage.new_blocks,
             blocks: self.reachable_blocks,
@@ -377,8 +394,7 @@ impl Sink<Guided> for Writer<'_> {
     fn on_memory_pressure(&mut self) {
         let message = "memory is short (--max-memory): states were dropped and are counted as cut";
         if !self.warnings.iter().any(|w| w == message) {
-            self.warnings.push(message.into());
-            self.say(&format!("warning: {message}"));
+            self.warn(message.into());
         }
     }
 
@@ -400,16 +416,18 @@ impl Writer<'_> {
         let what = format!("{kind}{at} ({})", record.message, kind = record.kind);
         self.say(&format!("warning: undefined behaviour, which the property does not ask about: {what}"));
         let place = place_of(&self.program, ended.state, kind);
-        self.undefined.insert(place, format!("a path ends in undefined behaviour: {what}"));
+        let sentence = format!("a path ends in undefined behaviour: {what}");
+        self.standing.undefined(&sentence);
+        self.undefined.insert(place, sentence);
     }
 
     /// As files of its own when the test shows something new, else into the archive.
     fn put(&mut self, test: &TestCase, error: Option<&ErrorRecord>, new_error: bool) -> Result<(), ReportError> {
-        if new_error || test.covers_new || self.config.write_all_tests {
-            self.dir.write_test(test, error)
-        } else {
-            self.dir.pack_test(test)
+        if new_error || test.covers_new {
+            return self.dir.write_test(test, error);
         }
+        self.dir.pack_test(test)?;
+        if self.config.write_all_tests { self.dir.write_ktest(test) } else { Ok(()) }
     }
 }
 

@@ -84,8 +84,17 @@ impl Machine {
             _ => {
                 self.note_copy(st, to, from, n);
                 // A symbolic offset on one side: byte by byte, all reads before the writes.
-                let bytes: Vec<Value> = (0..n).map(|i| self.read_byte(st, from, i)).collect();
+                let mut bytes: Vec<Value> = Vec::new();
+                for i in 0..n {
+                    if self.terms.brake.pulled() {
+                        return Ok(());
+                    }
+                    bytes.push(self.read_byte(st, from, i));
+                }
                 for (i, b) in bytes.into_iter().enumerate() {
+                    if self.terms.brake.pulled() {
+                        return Ok(());
+                    }
                     let at = self.shifted(to, i as u64);
                     self.write_place(st, at, 1, b);
                 }
@@ -214,6 +223,9 @@ impl Machine {
                 let (Place::At { obj, .. } | Place::Symbolic { obj, .. } | Place::Piece { obj, .. }) = place;
                 self.note_bulk(st, &[obj], Access::FillWithin { obj, len: n });
                 for i in 0..n {
+                    if self.terms.brake.pulled() {
+                        return Ok(());
+                    }
                     let at = self.shifted(place, i);
                     self.write_place(st, at, 1, byte);
                 }

@@ -115,7 +115,7 @@ impl Machine {
         if let Some(o) = st.memory.get_mut(obj)
             && !o.contents.has_parts()
         {
-            o.contents.split(piece);
+            o.contents.split(piece, &mut self.terms.brake);
             self.resolved.split += 1;
             self.resolved.pieces += o.size.div_ceil(piece);
             self.resolved.largest_split = self.resolved.largest_split.max(o.size);

@@ -4,10 +4,10 @@
 use crate::arith;
 use crate::flow::{Flow, Step};
 use crate::machine::{Arrival, Code, Machine};
-use pleach_expr::{mask, sign_extend};
+use pleach_expr::{Spoiled, mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
-use pleach_state::{Access, Exit, State};
+use pleach_state::{Access, Cut, End, Exit, State};
 
 /// So many entries of a watched block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
@@ -210,7 +210,14 @@ impl Machine {
                 }
                 st.inst = pc as u32;
                 let from = st.block;
-                match self.slow(code, f, consts, st, inst) {
+                if self.terms.brake.halted() {
+                    return self.left_off(Spoiled::Halt);
+                }
+                let flow = self.slow(code, f, consts, st, inst);
+                if let Some(why) = self.terms.brake.take() {
+                    return self.left_off(why);
+                }
+                match flow {
                     Flow::Next => pc += 1,
                     Flow::Jump => {
                         pc = st.inst as usize;
@@ -234,6 +241,15 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// The instruction under way could not be finished: the path ends, and nothing is kept of what the instruction did.
+    #[cold]
+    fn left_off(&mut self, why: Spoiled) -> Step {
+        Step::End(End::Cut(match why {
+            Spoiled::Halt => Cut::Interrupted,
+            Spoiled::Memory => Cut::Memory,
+        }))
     }
 
     /// Follows an edge: its copies, then the block. Returns the first instruction.

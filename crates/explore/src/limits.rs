@@ -1,8 +1,9 @@
 //! Where a run has to stop. What a limit takes away is always counted as cut, with the limit as the reason.
 
+use pleach_expr::Brake;
 use pleach_state::{Cut, ErrorKind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[derive(Clone, Debug, Default)]
@@ -27,13 +28,19 @@ pub struct Limits {
 
 const RUNNING: usize = 0;
 const TIME: usize = 1;
-const INTERRUPTED: usize = 2;
+const PROCESSOR: usize = 2;
+const MEMORY: usize = 3;
+const INTERRUPTED: usize = 4;
+/// Plus the number of the signal that interrupted.
+const SIGNAL: usize = 1000;
 
-/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`].
+/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`], long operations also [`Halt::short`].
 #[derive(Clone, Default)]
 pub struct Halt {
     why: Arc<AtomicUsize>,
     flag: Arc<AtomicBool>,
+    short: Arc<AtomicBool>,
+    beat: Arc<AtomicU64>,
 }
 
 impl Halt {
@@ -44,12 +51,33 @@ impl Halt {
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.flag.clone()
     }
-    /// The reason, and its value for [`Halt::time_is_up`]: for a signal handler, which may do no more than store a number.
-    pub fn time_cell(&self) -> (Arc<AtomicUsize>, usize) {
-        (self.why.clone(), TIME)
+    /// Set while more memory is in use than allowed.
+    pub fn short(&self) -> Arc<AtomicBool> {
+        self.short.clone()
+    }
+    /// For the machine: long operations of it look there.
+    pub fn brake(&self) -> Brake {
+        Brake::new(self.flag.clone(), self.short.clone())
+    }
+    pub fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+    /// The reason, and its value for [`Halt::processor_time_is_up`]: for a signal handler, which may do no more than store a number.
+    pub fn processor_cell(&self) -> (Arc<AtomicUsize>, usize) {
+        (self.why.clone(), PROCESSOR)
+    }
+    /// The same for a signal that interrupts.
+    pub fn signal_cell(&self, signal: i32) -> (Arc<AtomicUsize>, usize) {
+        (self.why.clone(), SIGNAL + signal.unsigned_abs() as usize)
     }
     pub fn time_is_up(&self) {
         self.set(TIME);
+    }
+    pub fn processor_time_is_up(&self) {
+        self.set(PROCESSOR);
+    }
+    pub fn memory_is_up(&self) {
+        self.set(MEMORY);
     }
     pub fn interrupt(&self) {
         self.set(INTERRUPTED);
@@ -62,10 +90,24 @@ impl Halt {
     pub fn reason(&self) -> Option<Cut> {
         match self.why.load(Ordering::Relaxed) {
             TIME => Some(Cut::Time),
-            INTERRUPTED => Some(Cut::Interrupted),
-            // Someone set the flag alone, as a signal handler does.
-            _ => self.flag.load(Ordering::Relaxed).then_some(Cut::Interrupted),
+            PROCESSOR => Some(Cut::Processor),
+            MEMORY => Some(Cut::Memory),
+            // Someone set the flag alone.
+            RUNNING => self.flag.load(Ordering::Relaxed).then_some(Cut::Interrupted),
+            _ => Some(Cut::Interrupted),
         }
+    }
+    /// The signal that interrupted.
+    pub fn signal(&self) -> Option<u8> {
+        self.why.load(Ordering::Relaxed).checked_sub(SIGNAL).and_then(|s| u8::try_from(s).ok())
+    }
+    /// The loop goes round: who watches it from another thread sees that no step is under way for long.
+    pub(crate) fn beat(&self) {
+        self.beat.store(self.beat.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+    /// How often it went round.
+    pub fn beats(&self) -> u64 {
+        self.beat.load(Ordering::Relaxed)
     }
 }
 
@@ -74,6 +116,11 @@ pub fn resident_bytes() -> Option<u64> {
     const PAGE: u64 = 4096;
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE)
+}
+
+/// Memory is short above this part of what is allowed: what is done about it takes some time and some memory.
+pub fn soft(allowed: u64) -> u64 {
+    allowed / 100 * 96
 }
 
 /// How many of `states` go when `used` exceeds `allowed`: the share that is too much, at least one.
@@ -100,9 +147,13 @@ mod tests {
         h.flag().store(true, Ordering::SeqCst);
         assert_eq!(h.reason(), Some(Cut::Interrupted));
         let h = Halt::new();
-        let (cell, time) = h.time_cell();
-        cell.store(time, Ordering::SeqCst);
-        assert_eq!(h.reason(), Some(Cut::Time));
+        let (cell, processor) = h.processor_cell();
+        cell.store(processor, Ordering::SeqCst);
+        assert_eq!((h.reason(), h.signal()), (Some(Cut::Processor), None));
+        let h = Halt::new();
+        let (cell, hangup) = h.signal_cell(1);
+        cell.store(hangup, Ordering::SeqCst);
+        assert_eq!((h.reason(), h.signal()), (Some(Cut::Interrupted), Some(1)));
     }
 
     #[test]

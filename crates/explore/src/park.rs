@@ -1,12 +1,21 @@
 //! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else waits it is
 //! made again by executing its path from the start, choosing at each fork the side the tree says.
 //!
-//! *Invariant*: the engine is deterministic, so the same choices lead to the same state; where they do not, the path is cut
-//! and counted. *Direction*: loses no path silently.
+//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge has the condition that the tree
+//! has for it, and where it has not (a query may have an answer now and none then), the path is cut and counted. *Direction*: loses no path silently.
 
 use crate::run::{Hands, Run};
 use crate::step::{Child, Step, Stepper};
+use pleach_expr::TermId;
 use pleach_state::{Cut, End, NodeId, State, StateId, Status};
+
+/// An edge of the tree.
+struct Choice {
+    /// which child it leads to, and of how many
+    side: usize,
+    of: usize,
+    condition: TermId,
+}
 
 impl Run {
     /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found by forks alone.
@@ -41,12 +50,13 @@ impl Run {
     }
 
     /// Which child to take at each fork from the root to the node.
-    fn choices(&self, node: NodeId) -> Vec<usize> {
+    fn choices(&self, node: NodeId) -> Vec<Choice> {
         let mut out = Vec::new();
         let mut at = node;
         while at != NodeId::ROOT {
             let parent = self.tree.node(at).parent;
-            out.push(self.tree.children(parent).position(|c| c == at).unwrap_or(usize::MAX));
+            let side = self.tree.children(parent).position(|c| c == at).unwrap_or(usize::MAX);
+            out.push(Choice { side, of: self.tree.children(parent).count(), condition: self.tree.node(at).condition });
             at = parent;
         }
         out.reverse();
@@ -54,9 +64,9 @@ impl Run {
     }
 
     /// The state after these choices, or the one where the path could not be followed.
-    fn follow<M: Stepper>(&self, choices: &[usize], hands: &mut Hands<M>) -> Result<State, Box<State>> {
+    fn follow<M: Stepper>(&self, choices: &[Choice], hands: &mut Hands<M>) -> Result<State, Box<State>> {
         let mut left = choices.iter();
-        let first = if self.initial.len() > 1 { left.next().copied().unwrap_or(0) } else { 0 };
+        let first = if self.initial.len() > 1 { left.next().map_or(0, |c| c.side) } else { 0 };
         let Some(mut state) = self.initial.get(first).cloned() else { return Err(Box::new(State::hollow())) };
         let mut left = left.as_slice();
         while let [choice, rest @ ..] = left {
@@ -67,10 +77,12 @@ impl Run {
                         state = children.remove(0).state;
                         continue;
                     }
-                    if *choice >= children.len() {
+                    let same = choice.of == children.len()
+                        && children.get(choice.side).is_some_and(|c| c.condition == choice.condition);
+                    if !same {
                         return Err(Box::new(children.pop().map_or_else(State::hollow, |c| c.state)));
                     }
-                    let child = children.swap_remove(*choice);
+                    let child = children.swap_remove(choice.side);
                     if child.end.is_some() {
                         return Err(Box::new(child.state));
                     }

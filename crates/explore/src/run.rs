@@ -13,7 +13,7 @@ use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
 use pleach_state::reached::{Place, place_of};
-use pleach_state::seams::{Look, Pruner, Searcher, States, View};
+use pleach_state::seams::{Look, NoPruner, Pruner, Searcher, States, View};
 use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub struct RunConfig {
     pub step_blocks: u32,
     /// How often the sink hears of progress. Default: a quarter of a second.
     pub progress_every: Duration,
-    /// How long the remaining states may take to be turned into tests after a halt. Default: half a second.
+    /// How long the remaining states may take to be turned into tests after a halt. Default: 0.4 s.
     pub grace: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
@@ -42,7 +42,7 @@ impl Default for RunConfig {
             limits: Limits::default(),
             step_blocks: 4096,
             progress_every: Duration::from_millis(250),
-            grace: Duration::from_millis(500),
+            grace: Duration::from_millis(400),
             seed: 0,
             check_pruning: None,
             memory: resident_bytes,
@@ -67,8 +67,12 @@ pub struct Run {
     pub(crate) initial: Vec<State>,
     /// nodes of states that were set aside, and whether they had covered something new
     pub(crate) parked: Vec<(NodeId, bool)>,
+    /// states that the end of the run left
+    abandoned: Vec<Box<State>>,
     /// why the loop ends before the states do
     pub(crate) stop: Option<Cut>,
+    /// since when what waits is ended
+    ending: Option<Instant>,
     /// by node: its share of the whole tree
     pub(crate) shares: Vec<f64>,
     /// errors that paths of the run ended in
@@ -117,7 +121,9 @@ impl Run {
             halt,
             initial: Vec::new(),
             parked: Vec::new(),
+            abandoned: Vec::new(),
             stop: None,
+            ending: None,
             shares: vec![1.0],
             met: BTreeSet::new(),
             speculation: Speculation::default(),
@@ -165,6 +171,7 @@ impl Run {
         }
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
+        self.report(hands, Instant::now());
         self.abandon(&why, hands);
         self.abandon_parked(&why, hands);
         self.report(hands, Instant::now());
@@ -317,8 +324,8 @@ impl Run {
 
     /// A path has ended.
     pub(crate) fn finish<M: Stepper>(&mut self, state: &mut State, mut end: End, hands: &mut Hands<M>) {
-        // A query that was interrupted because the run halts says nothing about the solver.
-        if let (End::Cut(Cut::Solver(_)), Some(why)) = (&end, self.halt.reason()) {
+        // What was interrupted because the run halts, a query or another long operation, says nothing about the path.
+        if let (End::Cut(Cut::Solver(_) | Cut::Interrupted), Some(why)) = (&end, self.halt.reason()) {
             end = End::Cut(why);
         }
         if let End::Error(e) = &end {
@@ -327,11 +334,14 @@ impl Run {
         }
         let status = self.count(&end);
         let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);
-        let skip_test = enough || self.stop.is_some() && self.looked.elapsed() > self.config.grace;
+        let late = self.is_late();
+        let skip_test = enough || late;
         let test = hands.sink.on_path_end(hands.machine, Ended { state, end: &end, node: state.node, skip_test });
         self.counters.tests += u64::from(test != 0);
         self.look_at_results(&end, hands.sink.stop());
-        hands.pruner.ended(state, &end, hands.machine.logic());
+        if !late {
+            hands.pruner.ended(state, &end, hands.machine.logic());
+        }
         self.close(state.node, status, test, hands);
     }
 
@@ -360,19 +370,39 @@ impl Run {
 
     pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
         self.counters.share_done += self.shares[leaf.index()];
+        // What is learned when the run is over covers nothing any more.
+        let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
-            hands.pruner.close(node, &self.tree, hands.machine.logic());
+            if learns {
+                hands.pruner.close(node, &self.tree, hands.machine.logic());
+            }
             hands.sink.on_close(node, &self.tree);
         }
     }
 
     /// Ends all waiting states, oldest first.
     fn abandon<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
-        self.looked = Instant::now();
+        self.ending = Some(Instant::now());
         // Time may be short: those that have shown something new first.
         let (new, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.states).into_values().partition(|s| s.covered_new);
         for mut state in new.into_iter().chain(rest) {
             self.finish(&mut state, End::Cut(why.clone()), hands);
+            // To take them all apart takes longer than to write the results.
+            self.abandoned.push(state);
         }
+    }
+
+    /// A panic came out of the loop. What waits is cut, with its test; nobody learns from it.
+    pub fn abandon_after_panic<M: Stepper>(&mut self, machine: &mut M, sink: &mut dyn Sink<M>) {
+        let hands = &mut Hands { machine, sink, pruner: &mut NoPruner, change: Change::default() };
+        let why = Cut::Stopped("a bug of the engine ended the run".into());
+        self.stop.get_or_insert_with(|| why.clone());
+        self.abandon(&why, hands);
+        self.abandon_parked(&why, hands);
+    }
+
+    /// The run is over, and the time for tests of what was not finished, too.
+    fn is_late(&self) -> bool {
+        self.ending.is_some_and(|since| since.elapsed() > self.config.grace)
     }
 }

@@ -17,6 +17,10 @@ pub struct Ended<'a> {
 pub struct Progress<'a> {
     pub counters: &'a Counters,
     pub states: usize,
+    /// states set aside
+    pub parked: usize,
+    /// of the execution tree
+    pub nodes: usize,
     pub elapsed: Duration,
     /// of `max_time`; `None` without that limit
     pub time_left: Option<Duration>,

@@ -11,6 +11,7 @@ use pleach_state::seams::View;
 use pleach_state::seams::{CheckedSearcher, Effort, Figures, Logic, Look, NoPruner, Pruner, Searcher};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -25,12 +26,14 @@ struct Synthetic {
     instructions: u64,
     /// plain steps before a fork
     pause: u64,
+    /// places with forks that have other conditions when they are executed again, with those that were executed
+    changing: Option<BTreeSet<u32>>,
     terms: Terms,
 }
 
 impl Synthetic {
     fn new(arity: u32, depth: u32) -> Synthetic {
-        Synthetic { arity, depth, instructions: 0, pause: 2, terms: Terms::new(64) }
+        Synthetic { arity, depth, instructions: 0, pause: 2, changing: None, terms: Terms::new(64) }
     }
     fn initial(&self) -> State {
         State { fresh: 1, ..State::new(AddressSpace::new(64), FuncId(0), 0) }
@@ -75,7 +78,9 @@ impl Stepper for Synthetic {
         if level == self.depth {
             return Step::End(End::Exit(Some(0)));
         }
-        let child = |place, end| Child { state: State { fresh: place, ..state.clone() }, condition: Terms::TRUE, end };
+        let again = self.changing.as_mut().is_some_and(|seen| !seen.insert(state.fresh));
+        let condition = if again { Terms::FALSE } else { Terms::TRUE };
+        let child = |place, end| Child { state: State { fresh: place, ..state.clone() }, condition, end };
         let mut children: Vec<_> =
             (0..self.arity).map(|i| child((state.fresh - 1) * self.arity + 2 + i, None)).collect();
         if level % 2 == 1 {
@@ -401,6 +406,23 @@ fn parked_states_are_made_again_and_no_path_is_lost() {
     assert!(run.counters.parked > 0, "memory was short, so states were set aside");
     assert!(run.counters.is_complete());
     assert_eq!((run.counters.completed, run.counters.errored), (all.counters.completed, all.counters.errored));
+}
+
+#[test]
+fn a_parked_state_that_comes_back_on_another_path_is_cut() {
+    let config = RunConfig {
+        memory: || {
+            use std::sync::atomic::{AtomicU32, Ordering};
+            static LOOKS: AtomicU32 = AtomicU32::new(0);
+            Some(if LOOKS.fetch_add(1, Ordering::Relaxed) < 2 { 200_000_000 } else { 1 })
+        },
+        limits: Limits { max_memory: Some(100), ..Limits::default() },
+        ..RunConfig::default()
+    };
+    let mut machine = Synthetic { pause: 50_000, changing: Some(BTreeSet::new()), ..Synthetic::new(2, 8) };
+    let (run, _) = explore(&mut machine, &search("bfs", 0), config, Halt::new());
+    assert!(run.counters.parked > 0);
+    assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.parked)].into());
 }
 
 /// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.

@@ -1,6 +1,6 @@
 //! The loop's eye on its limits.
 
-use crate::limits::how_many_to_drop;
+use crate::limits::{how_many_to_drop, soft};
 use crate::run::{Hands, Run};
 use crate::sink::Progress;
 use crate::step::{Child, Stepper};
@@ -12,6 +12,9 @@ const STEPS_PER_LOOK: u32 = 16;
 /// Between two looks at the memory in use.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
+/// The same while it is short.
+const MEMORY_SHORT: Duration = Duration::from_millis(25);
+
 impl Run {
     /// The next [`Run::look_around`] looks at the clock.
     pub(crate) fn look_soon(&mut self) {
@@ -20,8 +23,12 @@ impl Run {
 
     /// Looks at the limits, now and then at the clock and at memory. True: stop.
     pub(crate) fn look_around<M: Stepper>(&mut self, hands: &mut Hands<M>) -> bool {
+        self.halt.beat();
         if self.stop.is_none() {
             self.stop = self.halt.reason();
+        }
+        if self.halt.is_short() {
+            self.look_soon();
         }
         if self.config.limits.max_instructions.is_some_and(|max| self.counters.instructions >= max) {
             self.stop.get_or_insert(Cut::Instructions);
@@ -45,10 +52,10 @@ impl Run {
             return;
         }
         if let Some(max) = limits.max_memory
-            && now - self.memory_looked >= MEMORY_EVERY
+            && now - self.memory_looked >= if self.halt.is_short() { MEMORY_SHORT } else { MEMORY_EVERY }
         {
-            let used = (self.config.memory)().unwrap_or(0) / 1_000_000;
-            self.drop_states(how_many_to_drop(self.states.len(), used, max), hands);
+            let used = (self.config.memory)().unwrap_or(0);
+            self.drop_states(how_many_to_drop(self.states.len(), used, soft(max * 1_000_000)), hands);
             self.memory_looked = Instant::now();
         }
         if self.stop.is_none() {
@@ -108,10 +115,16 @@ impl Run {
         hands.sink.on_memory_pressure();
     }
 
+    /// How things stand after so long.
+    pub fn progress(&self, elapsed: Duration) -> Progress<'_> {
+        let (states, parked) = (self.states.len(), self.parked.len());
+        Progress { counters: &self.counters, states, parked, nodes: self.tree.len(), elapsed, time_left: None }
+    }
+
     pub(crate) fn report<M: Stepper>(&mut self, hands: &mut Hands<M>, now: Instant) {
         let elapsed = now - self.started;
         let time_left = self.config.limits.max_time.map(|max| max.saturating_sub(elapsed));
-        let progress = Progress { counters: &self.counters, states: self.states.len(), elapsed, time_left };
+        let progress = Progress { time_left, ..self.progress(elapsed) };
         hands.sink.on_progress(hands.machine, progress);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod arc;
 pub mod bits;
+mod brake;
 mod build;
 mod dag;
 mod eval;
@@ -23,6 +24,7 @@ pub mod term;
 mod wide_float;
 
 pub use bits::Limbs;
+pub use brake::{Brake, Spoiled};
 pub use model::Model;
 pub use subst::Growing;
 pub use support::Key;

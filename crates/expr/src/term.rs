@@ -6,6 +6,7 @@
 
 use crate::symbol::{SymbolId, SymbolKind, Symbols};
 use hashbrown::HashTable;
+use std::rc::Rc;
 
 /// A term of a [`Terms`] table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -182,12 +183,14 @@ pub struct Terms {
     wide: Vec<Box<[u64]>>,
     wide_index: rustc_hash::FxHashMap<Box<[u64]>, u32>,
     /// element values of constant arrays
-    tables: Vec<Box<[u64]>>,
-    table_index: rustc_hash::FxHashMap<Box<[u64]>, u32>,
+    tables: Vec<Rc<[u64]>>,
+    table_index: rustc_hash::FxHashMap<Rc<[u64]>, u32>,
     pub symbols: Symbols,
     /// width of addresses
     pub pointer_bits: u16,
     pub(crate) support: crate::support::SupportCache,
+    /// long operations over terms ask it whether to go on
+    pub brake: crate::Brake,
 }
 
 /// One folded multiplication over the two words a node fits in. The table looks at the low bits and at the top seven, so
@@ -233,6 +236,7 @@ impl Terms {
             symbols: Symbols::default(),
             pointer_bits,
             support: Default::default(),
+            brake: Default::default(),
         };
         let f = t.constant(1, 0);
         let tr = t.constant(1, 1);
@@ -410,7 +414,7 @@ impl Terms {
             Some(&id) => id,
             None => {
                 let id = self.tables.len() as u32;
-                let key: Box<[u64]> = values.into();
+                let key: Rc<[u64]> = values.into();
                 self.tables.push(key.clone());
                 self.table_index.insert(key, id);
                 id

@@ -9,9 +9,12 @@ mod elf;
 mod error;
 mod find;
 mod options;
+mod patience;
 mod process;
+pub mod regular;
 pub mod wire;
 
 pub use error::LoadError;
 pub use options::{Library, Options, OutputFunction};
-pub use process::load;
+pub use patience::Patience;
+pub use process::{load, load_within};

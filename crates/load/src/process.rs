@@ -1,8 +1,10 @@
 //! Starts the front end, tells it what to do, takes its answer.
 
+use crate::patience::{Ended, Patience};
 use crate::wire::{self, Outcome};
-use crate::{LoadError, Options, find};
+use crate::{LoadError, Options, find, regular};
 use pleach_ir::Program;
+use rustix::process::Signal;
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -10,10 +12,18 @@ use std::process::{Command, Output, Stdio};
 
 /// Compiles, links and lowers all inputs, in a process that is gone when this returns.
 pub fn load(options: &Options) -> Result<Program, LoadError> {
+    load_within(options, &Patience::default())
+}
+
+/// The same, if it does not take too long or too much memory.
+pub fn load_within(options: &Options, patience: &Patience) -> Result<Program, LoadError> {
+    for path in &options.inputs {
+        regular::check(path).map_err(|why| LoadError::NotAFile { path: path.clone(), why })?;
+    }
     let frontend = find::frontend(options);
     let request = wire::encode_request(options)
         .map_err(|why| LoadError::NoAnswer { path: frontend.clone(), why: why.to_string() })?;
-    let output = run(&frontend, &request).map_err(|why| match why.kind() {
+    let (output, ended) = run(&frontend, &request, patience).map_err(|why| match why.kind() {
         ErrorKind::NotFound => LoadError::NotFound { path: frontend.clone() },
         _ => LoadError::Unusable { path: frontend.clone(), why },
     })?;
@@ -21,6 +31,12 @@ pub fn load(options: &Options) -> Result<Program, LoadError> {
     match (reply.outcome, output.status.signal()) {
         (Outcome::Program(program), None) => Ok(*program),
         (Outcome::Refused(why), None) => Err(LoadError::Refused(why)),
+        (_, Some(_)) if ended.is_some() => Err(match ended {
+            Some(Ended::Interrupted) => LoadError::Interrupted,
+            Some(Ended::Memory) => LoadError::OutOfMemory { input: culprit(options, reply.input) },
+            Some(Ended::Time) | None => LoadError::OutOfTime,
+        }),
+        (_, Some(signal)) if signal == Signal::XCPU.as_raw() => Err(LoadError::OutOfTime),
         (_, Some(signal)) => Err(LoadError::Crashed { input: culprit(options, reply.input), signal }),
         (Outcome::Cut, None) => {
             let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
@@ -33,12 +49,16 @@ pub fn load(options: &Options) -> Result<Program, LoadError> {
     }
 }
 
-fn run(frontend: &Path, request: &[u8]) -> std::io::Result<Output> {
-    let mut child =
-        Command::new(frontend).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+fn run(frontend: &Path, request: &[u8], patience: &Patience) -> std::io::Result<(Output, Option<Ended>)> {
+    let mut command = Command::new(frontend);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Patience::group(&mut command).spawn()?;
+    let watch = patience.watch(&child);
     // The front end reads all of it before it writes anything. One that ended early shows in its status.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request));
-    child.wait_with_output()
+    let output = child.wait_with_output();
+    let ended = watch.end();
+    Ok((output?, ended))
 }
 
 /// The input being read, or all of them.

@@ -1,6 +1,6 @@
 //! Reading and writing values of any width at constant offsets, byte-exactly.
 
-use crate::object::{Background, ByteView, Contents};
+use crate::object::{Background, ByteView, Contents, PAGE, ZeroPage};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 
@@ -119,10 +119,22 @@ impl Contents {
     /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
     pub fn copy_from(&mut self, terms: &mut Terms, off: u64, src: &mut Contents, src_off: u64, n: u64, obj: ObjId) {
         let mut i = 0;
+        let (mut looked, mut zero) = (0, ZeroPage::default());
         while i < n {
             let at = src_off + i;
-            let in_page = (crate::object::PAGE as u64 - at % crate::object::PAGE as u64).min(n - i);
-            let out_page = (crate::object::PAGE as u64 - (off + i) % crate::object::PAGE as u64).min(in_page);
+            if i >= looked {
+                if terms.brake.pulled() {
+                    return;
+                }
+                looked = i + PAGE as u64;
+            }
+            let whole = (self.size() - off - i).min(PAGE as u64);
+            if n >= PAGE as u64 && n - i >= whole && self.share_page(off + i, src, at, &mut zero) {
+                i += whole;
+                continue;
+            }
+            let in_page = (PAGE as u64 - at % PAGE as u64).min(n - i);
+            let out_page = (PAGE as u64 - (off + i) % PAGE as u64).min(in_page);
             let run = src.concrete_slice(at, out_page as usize);
             if !run.is_empty() && self.write_slice(off + i, run) {
                 i += run.len() as u64;
@@ -165,6 +177,10 @@ impl Contents {
             let chunk = [b as u8; 256];
             let mut i = 0;
             while i < n {
+                i += self.fill_pages(off + i, n - i, b as u8, &mut || !terms.brake.pulled());
+                if i == n || terms.brake.pulled() {
+                    return;
+                }
                 let k = (n - i).min(256 - (off + i) % 256);
                 if !self.write_slice(off + i, &chunk[..k as usize]) {
                     for j in 0..k {
@@ -175,6 +191,9 @@ impl Contents {
             }
         } else {
             for i in 0..n {
+                if i % PAGE as u64 == 0 && terms.brake.pulled() {
+                    return;
+                }
                 self.write(terms, off + i, 1, byte);
             }
         }

@@ -9,10 +9,14 @@
 
 use crate::tags::{self, BACKGROUND, CELL, CONCRETE, REST};
 use crate::value::Value;
-use pleach_expr::TermId;
+use pleach_expr::{Brake, TermId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+#[path = "whole_pages.rs"]
+mod whole_pages;
+pub(crate) use whole_pages::ZeroPage;
 
 pub const PAGE: usize = 4096;
 
@@ -272,13 +276,21 @@ impl Contents {
         Window { start, len: end - start }
     }
 
-    /// Gives pieces of `size` bytes a background of their own.
-    pub fn split(&mut self, size: u64) {
-        if self.parts.is_some() || size == 0 {
-            return;
-        }
+    /// All pages exist after this, unless the brake is pulled.
+    fn make_pages(&mut self, brake: &mut Brake) -> bool {
         for i in 0..(self.size as usize).div_ceil(PAGE) {
+            if i % 64 == 0 && brake.pulled() {
+                return false;
+            }
             self.page_mut(i);
+        }
+        true
+    }
+
+    /// Gives pieces of `size` bytes a background of their own.
+    pub fn split(&mut self, size: u64, brake: &mut Brake) {
+        if self.parts.is_some() || size == 0 || !self.make_pages(brake) {
+            return;
         }
         let (all, background) = (self.size, self.background);
         let part = |start: u64| {
@@ -292,10 +304,15 @@ impl Contents {
     }
 
     /// Contents side by side at these offsets, which are ascending and leave room; what lies between is zero.
-    pub fn concat(blocks: &[(u64, &Contents)], size: u64, split: &mut dyn FnMut(Value, u8, u8) -> Value) -> Contents {
+    pub fn concat(
+        blocks: &[(u64, &Contents)],
+        size: u64,
+        split: &mut dyn FnMut(Value, u8, u8) -> Value,
+        brake: &mut Brake,
+    ) -> Contents {
         let mut all = Contents::new(size, Background::Zero);
-        for i in 0..(size as usize).div_ceil(PAGE) {
-            all.page_mut(i);
+        if !all.make_pages(brake) {
+            return all;
         }
         let mut parts = Vec::new();
         for &(at, c) in blocks {
@@ -390,6 +407,11 @@ impl Contents {
             }
         }
         all
+    }
+
+    /// Something was written to the page with this byte.
+    pub(crate) fn has_page(&self, off: u64) -> bool {
+        self.pages.get(off as usize / PAGE).is_some_and(Option::is_some)
     }
 
     fn page_len(&self, i: usize) -> usize {

@@ -124,7 +124,9 @@ impl AddressSpace {
     pub fn join(&mut self, terms: &mut Terms, layout: &Layout, addr: u64) -> ObjId {
         let parts: Vec<(u64, &Contents)> =
             layout.blocks.iter().filter_map(|(id, at)| Some((*at, &self.get(*id)?.contents))).collect();
-        let contents = Contents::concat(&parts, layout.size, &mut |v, n, i| byte_of(terms, v, n, i));
+        let mut brake = terms.brake.clone();
+        let contents = Contents::concat(&parts, layout.size, &mut |v, n, i| byte_of(terms, v, n, i), &mut brake);
+        terms.brake = brake;
         let segment = ObjId(self.len() as u32);
         let site = Site::new(u32::MAX, u32::MAX);
         let (size, align) = (layout.size, layout.align);

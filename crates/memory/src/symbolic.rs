@@ -8,7 +8,7 @@
 //! *Invariant*: the caller has made sure that the offset is in bounds on this path.
 
 use crate::access::byte_of;
-use crate::object::{ByteView, Contents, Window};
+use crate::object::{ByteView, Contents, PAGE, Window};
 use crate::offsets::Offsets;
 use crate::stride::{Places, low_bits};
 use crate::value::{ObjId, Value};
@@ -21,6 +21,10 @@ const READ_RUNS: usize = 512;
 const RUN_WORDS: u64 = 1 << 14;
 /// Up to so many words a write guards every word.
 const WRITE_WORDS: u64 = 64;
+/// Beyond so many places a read of constants is no table of them.
+const TABLE_WORDS: u64 = 1 << 20;
+/// A table of more bytes may be written as an empty one that few bytes are stored into.
+const SPARSE_TABLE: usize = 1 << 20;
 /// Up to so many places that overlap it guards every byte.
 const OVERLAPPING: usize = 8;
 
@@ -132,6 +136,9 @@ impl Contents {
     fn read_places(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Option<TermId> {
         let places = Places::of(terms, off, n, w)?;
         let width = (n * 8) as u16;
+        if places.count > TABLE_WORDS {
+            return None;
+        }
         let concrete: Option<Vec<u64>> =
             (0..places.count).map(|i| self.read_concrete(places.at(i), n as usize)).collect();
         if let Some(table) = concrete {
@@ -280,45 +287,92 @@ impl Contents {
         Some(())
     }
 
-    /// A window of whole parts as one byte array term that begins there.
+    /// A window of whole parts as one byte array term that begins there. Of a large object only the pages that were written to are looked at.
     pub fn flatten(&mut self, terms: &mut Terms, w: Window, uninit: ObjId) -> TermId {
-        let mut table = vec![0u64; w.len as usize];
-        let (mut others, mut concrete, mut background) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..w.len {
-            match self.view(w.start + i) {
-                ByteView::Concrete(b) => {
-                    table[i as usize] = u64::from(b);
-                    concrete.push(i);
-                }
-                ByteView::Background => background.push(i),
-                ByteView::Of { .. } => others.push(i),
-            }
-        }
+        let mut bytes = self.bytes_in(terms, w);
         // One array behind all of it is written over; several are read byte by byte.
-        let behind = background.first().map(|i| self.part_at(w.start + i));
+        let behind = bytes.background.first().map(|i| self.part_at(w.start + i));
         let one = behind.filter(|p| p.own && p.start == w.start && p.len == w.len && p.origin == w.start);
         let mut array = match one {
-            Some(_) => {
-                let (mut a, _) = self.decide_background(terms, w.start, uninit);
-                for &i in &concrete {
-                    let at = terms.constant(INDEX_BITS, i);
-                    let b = terms.constant(8, table[i as usize]);
-                    a = terms.store(a, at, b);
-                }
-                a
-            }
+            Some(_) => self.decide_background(terms, w.start, uninit).0,
             None => {
-                others.extend(background);
-                terms.array_const(8, &table)
+                bytes.others.append(&mut bytes.background);
+                bytes.take_table(terms, w.len as usize)
             }
         };
-        for i in others {
+        for (k, (i, b)) in bytes.concrete.into_iter().enumerate() {
+            if k % PAGE == 0 && terms.brake.pulled() {
+                break;
+            }
+            let at = terms.constant(INDEX_BITS, i);
+            let b = terms.constant(8, u64::from(b));
+            array = terms.store(array, at, b);
+        }
+        for (k, i) in bytes.others.into_iter().enumerate() {
+            if k % PAGE == 0 && terms.brake.pulled() {
+                break;
+            }
             let at = terms.constant(INDEX_BITS, i);
             if let Some(b) = self.read(terms, w.start + i, 1, uninit).to_term(terms, 8) {
                 array = terms.store(array, at, b);
             }
         }
         array
+    }
+
+    /// What the window holds. Bytes of pages that nobody wrote to are left out: their background is one, and of it one byte is enough.
+    fn bytes_in(&self, terms: &mut Terms, w: Window) -> Bytes {
+        let mut bytes = Bytes::default();
+        let mut i = 0;
+        while i < w.len {
+            let end = ((w.start + i) / PAGE as u64 + 1) * PAGE as u64 - w.start;
+            let page = i..end.min(w.len);
+            i = page.end;
+            if terms.brake.pulled() {
+                break;
+            }
+            if !self.has_parts() && !self.has_page(w.start + page.start) {
+                if self.view(w.start + page.start) == ByteView::Background {
+                    bytes.background.push(page.start);
+                }
+                continue;
+            }
+            for i in page {
+                match self.view(w.start + i) {
+                    ByteView::Concrete(b) => bytes.concrete.push((i, b)),
+                    ByteView::Background => bytes.background.push(i),
+                    ByteView::Of { .. } => bytes.others.push(i),
+                }
+            }
+        }
+        bytes
+    }
+}
+
+/// The bytes of a window by what they are, with their offsets.
+#[derive(Default)]
+struct Bytes {
+    concrete: Vec<(u64, u8)>,
+    background: Vec<u64>,
+    others: Vec<u64>,
+}
+
+impl Bytes {
+    /// The concrete bytes as a table, and none of them left; as an empty table where they are few and far apart.
+    fn take_table(&mut self, terms: &mut Terms, len: usize) -> TermId {
+        self.concrete.retain(|(_, b)| *b != 0);
+        if len > SPARSE_TABLE && len / 16 > self.concrete.len() {
+            return terms.array_const(8, &[]);
+        }
+        if terms.brake.pulled() {
+            self.concrete.clear();
+            return terms.array_const(8, &[]);
+        }
+        let mut table = vec![0u64; len];
+        for (i, b) in std::mem::take(&mut self.concrete) {
+            table[i as usize] = u64::from(b);
+        }
+        terms.array_const(8, &table)
     }
 }
 

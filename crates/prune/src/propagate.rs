@@ -20,15 +20,32 @@ const MAX_TRACE: usize = 4_000_000;
 /// A condition of so few conjuncts is walked over as it is.
 const FEW: usize = 16;
 
-/// The solver's side of a walk. The walker owns the table meanwhile, so that questions go by a detour.
+/// The solver's side of a walk. The walker has the table meanwhile, so that questions go by a detour.
 struct ByLogic<'a>(&'a mut dyn Logic);
 
 impl ByLogic<'_> {
     fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn Logic) -> bool) -> bool {
-        std::mem::swap(terms, self.0.terms());
-        let answer = ask(self.0);
-        std::mem::swap(terms, self.0.terms());
-        answer
+        let swapped = Swapped::new(terms, self.0);
+        ask(swapped.logic)
+    }
+}
+
+/// The machine's table of terms and another one change places as long as this lives, also when a panic ends that.
+struct Swapped<'t, 'l> {
+    other: &'t mut Terms,
+    logic: &'l mut dyn Logic,
+}
+
+impl<'t, 'l> Swapped<'t, 'l> {
+    fn new(other: &'t mut Terms, logic: &'l mut dyn Logic) -> Swapped<'t, 'l> {
+        std::mem::swap(other, logic.terms());
+        Swapped { other, logic }
+    }
+}
+
+impl Drop for Swapped<'_, '_> {
+    fn drop(&mut self) {
+        std::mem::swap(self.other, self.logic.terms());
     }
 }
 
@@ -51,13 +68,13 @@ impl Interpolation {
         go: impl FnOnce(&mut Walker) -> Walked<T>,
     ) -> Walked<(T, Condition)> {
         let program = logic.program();
-        let mut terms = std::mem::replace(logic.terms(), Terms::new(64));
-        let mut validity = ByLogic(logic);
-        let mut walker =
-            Walker::new(&mut terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
+        let mut aside = Terms::new(64);
+        let mut swapped = Swapped::new(&mut aside, logic);
+        let Swapped { other: terms, logic } = &mut swapped;
+        let mut validity = ByLogic(&mut **logic);
+        let mut walker = Walker::new(terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
         let result = go(&mut walker);
         let condition = walker.into_condition();
-        *logic.terms() = terms;
         result.map(|t| (t, condition))
     }
 
@@ -266,3 +283,7 @@ impl Interpolation {
         Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
     }
 }
+
+#[cfg(test)]
+#[path = "propagate_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,11 +25,11 @@ pub const LAST: &str = "pleach-last";
 const PACK: &str = "tests.pack";
 const SUITE: &str = "test-suite";
 
-/// A run's directory, for writing or reading.
-#[derive(Debug)]
+/// A run's directory, for writing or reading. Clones write to the same archive.
+#[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
-    pack: Mutex<Option<PackWriter>>,
+    pack: Arc<Mutex<Option<PackWriter>>>,
 }
 
 impl std::fmt::Debug for PackWriter {
@@ -82,7 +82,7 @@ impl RunDir {
     fn prepare(path: &Path) -> Result<Self> {
         let suite = path.join(SUITE);
         fs::create_dir(&suite).map_err(ReportError::io("create", &suite))?;
-        Ok(Self { path: path.to_owned(), pack: Mutex::new(None) })
+        Ok(Self { path: path.to_owned(), pack: Arc::default() })
     }
 
     /// An existing run, for reading.
@@ -94,7 +94,7 @@ impl RunDir {
         if !path.join("run.json").is_file() {
             return Err(not_a_run("it has no run.json"));
         }
-        Ok(Self { path: path.to_owned(), pack: Mutex::new(None) })
+        Ok(Self { path: path.to_owned(), pack: Arc::default() })
     }
 
     /// Where it is.
@@ -208,26 +208,47 @@ impl RunDir {
         json::from_str(&text)
     }
 
-    /// All tests by id, from files and from the archive.
+    /// All tests by id, from files and from the archive, as far as they can be read.
     pub fn tests(&self) -> Result<Vec<TestCase>> {
+        Ok(self.readable_tests()?.0)
+    }
+
+    /// The same, and what could not be read, in sentences.
+    pub fn readable_tests(&self) -> Result<(Vec<TestCase>, Vec<String>)> {
         self.flush()?;
-        let mut all = BTreeMap::new();
+        let (mut all, mut damage) = (BTreeMap::new(), Vec::new());
         let pack = self.file(PACK);
         if pack.is_file() {
-            for test in PackReader::open(&pack)? {
-                let test = test?;
-                all.insert(test.id, test);
-            }
+            let packed = PackReader::open(&pack).map(|tests| {
+                for test in tests {
+                    match test {
+                        Ok(test) => drop(all.insert(test.id, test)),
+                        Err(why) => damage.push(format!("{PACK} is read up to where it is damaged: {why}")),
+                    }
+                }
+            });
+            damage.extend(packed.err().map(|why| why.to_string()));
         }
         let entries = fs::read_dir(&self.path).map_err(ReportError::io("read", &self.path))?;
         for entry in entries {
             let name = entry.map_err(ReportError::io("read", &self.path))?.file_name();
             let name = name.to_string_lossy();
             if let (Some(id), true) = (TestId::from_file_name(&name), name.ends_with(".json")) {
-                all.insert(id, self.read_test(id)?);
+                match self.read_test(id) {
+                    Ok(test) => drop(all.insert(id, test)),
+                    Err(why) => damage.push(format!("{name}: {why}")),
+                }
             }
         }
-        Ok(all.into_values().collect())
+        Ok((all.into_values().collect(), damage))
+    }
+
+    /// Writes a test that is in the archive also as `.ktest`. The directory is the run's own and the file new, so it takes no detour; one that
+    /// could not be written whole goes away again.
+    pub fn write_ktest(&self, test: &TestCase) -> Result<()> {
+        let path = self.file(&format!("{}.ktest", test.id.stem()));
+        let written = fs::File::create_new(&path).and_then(|mut f| f.write_all(&KTest::from(test).to_bytes()));
+        written.inspect_err(|_| drop(fs::remove_file(&path))).map_err(ReportError::io("write", &path))
     }
 
     /// Writes every archived test as files next to the others; the number of tests written.
@@ -254,7 +275,7 @@ pub fn write_atomically(path: &Path, contents: &[u8]) -> Result<()> {
         fs::File::create(&temporary)?.write_all(contents)?;
         fs::rename(&temporary, path)
     };
-    write().map_err(ReportError::io("write", path))
+    write().inspect_err(|_| drop(fs::remove_file(&temporary))).map_err(ReportError::io("write", path))
 }
 
 /// Points `pleach-last` to the new run; something else of that name is left alone.

@@ -41,8 +41,10 @@ pub enum EntryKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// Program files (`.c`, `.bc`, `.ll`).
+    #[serde(with = "crate::paths::list")]
     pub sources: Vec<PathBuf>,
     /// Directory that relative paths (sources and flags) are relative to.
+    #[serde(with = "crate::paths::one")]
     pub directory: PathBuf,
     /// Compiler flags of the user: `-I -D -m32 -std=` and those of `--cc-arg`.
     pub cc_flags: Vec<String>,

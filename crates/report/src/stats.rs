@@ -132,6 +132,21 @@ pub fn read(path: &Path) -> Result<Vec<StatsRow>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Samples up to where the database is damaged, and what is wrong there.
+pub fn read_damaged(path: &Path) -> (Vec<StatsRow>, Option<String>) {
+    let mut rows = Vec::new();
+    let mut go = || -> rusqlite::Result<()> {
+        let db = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let mut select = db.prepare("SELECT * FROM stats ORDER BY rowid")?;
+        for row in select.query_map([], StatsRow::from_row)? {
+            rows.push(row?);
+        }
+        Ok(())
+    };
+    let damage = go().err().map(|why| why.to_string());
+    (rows, damage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -108,6 +108,8 @@ impl TreeWriter {
     /// Starts a new tree file.
     pub fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(ReportError::io("create", path))?;
+        // Others see by it that the run goes on. Where there are no locks, they do not.
+        let _ = file.try_lock();
         let mut out = BufWriter::with_capacity(1 << 18, file);
         out.write_all(HEADER).map_err(ReportError::io("write", path))?;
         Ok(Self { out, path: path.to_owned(), files: HashMap::new(), last: None })
@@ -178,37 +180,54 @@ impl TreeReader {
 
     /// Reads the bytes of a tree file.
     pub fn from_bytes(data: &[u8]) -> Result<Self> {
-        let malformed = |why: &str| ReportError::malformed("tree", why);
-        let mut rest = data.strip_prefix(HEADER).ok_or_else(|| malformed("it does not start with PLTREE1"))?;
-        let mut tree = Self::default();
-        while let Some((tag, body)) = rest.split_first() {
-            match *tag {
-                FILE => {
-                    let Some((len, body)) = body.split_first_chunk::<2>() else {
-                        break;
-                    };
-                    let len = usize::from(u16::from_le_bytes(*len));
-                    let Some((name, body)) = body.split_at_checked(len) else {
-                        break;
-                    };
-                    tree.files.push(String::from_utf8_lossy(name).into_owned());
-                    rest = body;
-                }
-                NODE => {
-                    let Some((record, body)) = body.split_first_chunk::<NODE_BYTES>() else {
-                        break;
-                    };
-                    let node = node(record).ok_or_else(|| malformed("a node has an unknown status"))?;
-                    if node.file.is_some_and(|f| f as usize >= tree.files.len()) {
-                        return Err(malformed("a node names a file that is not there"));
-                    }
-                    tree.nodes.insert(node.id, node);
-                    rest = body;
-                }
-                _ => return Err(malformed("a record has an unknown tag")),
-            }
+        match Self::up_to_damage(data) {
+            (tree, None) => Ok(tree),
+            (_, Some(why)) => Err(ReportError::malformed("tree", why)),
         }
-        Ok(tree)
+    }
+
+    /// Reads a tree file up to where it is damaged, and says what is wrong there.
+    pub fn open_damaged(path: &Path) -> Result<(Self, Option<&'static str>)> {
+        let data = std::fs::read(path).map_err(ReportError::io("read", path))?;
+        Ok(Self::up_to_damage(&data))
+    }
+
+    fn up_to_damage(data: &[u8]) -> (Self, Option<&'static str>) {
+        let mut tree = Self::default();
+        let Some(mut rest) = data.strip_prefix(HEADER) else { return (tree, Some("it does not start with PLTREE1")) };
+        let damage = loop {
+            match tree.record(rest) {
+                Ok(Some(next)) => rest = next,
+                Ok(None) => break None,
+                Err(why) => break Some(why),
+            }
+        };
+        (tree, damage)
+    }
+
+    /// Takes one record; what follows it, or nothing at the end.
+    fn record<'a>(&mut self, rest: &'a [u8]) -> std::result::Result<Option<&'a [u8]>, &'static str> {
+        let Some((tag, body)) = rest.split_first() else { return Ok(None) };
+        match *tag {
+            FILE => {
+                let Some((len, body)) = body.split_first_chunk::<2>() else { return Ok(None) };
+                let Some((name, body)) = body.split_at_checked(usize::from(u16::from_le_bytes(*len))) else {
+                    return Ok(None);
+                };
+                self.files.push(String::from_utf8_lossy(name).into_owned());
+                Ok(Some(body))
+            }
+            NODE => {
+                let Some((record, body)) = body.split_first_chunk::<NODE_BYTES>() else { return Ok(None) };
+                let node = node(record).ok_or("a node has an unknown status")?;
+                if node.file.is_some_and(|f| f as usize >= self.files.len()) {
+                    return Err("a node names a file that is not there");
+                }
+                self.nodes.insert(node.id, node);
+                Ok(Some(body))
+            }
+            _ => Err("a record has an unknown tag"),
+        }
     }
 
     /// The node's file name, empty when unknown.

@@ -124,6 +124,8 @@ pub enum Cut {
     /// a value was fixed to one of several
     Concretized(String),
     Time,
+    /// processor time that the system allows (`ulimit -t`)
+    Processor,
     Memory,
     Instructions,
     Forks,

@@ -105,8 +105,12 @@ impl Property {
     pub fn parse(text: &str) -> Result<Property, PropertyError> {
         if text.ends_with(".prp") {
             let path = PathBuf::from(text);
-            let contents = std::fs::read(&path)
-                .map_err(|e| PropertyError::Unreadable { path: path.clone(), why: e.to_string() })?;
+            let unreadable = |why: String| PropertyError::Unreadable { path: path.clone(), why };
+            // A device or a pipe need not end.
+            if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {
+                return Err(unreadable("it is no file".into()));
+            }
+            let contents = std::fs::read(&path).map_err(|e| unreadable(e.to_string()))?;
             return crate::prp::parse(&String::from_utf8_lossy(&contents), &path)?.checked();
         }
         let mut property = Property::default();

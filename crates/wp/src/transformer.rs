@@ -51,6 +51,9 @@ impl Walker<'_> {
         let mut left = trace.accesses.len();
         let mut later: Option<Run> = None;
         for run in trace.runs.iter().rev() {
+            if self.terms.brake.halted() {
+                return Err(GiveUp("the run had to end"));
+            }
             self.run(*run, later, trace, &mut left)?;
             later = Some(*run);
             if self.condition.len() > MAX_CONJUNCTS || self.condition.possible.len() > MAX_POSSIBLE {

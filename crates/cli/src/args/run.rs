@@ -69,7 +69,7 @@ pub struct RunArgs {
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write every test as files of its own
+    /// Write every test as a .ktest file, also those that show nothing new; the rest of these is in tests.pack (pleach export)
     #[arg(long, help_heading = "Output")]
     pub write_all_tests: bool,
     /// Report progress also when it does not go to a terminal

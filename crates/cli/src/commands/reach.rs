@@ -5,7 +5,7 @@ use crate::arrivals::{self, Arrivals, Watch};
 use crate::assemble::relative;
 use crate::error::{CliError, Code};
 use crate::plan::Plan;
-use crate::session::{Explored, Session};
+use crate::session::{Conclude, Explored, Session};
 use crate::{duration, summary, text};
 use pleach_exec::LoopBound;
 use pleach_ir::{FuncId, InstId, Program};
@@ -17,6 +17,7 @@ use pleach_verify::{Property, TargetError};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| Wish::parse(t)).collect::<Result<Vec<_>, _>>()?;
@@ -31,11 +32,15 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
         false => together(&args, &session, &plan, &targets, watches)?,
         true => one_by_one(&args, &session, &plan, &targets, watches)?,
     };
+    conclude(&mut summary, &dir, &words, crashed, args.run.json)
+}
+
+fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
     let unknown = summary.targets.iter().any(|t| t.result == "unknown");
     let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
-    dir.write_summary(&summary)?;
-    if args.run.json {
+    dir.write_summary(summary)?;
+    if json {
         println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
     } else {
         print!("{}{words}", table(&summary.targets));
@@ -96,6 +101,19 @@ fn watch(program: &Program, target: &Target, moved: &Moved) -> Watch {
     }
 }
 
+/// The exploration had to be ended in the middle of a step: what is not known by then is unknown.
+fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target]) -> Conclude {
+    let rows: Vec<TargetResult> = targets.iter().map(|t| row(session, t, "unknown", String::new())).collect();
+    let json = args.run.json;
+    Arc::new(move |mut found| {
+        let reason = missing(&found).into_iter().next().unwrap_or_default();
+        found.summary.targets = rows.iter().map(|r| TargetResult { reason: reason.clone(), ..r.clone() }).collect();
+        found.write();
+        let words = account(&found);
+        conclude(&mut found.summary, &found.dir, &words, found.crashed, json)
+    })
+}
+
 /// The account with its table, where it is, a few words about the explorations, and whether one of them crashed.
 type Answered = (Summary, RunDir, String, bool);
 
@@ -108,9 +126,10 @@ fn together(
     watches: Vec<Watch>,
 ) -> Result<Answered, CliError> {
     let mut arrivals = Arrivals::new(watches);
-    let mut found = session.explore(plan, &mut arrivals, args.run.output_dir.as_deref())?;
+    let conclude = cut_short(args, session, targets);
+    let mut found = session.explore(plan, &mut arrivals, args.run.output_dir.as_deref(), &conclude)?;
     found.summary.targets = results(args, session, targets, &arrivals, &found);
-    found.write()?;
+    found.write();
     let words = account(&found);
     Ok((found.summary, found.dir, words, found.crashed))
 }
@@ -129,9 +148,10 @@ fn one_by_one(
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
         let mut arrivals = Arrivals::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
-        let mut found = session.explore(plan, &mut arrivals, Some(&place))?;
+        let conclude = cut_short(args, session, std::slice::from_ref(target));
+        let mut found = session.explore(plan, &mut arrivals, Some(&place), &conclude)?;
         found.summary.targets = results(args, session, std::slice::from_ref(target), &arrivals, &found);
-        found.write()?;
+        found.write();
         if i == 0 {
             base.write_run_info(&found.dir.run_info()?)?;
         }

@@ -4,7 +4,7 @@ use crate::args::ReportArgs;
 use crate::duration;
 use crate::error::{CliError, Code};
 use crate::text::{count, number};
-use pleach_report::{RunDir, Summary, Timing};
+use pleach_report::{RunDir, Summary, Timing, recover};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -27,13 +27,68 @@ const ANSWERED: [(&str, &[&str]); 13] = [
 
 pub fn run(args: ReportArgs) -> Result<Code, CliError> {
     let dir = RunDir::open(&args.run)?;
-    let (summary, timing) = (dir.summary()?, dir.timing()?);
+    let account = account(&dir)?;
+    let (summary, timing) = (&account.summary, &account.timing);
+    if !args.json {
+        print!("{}", account.words);
+    }
     if args.json {
         println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
     } else {
-        print!("{}", words(&summary, &timing));
+        print!("{}", words(summary, timing));
     }
     Ok(Code::Fine)
+}
+
+/// What a run says of itself, or what was found of one that says nothing.
+struct Account {
+    summary: Summary,
+    timing: Timing,
+    /// what happened, for people
+    words: String,
+}
+
+fn account(dir: &RunDir) -> Result<Account, CliError> {
+    let mut words = String::new();
+    if dir.file("summary.json").exists() {
+        let summary = dir.summary()?;
+        // A summary that was written late, from what was there, has no times.
+        let timing = dir.timing().or_else(|_| dir.recover().map(|r| r.timing))?;
+        if summary.cut.iter().any(|c| c.reason == recover::KILLED) {
+            words.push_str("The run was killed. This is what it left.\n");
+        }
+        found(&summary, &mut words);
+        return Ok(Account { summary, timing, words });
+    }
+    let recovered = dir.recover()?;
+    if dir.is_going_on() {
+        words.push_str("The run is still going on. This is what it has found so far.\n");
+    } else {
+        words.push_str("The run was killed, or could not write its results. This is what it left.\n");
+        match dir.write_summary(&recovered.summary) {
+            Ok(()) => words.push_str("summary.json was written from it.\n"),
+            Err(why) => drop(writeln!(words, "No summary could be written from it: {why}")),
+        }
+    }
+    for damage in &recovered.damage {
+        let _ = writeln!(words, "  {damage}");
+    }
+    found(&recovered.summary, &mut words);
+    Ok(Account { summary: recovered.summary, timing: recovered.timing, words })
+}
+
+/// Errors, and what was not looked at.
+fn found(s: &Summary, out: &mut String) {
+    let _ = writeln!(out, "{}, {}", count(s.errors.len() as u64, "error"), count(s.tests, "test"));
+    for e in &s.errors {
+        let at = if e.line == 0 { String::new() } else { format!(" at {}:{}", e.file, e.line) };
+        let test = e.test.map_or_else(String::new, |t| format!(" ({}.ktest)", t.stem()));
+        let _ = writeln!(out, "  {}{at}{test}: {}", e.kind, e.message);
+    }
+    for c in &s.cut {
+        let detail = if c.detail.is_empty() { String::new() } else { format!(" ({})", c.detail) };
+        let _ = writeln!(out, "  not followed to the end: {}, {}{detail}", count(c.count, "path"), c.reason);
+    }
 }
 
 fn words(s: &Summary, t: &Timing) -> String {

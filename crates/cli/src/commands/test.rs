@@ -4,29 +4,40 @@ use crate::args::{Check, TestArgs};
 use crate::error::{CliError, Code};
 use crate::observer::Nobody;
 use crate::plan::Plan;
-use crate::session::Session;
+use crate::session::{Conclude, Explored, Session};
 use crate::summary;
 use pleach_exec::LoopBound;
 use pleach_state::Leaks;
 use pleach_verify::Property;
+use std::sync::Arc;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let plan = plan(&args);
-    let mut found = Session::load(&args.run, &plan)?.explore(&plan, &mut Nobody, args.run.output_dir.as_deref())?;
+    let (json, require_complete) = (args.run.json, args.require_complete);
+    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
+    let session = Session::load(&args.run, &plan)?;
+    conclude(session.explore(&plan, &mut Nobody, args.run.output_dir.as_deref(), &conclude)?)
+}
+
+fn conclude(mut found: Explored, json: bool, require_complete: bool) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
-    found.write()?;
-    if args.run.json {
+    found.write();
+    if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
         print!("{}", summary::words(&found.summary, &found.counters, found.elapsed, &found.place()));
     }
     let s = &found.summary;
-    Ok(match s.errors.len() {
+    let code = match (s.errors.len(), found.signal) {
         _ if found.crashed => Code::Bug,
-        1.. => Code::Found,
-        0 if summary::nothing_checked(s) || args.require_complete && !s.complete => Code::Unknown,
-        0 => Code::Fine,
-    })
+        (1.., _) => Code::Found,
+        (0, Some(signal)) => Code::of_signal(signal),
+        (0, None) if summary::nothing_checked(s) || require_complete && !s.complete => Code::Unknown,
+        (0, None) => Code::Fine,
+    };
+    let code = found.code(code);
+    found.forget();
+    Ok(code)
 }
 
 fn plan(args: &TestArgs) -> Plan {

@@ -1,16 +1,17 @@
 //! `pleach verify`: does a property hold of all executions?
 
 use crate::args::VerifyArgs;
-use crate::counterexample::Counterexample;
+use crate::counterexample::{Counterexample, Judged};
 use crate::error::{CliError, Code};
 use crate::plan::Plan;
-use crate::session::{Explored, Session};
+use crate::session::{Conclude, Explored, Session};
 use crate::{duration, summary, text};
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
 use pleach_state::{Cut, Leaks};
 use pleach_verify::{Answer, Findings, Goal, Property, Verdict};
 use std::fmt::Write;
+use std::sync::{Arc, PoisonError};
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = Property::parse(&args.property)?;
@@ -21,28 +22,45 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
         plan.leaks = Leaks::Ignored;
     }
     let mut judge = Counterexample::new(&session, &plan.property, args.replay.options());
-    let mut found = session.explore(&plan, &mut judge, args.run.output_dir.as_deref())?;
+    let judged = judge.judged();
+    let (name, unwind, json) = (plan.property.name(), args.unwind, args.run.json);
+    let conclude: Conclude = Arc::new(move |found| {
+        let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        conclude(found, &judged, &name, unwind, json)
+    });
+    conclude(session.explore(&plan, &mut judge, args.run.output_dir.as_deref(), &conclude)?)
+}
 
-    let verdict = verdict(&found, &judge);
+fn conclude(
+    mut found: Explored,
+    judged: &Judged,
+    property: &str,
+    unwind: Option<u32>,
+    json: bool,
+) -> Result<Code, CliError> {
+    let verdict = verdict(&found, judged);
     let s = &mut found.summary;
     s.verdict = verdict.answer.as_str().into();
-    s.property = plan.property.name();
+    s.property = property.to_owned();
     s.svcomp = verdict.svcomp();
     s.reasons.clone_from(&verdict.reasons);
-    s.replay = judge.replay_words();
-    found.write()?;
-    if args.run.json {
+    s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
+    found.write();
+    if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", words(&found, &verdict, &args));
+        print!("{}", words(&found, &verdict, unwind));
     }
-    Ok(match verdict.answer {
+    let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
         Answer::Safe => Code::Fine,
         Answer::SafeAssuming => Code::Assumed,
         Answer::Unsafe => Code::Found,
         Answer::Unknown => Code::Unknown,
-    })
+    };
+    let code = found.code(code);
+    found.forget();
+    Ok(code)
 }
 
 /// `init(f())` of a property file is an entry like `--entry f`.
@@ -100,11 +118,11 @@ fn allocates(program: &Program) -> bool {
     program.functions.iter().any(|f| MAKE_BLOCKS.contains(&f.name.as_str()))
 }
 
-fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
+fn verdict(found: &Explored, judged: &Judged) -> Verdict {
     let cut = |(cut, n): (&Cut, &u64)| summary::reason(cut).account(*n);
     Verdict::of(Findings {
-        violation: judge.violation().map(|(goal, _)| goal),
-        unconfirmed: judge.unconfirmed.clone(),
+        violation: judged.violation.as_ref().map(|(goal, _)| *goal),
+        unconfirmed: judged.unconfirmed.clone(),
         undefined: found.undefined.clone(),
         cuts: found.counters.cuts.iter().map(cut).collect(),
         finished: found.summary.complete,
@@ -113,7 +131,7 @@ fn verdict(found: &Explored, judge: &Counterexample) -> Verdict {
 }
 
 /// For people; the last line is for SV-COMP's tools.
-fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs) -> String {
+fn words(found: &Explored, verdict: &Verdict, unwind: Option<u32>) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match (s.property.as_str(), verdict.goal) {
@@ -138,7 +156,7 @@ fn words(found: &Explored, verdict: &Verdict, args: &VerifyArgs) -> String {
         let _ = writeln!(out, "  {reason}");
     }
     let unwound = c.cuts.keys().any(|c| matches!(c, Cut::Unwind(_)));
-    if let (Answer::Unknown, Some(n), 1, true) = (verdict.answer, args.unwind, verdict.reasons.len(), unwound) {
+    if let (Answer::Unknown, Some(n), 1, true) = (verdict.answer, unwind, verdict.reasons.len(), unwound) {
         let _ = writeln!(
             out,
             "  Executions in which no loop goes round more than {} are safe.",

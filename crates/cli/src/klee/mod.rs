@@ -13,15 +13,23 @@ mod words;
 use crate::error::{CliError, Code};
 use command_line::CommandLine;
 use options::{Fate, Takes};
+use std::ffi::OsString;
 
 /// `args`: what follows the command's name: KLEE's command line, or the name of a tool and that tool's.
-pub fn main(args: impl Iterator<Item = String>) -> Result<Code, CliError> {
-    let mut args = args.peekable();
+pub fn main(args: impl Iterator<Item = OsString>) -> Result<Code, CliError> {
+    let real: Vec<OsString> = args.collect();
+    let mut args = real.iter().map(|a| a.to_string_lossy().into_owned()).peekable();
     if let Some(tool) = args.peek().and_then(|a| tools::find(a)) {
         return tool(args.skip(1).collect());
     }
     let line = match CommandLine::parse(args) {
-        Ok(line) => line,
+        Ok(mut line) => {
+            // Options are text; the program's path may be any bytes.
+            let same =
+                |a: &&OsString| line.program.as_ref().is_some_and(|p| a.to_string_lossy() == p.to_string_lossy());
+            line.program = real.iter().find(same).map(Into::into).or(line.program);
+            line
+        }
         Err(why) => {
             eprintln!("klee: {why}");
             return Ok(Code::Found);

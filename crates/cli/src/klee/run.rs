@@ -2,12 +2,13 @@
 
 use super::command_line::CommandLine;
 use super::directory;
-use super::sink::{KleeSink, Wanted};
+use super::sink::{Counts, KleeSink, Wanted};
 use super::voice::Voice;
 use crate::error::{CliError, Code};
 use crate::guided::Guided;
 use crate::libc::{self, Need};
 use crate::scratch::Scratch;
+use crate::watchdog::{Bounds, Watchdog};
 use pleach_exec::{Branches, Entry, ExecConfig, Externals, Given, Machine, Shares, Tell, Uninit};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
@@ -68,7 +69,11 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     voice.message(&format!("output directory is \"{}\"", out.display()));
     voice.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
     tell_what_is_not_done(line, voice);
-    let mut info = format!("{}\nPID: {}\n", std::env::args().collect::<Vec<_>>().join(" "), std::process::id());
+    let mut info = format!(
+        "{}\nPID: {}\n",
+        std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
+        std::process::id()
+    );
     put(&out, "info", &info)?;
 
     let program = Rc::new(load(line, program_file, &scratch, &out)?);
@@ -102,9 +107,23 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     }
     let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, Voice::new(false)));
     let halt = Halt::new();
-    crate::session::watch(&halt, limits.max_time)?;
+    crate::signals::watch(&halt)?;
+    let watchdog = Watchdog::start(Bounds {
+        halt: halt.clone(),
+        deadline: limits.max_time.map(|time| std::time::Instant::now() + time),
+        memory: limits.max_memory.map(|mb| mb * 1_000_000),
+    });
     let (mut instructions, mut forks, mut queries) = (0, 0, 0);
     let began = std::time::Instant::now();
+    let (counts, file, mut text) = (sink.counts.clone(), out.clone(), info.clone());
+    watchdog.last_words(Box::new(move |why| {
+        eprintln!("KLEE: WARNING: {} in the middle of a step", crate::summary::reason(&why).words());
+        let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).words();
+        eprint!("{done}");
+        text.push_str(&done);
+        let _ = put(&file, "info", &text);
+        Code::Fine
+    }));
     for (number, follow) in runs.iter().enumerate() {
         if let Some(test) = follow {
             let bytes: usize = test.objects.iter().map(|o| o.1.len()).sum();
@@ -135,6 +154,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
         };
         let solver = pleach_smt::assemble(solver(line, &out, &halt)?);
         let mut guided = Guided::new(Machine::new(program.clone(), solver, config)?, search.needs_distances());
+        guided.machine.terms.brake = halt.brake();
         let initial = guided.machine.initial_states()?;
         let mut searcher = search.build()?;
         let config = RunConfig {
@@ -164,11 +184,9 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
         seconds % 60,
         1 + forks,
     );
-    let done = format!(
-        "\nKLEE: done: total instructions = {instructions}\nKLEE: done: completed paths = {}\n\
-         KLEE: done: partially completed paths = {}\nKLEE: done: generated tests = {}\n",
-        sink.completed, sink.partial, sink.generated,
-    );
+    watchdog.claim();
+    let (completed, partial, generated) = (sink.completed, sink.partial, sink.generated);
+    let done = Counts { instructions, completed, partial, generated }.words();
     eprint!("{done}");
     info.push_str(&done);
     put(&out, "info", &info)?;
@@ -216,7 +234,7 @@ fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<Follow>>, CliError>
         return Ok(if replays { Vec::new() } else { vec![None] });
     }
     let follow = |file: PathBuf| {
-        let test = KTest::from_bytes(&std::fs::read(&file).map_err(|why| unreadable(&file, why))?)?;
+        let test = KTest::from_bytes(&pleach_load::regular::read(&file).map_err(|why| unreadable(&file, why))?)?;
         Ok(Some(Follow { file, objects: test.objects.into_iter().map(|o| (o.name, o.bytes)).collect() }))
     };
     files.into_iter().map(follow).collect()

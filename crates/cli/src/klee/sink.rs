@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is written.
 pub struct Wanted {
@@ -47,6 +48,8 @@ pub struct KleeSink {
     pub generated: u32,
     pub completed: u64,
     pub partial: u64,
+    /// as of the last end of a path, where another thread can see it
+    pub counts: Arc<Mutex<Counts>>,
     /// (function, instruction, message) of errors that were told
     types: Types,
     told: BTreeSet<(FuncId, u32, String)>,
@@ -66,6 +69,7 @@ impl KleeSink {
             generated: 0,
             completed: 0,
             partial: 0,
+            counts: Arc::default(),
             types: Types::new(&program),
             told: BTreeSet::new(),
             fixed: BTreeSet::new(),
@@ -247,13 +251,58 @@ impl KleeSink {
     }
 }
 
+/// What the last lines say.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    pub instructions: u64,
+    pub completed: u64,
+    pub partial: u64,
+    pub generated: u32,
+}
+
+impl Counts {
+    pub fn words(self) -> String {
+        format!(
+            "\nKLEE: done: total instructions = {}\nKLEE: done: completed paths = {}\n\
+             KLEE: done: partially completed paths = {}\nKLEE: done: generated tests = {}\n",
+            self.instructions, self.completed, self.partial, self.generated,
+        )
+    }
+}
+
 impl Sink<Guided> for KleeSink {
     fn on_path_end(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
         self.listen(machine);
         if self.exiting {
             return 0;
         }
-        let Ended { state, end, .. } = ended;
+        let test = self.ended(machine, ended);
+        let (completed, partial, generated) = (self.completed, self.partial, self.generated);
+        let instructions = machine.machine.instructions;
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) =
+            Counts { instructions, completed, partial, generated };
+        test
+    }
+
+    fn on_progress(&mut self, machine: &mut Guided, _: Progress) {
+        self.listen(machine);
+    }
+
+    fn stop(&mut self) -> Option<Cut> {
+        let failed = self.failed.as_ref().map(|why| Cut::Stopped(format!("results cannot be written: {why}")));
+        failed.or_else(|| self.exiting.then(|| Cut::Stopped("an error was found (--exit-on-error)".into())))
+    }
+}
+
+impl KleeSink {
+    fn ended(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
+        let Ended { state, end, skip_test, .. } = ended;
+        if skip_test && matches!(end, End::Cut(_)) {
+            // The time is up, and states are many.
+            self.partial += 1;
+            self.voice.warning_once("the time is up: not all remaining states are dumped");
+            return 0;
+        }
         match end {
             End::Exit(_) => {
                 self.completed += 1;
@@ -295,14 +344,5 @@ impl Sink<Guided> for KleeSink {
                 }
             }
         }
-    }
-
-    fn on_progress(&mut self, machine: &mut Guided, _: Progress) {
-        self.listen(machine);
-    }
-
-    fn stop(&mut self) -> Option<Cut> {
-        let failed = self.failed.as_ref().map(|why| Cut::Stopped(format!("results cannot be written: {why}")));
-        failed.or_else(|| self.exiting.then(|| Cut::Stopped("an error was found (--exit-on-error)".into())))
     }
 }

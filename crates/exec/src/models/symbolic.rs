@@ -161,6 +161,9 @@ impl Machine {
             return;
         }
         for i in 0..n {
+            if i % 4096 == 0 && self.terms.brake.pulled() {
+                return;
+            }
             let at = self.terms.constant(INDEX_BITS, i);
             let byte = self.terms.read(array, at);
             self.write_place(st, Place::At { obj, off: off + i }, 1, Value::Term(byte));

@@ -60,7 +60,7 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
 }
 
 fn read(file: &str) -> Result<Arrangement, CliError> {
-    let bytes = fs::read(file).map_err(|why| usage(TOOL, format!("{file}: {why}")))?;
+    let bytes = pleach_load::regular::read(file.as_ref()).map_err(|why| usage(TOOL, format!("{file}: {why}")))?;
     arrangement::of(&KTest::from_bytes(&bytes)?).map_err(|why| usage(TOOL, format!("{file}: {why}")))
 }
 

@@ -70,6 +70,6 @@ fn put(test: &mut KTest, name: &str, (mut bytes, about): (Vec<u8>, std::fs::Meta
 }
 
 fn read(file: &str) -> Result<(Vec<u8>, std::fs::Metadata), CliError> {
-    let both = std::fs::read(file).and_then(|bytes| Ok((bytes, std::fs::metadata(file)?)));
+    let both = pleach_load::regular::read(file.as_ref()).and_then(|bytes| Ok((bytes, std::fs::metadata(file)?)));
     both.map_err(|why| usage("ktest-gen", format!("{file}: {why}")))
 }

@@ -23,7 +23,8 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
         return Err(CliError::Usage("ktest-tool: no file is given".into()));
     }
     for file in files {
-        let bytes = std::fs::read(&file).map_err(|why| CliError::Usage(format!("{file}: {why}")))?;
+        let bytes =
+            pleach_load::regular::read(file.as_ref()).map_err(|why| CliError::Usage(format!("{file}: {why}")))?;
         let test = KTest::from_bytes(&bytes)?;
         match &extract {
             Some(name) => {

@@ -1,0 +1,246 @@
+//! Limits on time, processor time and memory, kept by a thread of its own.
+//!
+//! *Idea*: the loop looks at its limits between steps. A step may be long: a copy of a large block, a query, a walk back, ten thousand states to be
+//! ended. This thread looks at the clock and the memory meanwhile. At a limit it sets the flags of [`Halt`], which long operations look at; if
+//! the run has not come to its end soon after, it says the last words in its place and ends the process. *Invariant*: who has
+//! [claimed](Watchdog::claim) the end of the run writes the account of it, and nobody else.
+
+use crate::error::{CliError, Code};
+use crate::processes;
+use pleach_explore::{Halt, limits};
+use pleach_state::Cut;
+use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a run that has to end may take for it.
+const PATIENCE: Duration = Duration::from_millis(750);
+/// The same for one that was interrupted by a signal.
+const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
+/// How long memory may stay above its limit while states are being set aside.
+const MEMORY_PATIENCE: Duration = Duration::from_millis(300);
+/// A step that does not end for so long while memory is above its limit will not give any back.
+const STUCK: Duration = Duration::from_millis(5);
+/// Between two looks, at most and at least.
+const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// Memory is not taken faster than so many bytes in a microsecond.
+const BYTES_PER_US: u64 = 4000;
+/// Processor time that the system kills at is left alone by so much.
+const BEFORE_THE_KILL: Duration = Duration::from_secs(2);
+
+/// Writes and prints the account of a run that did not come to its end; the reason is given.
+pub type LastWords = Box<dyn FnOnce(Cut) -> Code + Send>;
+
+/// What is kept.
+pub struct Bounds {
+    pub halt: Halt,
+    pub deadline: Option<Instant>,
+    /// bytes
+    pub memory: Option<u64>,
+}
+
+/// The thread, as long as this lives.
+pub struct Watchdog {
+    ended: Arc<AtomicBool>,
+    last: Arc<Mutex<Option<LastWords>>>,
+    _done: Sender<()>,
+}
+
+impl Watchdog {
+    pub fn start(bounds: Bounds) -> Watchdog {
+        let (ended, last) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Option<LastWords>>>::default());
+        let (done, ends) = channel();
+        let mut eye = Eye::new(bounds);
+        let (claim, words) = (ended.clone(), last.clone());
+        std::thread::spawn(move || {
+            if let Some(why) = eye.watch(&ends)
+                && !claim.swap(true, Ordering::SeqCst)
+            {
+                processes::end_children();
+                let say = words.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let code = match say {
+                    Some(say) => say(why),
+                    None => before_the_run(&why),
+                };
+                signal_hook::low_level::exit(code.status().into());
+            }
+        });
+        Watchdog { ended, last, _done: done }
+    }
+
+    /// What to say when the run has to be ended from here.
+    pub fn last_words(&self, words: LastWords) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    }
+
+    /// The run has come to its end by itself. If it was given up before, this does not return.
+    pub fn claim(&self) {
+        while self.ended.swap(true, Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+/// Nothing was explored yet.
+fn before_the_run(why: &Cut) -> Code {
+    let error = CliError::TooEarly { why: why.clone(), signal: None };
+    eprintln!("pleach: {error}");
+    error.exit_code()
+}
+
+/// What the thread knows.
+struct Eye {
+    bounds: Bounds,
+    /// processor time at which the run has to end, and at which there is no time for more
+    processor: Option<(Duration, Duration)>,
+    /// since when the run is to end, and the memory in use then
+    halted: Option<(Instant, u64)>,
+    /// since when memory is above its limit
+    above: Option<Instant>,
+    /// the last round of the loop that was seen, and when it was new
+    beat: (u64, Instant),
+}
+
+impl Eye {
+    fn new(bounds: Bounds) -> Eye {
+        Eye { bounds, processor: processor_limits(), halted: None, above: None, beat: (0, Instant::now()) }
+    }
+
+    /// Returns when the run has ended (`None`) or must be ended.
+    fn watch(&mut self, ends: &Receiver<()>) -> Option<Cut> {
+        let mut wait = LOOKS.0;
+        while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(wait) {
+            let now = Instant::now();
+            let used = limits::resident_bytes().unwrap_or(0);
+            self.look(now, used);
+            if self.is_too_late(now, used) {
+                return self.bounds.halt.reason();
+            }
+            wait = self.next_look(now, used);
+        }
+        None
+    }
+
+    fn look(&mut self, now: Instant, used: u64) {
+        let halt = &self.bounds.halt;
+        if self.bounds.deadline.is_some_and(|d| now >= d) {
+            halt.time_is_up();
+        }
+        if self.processor.is_some_and(|(soft, _)| processor_time() >= soft) {
+            halt.processor_time_is_up();
+        }
+        if halt.beats() != self.beat.0 {
+            self.beat = (halt.beats(), now);
+        }
+        let Some(max) = self.bounds.memory else { return };
+        let short = used > limits::soft(max);
+        halt.short().store(short, Ordering::Relaxed);
+        if !short {
+            self.above = None;
+            return;
+        }
+        let above = now - *self.above.get_or_insert(now);
+        let stuck = above > STUCK && now - self.beat.1 > STUCK;
+        if used > max && stuck || used > percent(max, 102) && above > MEMORY_PATIENCE {
+            halt.memory_is_up();
+        }
+    }
+
+    fn is_too_late(&mut self, now: Instant, used: u64) -> bool {
+        let Some(why) = self.bounds.halt.reason() else { return false };
+        let (since, before) = *self.halted.get_or_insert((now, used));
+        let patience = if why == Cut::Interrupted { INTERRUPTED_PATIENCE } else { PATIENCE };
+        let grows = self.bounds.memory.is_some_and(|max| used > percent(max, 102) && used > percent(before, 101));
+        grows || now - since > patience || self.processor.is_some_and(|(_, hard)| processor_time() >= hard)
+    }
+
+    fn next_look(&self, now: Instant, used: u64) -> Duration {
+        let (least, most) = LOOKS;
+        let mut wait = if self.halted.is_some() { least * 2 } else { most };
+        if let Some(deadline) = self.bounds.deadline.filter(|d| *d > now) {
+            wait = wait.min(deadline - now);
+        }
+        if let Some((soft, _)) = self.processor {
+            // There may be other threads; they need the time twice as fast.
+            wait = wait.min(soft.saturating_sub(processor_time()) / 2);
+        }
+        if let Some(max) = self.bounds.memory {
+            let room =
+                [limits::soft(max), max, percent(max, 102)].into_iter().find(|m| *m > used).map_or(0, |m| m - used);
+            wait = wait.min(Duration::from_micros(room / BYTES_PER_US));
+        }
+        wait.max(least)
+    }
+}
+
+fn percent(of: u64, n: u64) -> u64 {
+    of / 100 * n
+}
+
+/// The processor time that the system allows: a signal comes at the soft limit, the end at the hard one.
+fn processor_limits() -> Option<(Duration, Duration)> {
+    let limit = getrlimit(Resource::Cpu);
+    let (soft, hard) = (limit.current.map(Duration::from_secs), limit.maximum.map(Duration::from_secs));
+    let kept = hard.map_or(Duration::ZERO, |h| BEFORE_THE_KILL.min(h / 4));
+    let before = |kept: Duration| hard.map_or(Duration::MAX, |h| h.saturating_sub(kept));
+    (soft.is_some() || hard.is_some()).then(|| (soft.unwrap_or(Duration::MAX).min(before(kept)), before(kept / 2)))
+}
+
+/// Of this process so far.
+fn processor_time() -> Duration {
+    let t = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(t.tv_sec.unsigned_abs(), t.tv_nsec.unsigned_abs() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eye(memory: u64) -> Eye {
+        Eye { processor: None, ..Eye::new(Bounds { halt: Halt::new(), deadline: None, memory: Some(memory) }) }
+    }
+
+    #[test]
+    fn states_are_set_aside_before_the_run_ends() {
+        let (mut e, start) = (eye(100_000), Instant::now());
+        let ms = |n| start + Duration::from_millis(n);
+        e.look(ms(0), 95_000);
+        assert!(!e.bounds.halt.is_short());
+        e.look(ms(1), 99_000);
+        assert!(e.bounds.halt.is_short() && e.bounds.halt.reason().is_none());
+        // Above the limit: a loop that goes round has time to do something about it, a step that does not end has not.
+        e.beat = (0, ms(2));
+        e.look(ms(2), 101_500);
+        e.beat = (0, ms(200));
+        e.look(ms(200), 102_500);
+        assert!(e.bounds.halt.reason().is_none());
+        e.look(ms(201), 90_000);
+        e.look(ms(210), 100_500);
+        e.look(ms(216), 100_600);
+        assert_eq!(e.bounds.halt.reason(), Some(Cut::Memory));
+        assert!(!e.is_too_late(ms(216), 100_600));
+        assert!(e.is_too_late(ms(217), 102_500), "it goes on to grow");
+    }
+
+    #[test]
+    fn a_run_that_does_not_end_is_ended() {
+        let (mut e, start) = (eye(100_000), Instant::now());
+        e.bounds.deadline = Some(start);
+        e.look(start, 1);
+        assert_eq!(e.bounds.halt.reason(), Some(Cut::Time));
+        assert!(!e.is_too_late(start, 1));
+        assert!(e.is_too_late(start + Duration::from_millis(800), 1));
+    }
+
+    #[test]
+    fn looks_are_closer_near_a_limit() {
+        let e = eye(100 << 20);
+        let now = Instant::now();
+        assert_eq!(e.next_look(now, 1), Duration::from_micros((limits::soft(100 << 20) - 1) / 4000));
+        assert_eq!(e.next_look(now, 100 << 20), LOOKS.0);
+        assert_eq!(eye(10 << 30).next_look(now, 1), LOOKS.1);
+    }
+}

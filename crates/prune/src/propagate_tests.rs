@@ -1,0 +1,86 @@
+//! A panic within a walk leaves the machine its table of terms.
+
+use super::*;
+use crate::pruner::Checks;
+use pleach_ir::{Program, Target};
+use pleach_state::Leaks;
+use pleach_state::seams::Effort;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// A machine that no question survives.
+struct Fragile(Terms);
+
+impl Fragile {
+    /// With a term that an empty table does not have.
+    fn new() -> (Fragile, TermId) {
+        let mut terms = Terms::new(64);
+        let t = terms.constant(64, 4711);
+        (Fragile(terms), t)
+    }
+}
+
+impl Logic for Fragile {
+    fn effort(&self) -> Effort {
+        Effort::default()
+    }
+    fn terms(&mut self) -> &mut Terms {
+        &mut self.0
+    }
+    fn program(&self) -> Rc<Program> {
+        Rc::new(Program::new(Target { triple: String::new(), pointer_bytes: 8 }))
+    }
+    fn decided(&mut self, _: &State, _: TermId) -> Option<bool> {
+        panic!("asked")
+    }
+    fn entails(&mut self, _: &State, _: TermId) -> bool {
+        panic!("asked")
+    }
+    fn allows(&mut self, _: &State, _: TermId) -> bool {
+        panic!("asked")
+    }
+    fn possible(&mut self, _: TermId) -> bool {
+        panic!("asked")
+    }
+    fn valid(&mut self, t: TermId) -> bool {
+        assert_eq!(self.0.as_const(t), Some(4711), "the machine is asked with its own table");
+        panic!("asked")
+    }
+    fn core(&mut self, _: &State, _: TermId, _: TermId) -> Option<Vec<TermId>> {
+        panic!("asked")
+    }
+}
+
+fn interpolation(logic: &Fragile) -> Interpolation {
+    Interpolation::new(&logic.program(), Checks { overflow: false, leaks: Leaks::Ignored }, Method::Wp)
+}
+
+#[test]
+fn a_panic_of_the_walker() {
+    let (mut logic, t) = Fragile::new();
+    let mut walks = interpolation(&logic);
+    let walk = AssertUnwindSafe(|| walks.walk::<()>(&mut logic, Condition::default(), |_| panic!("a bug")));
+    assert!(catch_unwind(walk).is_err());
+    assert_eq!(logic.0.as_const(t), Some(4711));
+}
+
+#[test]
+fn a_panic_of_the_machine() {
+    let (mut logic, t) = Fragile::new();
+    let mut aside = Terms::new(64);
+    let asked = catch_unwind(AssertUnwindSafe(|| {
+        let mut swapped = Swapped::new(&mut aside, &mut logic);
+        let Swapped { other: terms, logic } = &mut swapped;
+        ByLogic(&mut **logic).valid(terms, t)
+    }));
+    assert!(asked.is_err());
+    assert_eq!(logic.0.as_const(t), Some(4711));
+}
+
+#[test]
+fn a_walk_that_ends() {
+    let (mut logic, t) = Fragile::new();
+    let mut walks = interpolation(&logic);
+    assert!(walks.walk(&mut logic, Condition::default(), |_| Ok(())).is_ok());
+    assert_eq!(logic.0.as_const(t), Some(4711));
+}

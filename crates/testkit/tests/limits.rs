@@ -1,0 +1,275 @@
+//! Limits on time, processor time and memory, and runs that end before their time. The bounds are wide: machines may be busy. `bench/limits` measures.
+
+use pleach_testkit::engine::{Finished, binary, pleach, run};
+use pleach_testkit::scratch::Scratch;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TIME: Duration = Duration::from_secs(60);
+/// For runs of two seconds and 200 MB.
+const LATE: Duration = Duration::from_secs(20);
+const LARGE: f64 = 300e6;
+
+/// An error soon, and paths without end.
+const BOMB: &str = "#include <klee/klee.h>\nint main(void) {\n  int s = klee_int(\"s\");\n  if (s == 77)\n    \
+    klee_report_error(\"bomb.c\", 5, \"found\", \"user\");\n  for (;;) {\n    unsigned char c;\n    \
+    klee_make_symbolic(&c, 1, \"c\");\n    if (c > 9)\n      s++;\n    if (c * s == 49)\n      s += 2;\n  }\n}\n";
+
+fn world(files: &[(&str, &str)]) -> Scratch {
+    let world = Scratch::new("limits");
+    for (name, text) in files {
+        std::fs::write(world.file(name), text).unwrap();
+    }
+    world
+}
+
+#[track_caller]
+fn says(finished: &Finished, code: i32, text: &str) {
+    let output = finished.output();
+    assert!(!finished.crashed() && !finished.timed_out, "it did not end well:\n{output}");
+    assert_eq!(finished.code, Some(code), "{output}");
+    assert!(output.contains(text), "`{text}` is not in the output:\n{output}");
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The program as a body of `main`.
+fn main(body: &str) -> String {
+    format!("#include <klee/klee.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) {{ {body} return 0; }}\n")
+}
+
+#[test]
+fn hostile_programs_keep_their_limits() {
+    let index = "unsigned i = klee_int(\"i\"); if (i >= 500000000) return 0;";
+    let programs: &[(&str, String, &[&str])] = &[
+        ("store", main(&format!("char *p = malloc(500000000); {index} p[i] = 1; if (p[i / 2]) return 1;")), &[]),
+        (
+            "filled",
+            main(&format!(
+                "char *p = malloc(500000000); for (unsigned k = 0; k < 500000000; k += 64) p[k] = k; {index} p[i] = 1;"
+            )),
+            &[],
+        ),
+        (
+            "copy",
+            main(
+                "char *p = malloc(500000000), *q = malloc(500000000); memcpy(q, p, 500000000); memmove(p + 1, q, 499999999);",
+            ),
+            &[],
+        ),
+        (
+            "input",
+            main("char *p = malloc(500000000); klee_make_symbolic(p, 500000000, \"p\"); if (p[3] == 1) return 1;"),
+            &[],
+        ),
+        ("list", main("for (;;) { char *p = malloc(5000); memset(p, 1, 5000); }"), &["--prune"]),
+        (
+            "query",
+            main(
+                "unsigned long a = klee_int(\"a\"), b = klee_int(\"b\"); if (a > 1 && b > 1 && a * b == 1000000016000000063ul) return 1;",
+            ),
+            &[],
+        ),
+        ("states", BOMB.to_owned(), &["--search=bfs"]),
+        ("pruned", BOMB.to_owned(), &["--prune"]),
+        ("written", BOMB.to_owned(), &["--write-all-tests"]),
+    ];
+    for (name, source, flags) in programs {
+        let world = world(&[("a.c", source)]);
+        let mut args = vec!["test", "a.c", "--max-time=2s", "--max-memory=200", "--output-dir=run"];
+        args.extend(*flags);
+        let finished = pleach(args, world.path(), TIME).unwrap();
+        let output = finished.output();
+        assert!(!finished.crashed() && !finished.timed_out && matches!(finished.code, Some(0 | 1)), "{name}: {output}");
+        assert!(finished.elapsed < LATE, "{name}: {:?}", finished.elapsed);
+        let peak = json(&world.file("run/timing.json"))["memory_peak_bytes"].as_f64().unwrap();
+        assert!(peak < LARGE, "{name}: {peak} bytes");
+        let summary = json(&world.file("run/summary.json"));
+        let cut = summary["cut"].as_array().unwrap();
+        assert_eq!(cut.is_empty(), summary["complete"].as_bool().unwrap(), "{name}: {output}");
+    }
+}
+
+#[test]
+fn a_compilation_that_takes_too_long() {
+    let doubling: String =
+        ('A'..'I').map(|c| format!("#define {} {c},{c},{c},{c},{c},{c},{c},{c}\n", (c as u8 + 1) as char)).collect();
+    let world = world(&[("a.c", &format!("#define A x+x\n{doubling}int x;\nint main(void) {{ return (I); }}\n"))]);
+    let finished = pleach(["test", "a.c", "--max-time=1s"], world.path(), TIME).unwrap();
+    says(&finished, 3, "the time limit (--max-time) was reached before the exploration began");
+    assert!(finished.elapsed < LATE, "{:?}", finished.elapsed);
+}
+
+#[test]
+fn processor_time_that_the_system_limits() {
+    let world = world(&[("bomb.c", BOMB)]);
+    for (limits, dir) in [("ulimit -S -t 2; ulimit -H -t 20", "soft"), ("ulimit -t 4", "hard")] {
+        let mut command = Command::new("bash");
+        command.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(binary().unwrap());
+        command.args(["test", "bomb.c", "--output-dir", dir]).current_dir(world.path());
+        says(&run(&mut command, TIME).unwrap(), 1, "the limit on processor time (ulimit -t) was reached");
+        assert_eq!(json(&world.file(dir).join("summary.json"))["errors"].as_array().unwrap().len(), 1);
+    }
+}
+
+/// A run that has found the error and goes on.
+fn going_on(world: &Scratch) -> Child {
+    let mut command = Command::new(binary().unwrap());
+    command.args(["test", "bomb.c", "--output-dir=run"]).current_dir(world.path());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    let packed = || std::fs::metadata(world.file("run/tests.pack")).is_ok_and(|m| m.len() > 100);
+    let found = || {
+        std::fs::read_dir(world.file("run"))
+            .is_ok_and(|d| d.flatten().any(|e| e.path().extension() == Some("err".as_ref())))
+    };
+    while !(found() && (packed() || start.elapsed() > LATE)) {
+        assert!(start.elapsed() < TIME, "nothing was found");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_run_that_is_killed() {
+    let world = world(&[("bomb.c", BOMB)]);
+    let mut child = going_on(&world);
+    let report = || pleach(["report", "run"], world.path(), TIME).unwrap();
+    says(&report(), 0, "The run is still going on.");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!world.file("run/summary.json").exists());
+    let said = report();
+    says(&said, 0, "The run was killed, or could not write its results.");
+    says(&said, 0, "user at bomb.c:5");
+    let summary = json(&world.file("run/summary.json"));
+    assert_eq!((&summary["verdict"], &summary["complete"]), (&"unsafe".into(), &false.into()));
+    assert_eq!(summary["cut"][0]["reason"], "killed");
+    says(&report(), 0, "The run was killed.");
+    // Damage is read up to where it is.
+    for name in ["tests.pack", "tree.bin", "stats.db"] {
+        let whole = std::fs::read(world.file("run").join(name)).unwrap();
+        std::fs::write(world.file("run").join(name), &whole[..whole.len() * 2 / 3]).unwrap();
+    }
+    std::fs::remove_file(world.file("run/summary.json")).unwrap();
+    says(&report(), 0, "user at bomb.c:5");
+}
+
+#[test]
+fn a_run_that_is_interrupted() {
+    // Without an error the status says what happened.
+    let plain = BOMB.replace("klee_report_error(\"bomb.c\", 5, \"found\", \"user\")", "s++");
+    for (name, code, source) in
+        [("INT", 1, BOMB), ("HUP", 1, BOMB), ("TERM", 143, &plain), ("HUP", 129, &plain), ("INT", 130, &plain)]
+    {
+        let world = world(&[("bomb.c", source)]);
+        let mut child = match code {
+            1 => going_on(&world),
+            _ => {
+                let mut command = Command::new(binary().unwrap());
+                command.args(["test", "bomb.c", "--output-dir=run"]).current_dir(world.path());
+                let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                let start = Instant::now();
+                while !world.file("run/stats.db").exists() && start.elapsed() < TIME {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                std::thread::sleep(Duration::from_millis(200));
+                child
+            }
+        };
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
+        let summary = json(&world.file("run/summary.json"));
+        assert_eq!(summary["complete"], false);
+        assert!(summary["cut"].as_array().unwrap().iter().any(|c| c["reason"] == "interrupted"), "{name}: {summary}");
+        says(&pleach(["report", "run"], world.path(), TIME).unwrap(), 0, "interrupted");
+    }
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let world = world(&[("bomb.c", BOMB)]);
+    let mut command = Command::new("bash");
+    command.arg("-c").arg("ulimit -f 64; exec \"$0\" \"$@\"").arg(binary().unwrap());
+    command.args(["test", "bomb.c", "--max-time=20s", "--output-dir=run"]).current_dir(world.path());
+    let finished = run(&mut command, TIME).unwrap();
+    says(&finished, 1, "results are incomplete");
+    says(&pleach(["report", "run"], world.path(), TIME).unwrap(), 0, "user at bomb.c:5");
+}
+
+#[test]
+fn names_that_are_not_utf_8() {
+    let world = world(&[]);
+    let odd = |rest: &str| [OsStr::from_bytes(b"\xff\xfe"), OsStr::new(rest)].concat();
+    let dir = world.path().join(odd(""));
+    std::fs::create_dir_all(dir.join(odd("include"))).unwrap();
+    std::fs::write(dir.join(odd("include")).join("n.h"), "#define N 7\n").unwrap();
+    let source = "#include <klee/klee.h>\n#include <n.h>\nint main(void) { return klee_int(\"x\") == N; }\n";
+    std::fs::write(dir.join(odd("a.c")), source).unwrap();
+    let include = [OsStr::new("-I"), &odd("include")].concat();
+    for (command, more) in
+        [("test", &[][..]), ("verify", &["--no-replay"]), ("reach", &["--no-replay", "--all-blocks"])]
+    {
+        let mut args = vec![command.into(), odd("a.c"), include.clone(), "--output-dir".into(), odd(command)];
+        args.extend(more.iter().map(Into::into));
+        says(&pleach(args, &dir, TIME).unwrap(), 0, "");
+        says(&pleach(["report".into(), odd(command)], &dir, TIME).unwrap(), 0, "");
+    }
+    let ktest = dir.join(odd("test")).join("test000001.ktest");
+    let finished = pleach([OsStr::new("replay"), ktest.as_os_str()], &dir, TIME).unwrap();
+    assert!(!finished.crashed(), "{}", finished.output());
+    let bitcode =
+        Command::new("clang-19").args(["-c", "-emit-llvm"]).arg(&include).arg(odd("a.c")).arg("-o").arg(odd("a.bc"));
+    let _ = bitcode
+        .arg(format!("-I{}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../runtime/include")))
+        .current_dir(&dir)
+        .status();
+    for args in [vec!["klee".into(), odd("a.bc")], vec!["test".into(), odd("missing.c")], vec![odd("nothing")]] {
+        let finished = pleach(args, &dir, TIME).unwrap();
+        assert!(!finished.crashed() && !finished.timed_out, "{}", finished.output());
+    }
+}
+
+#[test]
+fn inputs_that_are_no_files() {
+    let world = world(&[]);
+    assert!(Command::new("mkfifo").arg(world.file("pipe.c")).status().unwrap().success());
+    for (path, what) in [("/dev/zero", "a device"), ("pipe.c", "a pipe"), (".", "a directory")] {
+        for command in ["test", "verify", "ir"] {
+            let finished = pleach([command, path], world.path(), TIME).unwrap();
+            says(&finished, 2, &format!("{path} cannot be read: it is {what}, not a file"));
+            assert_eq!(finished.output().lines().count(), 1, "{}", finished.output());
+        }
+    }
+    says(&pleach(["replay", "/dev/zero"], world.path(), TIME).unwrap(), 2, "it is a device, not a file");
+    says(&pleach(["klee", "/dev/zero"], world.path(), TIME).unwrap(), 1, "it is a device, not a file");
+}
+
+#[test]
+fn every_test_as_a_file() {
+    let source = main(
+        "unsigned char b[4]; klee_make_symbolic(b, 4, \"b\"); int s = 0; for (int i = 0; i < 4; i++) if (b[i] > 9) s++; return s;",
+    );
+    let world = world(&[("a.c", &source)]);
+    says(
+        &pleach(["test", "a.c", "--write-all-tests", "--output-dir=run"], world.path(), TIME).unwrap(),
+        0,
+        "all 16 paths",
+    );
+    for n in 1..=16 {
+        assert!(world.file(&format!("run/test{n:06}.ktest")).is_file(), "{n}");
+    }
+    // Those that show nothing new have the rest in the archive.
+    let packed = (1..=16).find(|n| !world.file(&format!("run/test{n:06}.json")).exists()).unwrap();
+    let path = format!("run/test{packed:06}.ktest");
+    says(&pleach(["replay", &path], world.path(), TIME).unwrap(), 0, "The program did what was predicted.");
+}
