@@ -27,9 +27,10 @@ For build systems, CC=\"pleach cc\" and CXX=\"pleach c++\":
 Exit status:
   0   no error was found (whether exploration was complete is in the summary); all replays agree
   1   errors were found in the program; a replay disagrees
-  2   the input or the command line is wrong
-  3   nothing could be checked, or with --require-complete: something was cut
-  70  a bug of the engine; what was found until then has been written";
+  2   the input or the command line is wrong, or results could not be written
+  3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
+  70  a bug of the engine; what was found until then has been written
+  128 plus a signal's number: the signal ended the run, and no error was found until then";
 
 const TEST_HELP: &str = "\
 Symbolic environment, before or after `--`, with one dash or two:
@@ -46,8 +47,10 @@ Symbolic environment, before or after `--`, with one dash or two:
 Exit status:
   0   no error was found on the paths that were explored (see --require-complete)
   1   errors were found in the program
-  2   the input or the command line is wrong
-  70  a bug of the engine; what was found until then has been written";
+  2   the input or the command line is wrong, or results could not be written
+  3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
+  70  a bug of the engine; what was found until then has been written
+  128 plus a signal's number: the signal ended the run, and no error was found until then";
 
 #[derive(Parser)]
 #[command(name = "pleach", version, about = "Explores all paths of a C program and finds the inputs that break it.")]
