@@ -11,6 +11,7 @@ use pleach_explore::{Halt, limits};
 use pleach_state::Cut;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,19 +56,22 @@ impl Watchdog {
         let (done, ends) = channel();
         let mut eye = Eye::new(bounds);
         let (claim, words) = (ended.clone(), last.clone());
-        std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name("watchdog".into()).spawn(move || {
             if let Some(why) = eye.watch(&ends)
                 && !claim.swap(true, Ordering::SeqCst)
             {
                 processes::end_children();
                 let say = words.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let code = match say {
+                let said = catch_unwind(AssertUnwindSafe(|| match say {
                     Some(say) => say(why),
                     None => before_the_run(&why),
-                };
-                signal_hook::low_level::exit(code.status().into());
+                }));
+                signal_hook::low_level::exit(said.unwrap_or(Code::Bug).status().into());
             }
         });
+        if let Err(why) = thread {
+            eprintln!("pleach: limits are looked at between steps only, because no thread can be started: {why}");
+        }
         Watchdog { ended, last, _done: done }
     }
 

@@ -36,9 +36,10 @@ impl RunDir {
         let info = self.run_info()?;
         let (tests, mut damage) = self.readable_tests()?;
         let tree = tree(&self.file("tree.bin"), &mut damage);
-        let last = last_sample(&self.file("stats.db"), &mut damage);
+        let (last, peak) = samples(&self.file("stats.db"), &mut damage);
         let count = |status| tree.count(status) as u64;
-        let open = count(NodeStatus::Live).max(1);
+        // Leaves that wait are not in the tree yet.
+        let open = count(NodeStatus::Live).max(last.states).max(1);
         let cut = Cut { reason: KILLED.into(), count: open, detail: String::new() };
         let errors = self.errors(&tests);
         let summary = Summary {
@@ -58,7 +59,7 @@ impl RunDir {
             tests: tests.len() as u64,
             instructions: last.instructions,
             forks: last.forks,
-            states_peak: last.states,
+            states_peak: peak,
             warnings: damage.clone(),
             ..Summary::default()
         };
@@ -106,11 +107,12 @@ fn tree(path: &Path, damage: &mut Vec<String>) -> TreeReader {
     }
 }
 
-fn last_sample(path: &Path, damage: &mut Vec<String>) -> StatsRow {
+/// The last sample, and most states at a time.
+fn samples(path: &Path, damage: &mut Vec<String>) -> (StatsRow, u64) {
     let (rows, why) = stats::read_damaged(path);
     damage.extend(why.map(|why| format!("stats.db is read up to where it is damaged: {why}")));
     let peak = rows.iter().map(|r| r.states).max().unwrap_or(0);
-    rows.last().map_or_else(StatsRow::default, |last| StatsRow { states: peak, ..*last })
+    (rows.last().copied().unwrap_or_default(), peak)
 }
 
 #[cfg(test)]

@@ -44,8 +44,8 @@ fn what_is_there_is_reported() {
         s.errors.iter().map(|e| (e.kind, e.line, e.test)).collect::<Vec<_>>(),
         [(ErrorKind::Null, 3, Some(TestId(1)))]
     );
-    assert_eq!((s.paths.completed, s.paths.cut), (1, 1));
-    assert_eq!(s.cut, [Cut { reason: KILLED.into(), count: 1, detail: String::new() }]);
+    assert_eq!((s.paths.completed, s.paths.cut), (1, 2));
+    assert_eq!(s.cut, [Cut { reason: KILLED.into(), count: 2, detail: String::new() }]);
     assert_eq!((found.timing.elapsed_us, found.damage), (77, Vec::<String>::new()));
 }
 

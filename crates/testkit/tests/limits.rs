@@ -16,7 +16,7 @@ const LARGE: f64 = 300e6;
 /// An error soon, and paths without end.
 const BOMB: &str = "#include <klee/klee.h>\nint main(void) {\n  int s = klee_int(\"s\");\n  if (s == 77)\n    \
     klee_report_error(\"bomb.c\", 5, \"found\", \"user\");\n  for (;;) {\n    unsigned char c;\n    \
-    klee_make_symbolic(&c, 1, \"c\");\n    if (c > 9)\n      s++;\n    if (c * s == 49)\n      s += 2;\n  }\n}\n";
+    klee_make_symbolic(&c, 1, \"c\");\n    if (c > 9)\n      s++;\n    if (c == 3)\n      return 0;\n    if (c * s == 49)\n      s += 2;\n  }\n}\n";
 
 fn world(files: &[(&str, &str)]) -> Scratch {
     let world = Scratch::new("limits");
@@ -128,7 +128,7 @@ fn going_on(world: &Scratch) -> Child {
         std::fs::read_dir(world.file("run"))
             .is_ok_and(|d| d.flatten().any(|e| e.path().extension() == Some("err".as_ref())))
     };
-    while !(found() && (packed() || start.elapsed() > LATE)) {
+    while !(found() && packed()) {
         assert!(start.elapsed() < TIME, "nothing was found");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -209,13 +209,14 @@ fn a_disk_that_is_full() {
 #[test]
 fn names_that_are_not_utf_8() {
     let world = world(&[]);
-    let odd = |rest: &str| [OsStr::from_bytes(b"\xff\xfe"), OsStr::new(rest)].concat();
+    let joined = |parts: [&[u8]; 2]| OsStr::from_bytes(&parts.concat()).to_owned();
+    let odd = |rest: &str| joined([b"\xff\xfe", rest.as_bytes()]);
     let dir = world.path().join(odd(""));
     std::fs::create_dir_all(dir.join(odd("include"))).unwrap();
     std::fs::write(dir.join(odd("include")).join("n.h"), "#define N 7\n").unwrap();
     let source = "#include <klee/klee.h>\n#include <n.h>\nint main(void) { return klee_int(\"x\") == N; }\n";
     std::fs::write(dir.join(odd("a.c")), source).unwrap();
-    let include = [OsStr::new("-I"), &odd("include")].concat();
+    let include = joined([b"-I", odd("include").as_bytes()]);
     for (command, more) in
         [("test", &[][..]), ("verify", &["--no-replay"]), ("reach", &["--no-replay", "--all-blocks"])]
     {
@@ -227,12 +228,10 @@ fn names_that_are_not_utf_8() {
     let ktest = dir.join(odd("test")).join("test000001.ktest");
     let finished = pleach([OsStr::new("replay"), ktest.as_os_str()], &dir, TIME).unwrap();
     assert!(!finished.crashed(), "{}", finished.output());
-    let bitcode =
-        Command::new("clang-19").args(["-c", "-emit-llvm"]).arg(&include).arg(odd("a.c")).arg("-o").arg(odd("a.bc"));
-    let _ = bitcode
-        .arg(format!("-I{}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../runtime/include")))
-        .current_dir(&dir)
-        .status();
+    let mut clang = Command::new("clang-19");
+    clang.args(["-c", "-emit-llvm"]).arg(&include).arg(odd("a.c")).arg("-o").arg(odd("a.bc")).current_dir(&dir);
+    clang.arg(concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../runtime/include"));
+    assert!(clang.status().unwrap().success());
     for args in [vec!["klee".into(), odd("a.bc")], vec!["test".into(), odd("missing.c")], vec![odd("nothing")]] {
         let finished = pleach(args, &dir, TIME).unwrap();
         assert!(!finished.crashed() && !finished.timed_out, "{}", finished.output());

@@ -12,6 +12,7 @@ use crate::watchdog::{Bounds, Watchdog};
 use pleach_exec::{Branches, Entry, ExecConfig, Externals, Given, Machine, Shares, Tell, Uninit};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
+use pleach_load::Patience;
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
@@ -20,6 +21,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// What clang calls this machine.
 const HOST: &str = "x86_64-pc-linux-gnu";
@@ -76,7 +78,8 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     );
     put(&out, "info", &info)?;
 
-    let program = Rc::new(load(line, program_file, &scratch, &out)?);
+    let patience = Patience { deadline: limits.max_time.map(|time| Instant::now() + time), ..Patience::default() };
+    let program = Rc::new(load(line, program_file, &scratch, &out, &patience)?);
     if program.target.triple != HOST {
         voice.warning(&format!(
             "Module and host target triples do not match: '{}' != '{HOST}'\nThis may cause unexpected crashes or assertion violations.",
@@ -110,11 +113,11 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     crate::signals::watch(&halt)?;
     let watchdog = Watchdog::start(Bounds {
         halt: halt.clone(),
-        deadline: limits.max_time.map(|time| std::time::Instant::now() + time),
+        deadline: limits.max_time.map(|time| Instant::now() + time),
         memory: limits.max_memory.map(|mb| mb * 1_000_000),
     });
     let (mut instructions, mut forks, mut queries) = (0, 0, 0);
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let (counts, file, mut text) = (sink.counts.clone(), out.clone(), info.clone());
     watchdog.last_words(Box::new(move |why| {
         eprintln!("KLEE: WARNING: {} in the middle of a step", crate::summary::reason(&why).words());
@@ -347,7 +350,13 @@ fn from_standard_input(scratch: &Scratch) -> Result<PathBuf, CliError> {
     Ok(path)
 }
 
-fn load(line: &CommandLine, program: &Path, scratch: &Scratch, out: &Path) -> Result<Program, CliError> {
+fn load(
+    line: &CommandLine,
+    program: &Path,
+    scratch: &Scratch,
+    out: &Path,
+    patience: &Patience,
+) -> Result<Program, CliError> {
     let symbolic = line.args.iter().any(|a| libc::symbolic_option(a).is_some());
     let need = if symbolic || line.is_on("posix-runtime", false) { Need::Always } else { Need::Output };
     let more = line.values("link-llvm-lib").map(Into::into);
@@ -359,7 +368,7 @@ fn load(line: &CommandLine, program: &Path, scratch: &Scratch, out: &Path) -> Re
         assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),
         ..pleach_load::Options::default()
     };
-    let mut program = pleach_load::load(&options)?;
+    let mut program = pleach_load::load_within(&options, patience)?;
     // What KLEE does not look for.
     program.drop_checks(&[CheckKind::FloatCast, CheckKind::Poison], |_| true);
     Ok(program)
