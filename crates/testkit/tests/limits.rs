@@ -117,9 +117,16 @@ fn processor_time_that_the_system_limits() {
     }
 }
 
+/// The program, with signals as a terminal has them: who runs the tests may ignore some.
+fn started_afresh() -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT,HUP,TERM").arg(binary().unwrap());
+    command
+}
+
 /// A run that has found the error and goes on.
 fn going_on(world: &Scratch) -> Child {
-    let mut command = Command::new(binary().unwrap());
+    let mut command = started_afresh();
     command.args(["test", "bomb.c", "--output-dir=run"]).current_dir(world.path());
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
@@ -175,7 +182,7 @@ fn a_run_that_is_interrupted() {
         let mut child = match code {
             1 => going_on(&world),
             _ => {
-                let mut command = Command::new(binary().unwrap());
+                let mut command = started_afresh();
                 command.args(["test", "bomb.c", "--output-dir=run"]).current_dir(world.path());
                 let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
                 let start = Instant::now();
