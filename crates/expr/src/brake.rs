@@ -35,7 +35,7 @@ impl Brake {
         self.halt.load(Ordering::Relaxed)
     }
 
-    /// To be asked within a long operation that takes memory: true if it has to leave off, the work being spoiled then.
+    /// To be asked within a long operation that takes memory, and not by a short one: what takes little may go on when memory is short. True if it has to leave off, the work being spoiled then.
     pub fn pulled(&mut self) -> bool {
         if self.spoiled.is_none() {
             self.spoiled = match () {

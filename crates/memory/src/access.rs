@@ -8,6 +8,9 @@ use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 /// something written), and so do large buffers.
 const MOST_DECIDED: u64 = 64;
 
+/// Copies and fills of more bytes look whether they have to leave off.
+const LONG: u64 = 1 << 16;
+
 /// Byte `index` of a stored value of `bytes` bytes.
 pub(crate) fn byte_of(terms: &mut Terms, value: Value, bytes: u8, index: u8) -> Value {
     match value {
@@ -119,19 +122,19 @@ impl Contents {
     /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
     pub fn copy_from(&mut self, terms: &mut Terms, off: u64, src: &mut Contents, src_off: u64, n: u64, obj: ObjId) {
         let mut i = 0;
-        let (mut looked, mut zero) = (0, ZeroPage::default());
+        let (mut looked, mut zero) = (LONG, ZeroPage::default());
         while i < n {
             let at = src_off + i;
+            let whole = (self.size() - off - i).min(PAGE as u64);
+            if n >= PAGE as u64 && n - i >= whole && self.share_page(off + i, src, at, &mut zero) {
+                i += whole;
+                continue;
+            }
             if i >= looked {
                 if terms.brake.pulled() {
                     return;
                 }
                 looked = i + PAGE as u64;
-            }
-            let whole = (self.size() - off - i).min(PAGE as u64);
-            if n >= PAGE as u64 && n - i >= whole && self.share_page(off + i, src, at, &mut zero) {
-                i += whole;
-                continue;
             }
             let in_page = (PAGE as u64 - at % PAGE as u64).min(n - i);
             let out_page = (PAGE as u64 - (off + i) % PAGE as u64).min(in_page);
@@ -177,8 +180,8 @@ impl Contents {
             let chunk = [b as u8; 256];
             let mut i = 0;
             while i < n {
-                i += self.fill_pages(off + i, n - i, b as u8, &mut || !terms.brake.pulled());
-                if i == n || terms.brake.pulled() {
+                i += self.fill_pages(off + i, n - i, b as u8, &mut || !terms.brake.halted());
+                if i == n || i >= LONG && terms.brake.pulled() {
                     return;
                 }
                 let k = (n - i).min(256 - (off + i) % 256);
@@ -191,7 +194,7 @@ impl Contents {
             }
         } else {
             for i in 0..n {
-                if i % PAGE as u64 == 0 && terms.brake.pulled() {
+                if i >= LONG && i % PAGE as u64 == 0 && terms.brake.pulled() {
                     return;
                 }
                 self.write(terms, off + i, 1, byte);

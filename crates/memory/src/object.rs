@@ -279,7 +279,7 @@ impl Contents {
     /// All pages exist after this, unless the brake is pulled.
     fn make_pages(&mut self, brake: &mut Brake) -> bool {
         for i in 0..(self.size as usize).div_ceil(PAGE) {
-            if i % 64 == 0 && brake.pulled() {
+            if i % 64 == 63 && brake.pulled() {
                 return false;
             }
             self.page_mut(i);

@@ -25,6 +25,8 @@ const WRITE_WORDS: u64 = 64;
 const TABLE_WORDS: u64 = 1 << 20;
 /// A table of more bytes may be written as an empty one that few bytes are stored into.
 const SPARSE_TABLE: usize = 1 << 20;
+/// Arrays of more bytes look whether they have to leave off.
+const LONG: usize = 1 << 16;
 /// Up to so many places that overlap it guards every byte.
 const OVERLAPPING: usize = 8;
 
@@ -301,7 +303,7 @@ impl Contents {
             }
         };
         for (k, (i, b)) in bytes.concrete.into_iter().enumerate() {
-            if k % PAGE == 0 && terms.brake.pulled() {
+            if k % LONG == LONG - 1 && terms.brake.pulled() {
                 break;
             }
             let at = terms.constant(INDEX_BITS, i);
@@ -309,7 +311,7 @@ impl Contents {
             array = terms.store(array, at, b);
         }
         for (k, i) in bytes.others.into_iter().enumerate() {
-            if k % PAGE == 0 && terms.brake.pulled() {
+            if k % LONG == LONG - 1 && terms.brake.pulled() {
                 break;
             }
             let at = terms.constant(INDEX_BITS, i);
@@ -328,7 +330,7 @@ impl Contents {
             let end = ((w.start + i) / PAGE as u64 + 1) * PAGE as u64 - w.start;
             let page = i..end.min(w.len);
             i = page.end;
-            if terms.brake.pulled() {
+            if i >= LONG as u64 && terms.brake.pulled() {
                 break;
             }
             if !self.has_parts() && !self.has_page(w.start + page.start) {
@@ -364,7 +366,7 @@ impl Bytes {
         if len > SPARSE_TABLE && len / 16 > self.concrete.len() {
             return terms.array_const(8, &[]);
         }
-        if terms.brake.pulled() {
+        if len > SPARSE_TABLE && terms.brake.pulled() {
             self.concrete.clear();
             return terms.array_const(8, &[]);
         }

@@ -42,7 +42,7 @@ impl Contents {
             Rc::new(filled)
         });
         let mut done = 0;
-        while n - done >= page && (done % (256 * page) != 0 || go_on()) {
+        while n - done >= page && ((done + page) % (256 * page) != 0 || go_on()) {
             self.put_page(((off + done) / page) as usize, filled.clone());
             done += page;
         }
@@ -149,13 +149,28 @@ mod tests {
         let mut terms = Terms::new(64);
         let short = Arc::new(AtomicBool::new(true));
         terms.brake = Brake::new(Arc::default(), short);
-        let mut to = Contents::new(SIZE, Background::Uninit);
-        to.fill(&mut terms, 0, SIZE, Value::Int(1));
+        let size = 4 << 20;
+        let mut to = Contents::new(size, Background::Uninit);
+        let x = terms.symbols.named("x", SymbolKind::Bits(8));
+        let x = terms.var(x);
+        to.fill(&mut terms, 0, size, Value::Term(x));
         assert!(terms.brake.take().is_some());
-        assert_eq!(to.view(SIZE - 1), ByteView::Background);
+        assert_eq!(to.view(size - 1), ByteView::Background);
         let mut source = to.clone();
-        to.copy_from(&mut terms, 1, &mut source, 0, SIZE - 1, ObjId(0));
+        to.copy_from(&mut terms, 1, &mut source, 0, size - 1, ObjId(0));
         assert!(terms.brake.take().is_some());
+        // Work that is short, or takes little because pages are shared, goes on.
+        source.fill(&mut terms, 0, size, Value::Int(1));
+        to.copy_from(&mut terms, 0, &mut source, 0, size, ObjId(0));
+        assert_eq!((to.view(size - 1), terms.brake.take()), (ByteView::Concrete(1), None));
+        to.fill(&mut terms, 0, SIZE, Value::Int(2));
+        to.copy_from(&mut terms, SIZE, &mut to.clone(), 0, SIZE, ObjId(0));
+        let window = crate::object::Window { start: 0, len: SIZE };
+        assert_eq!((to.view(2 * SIZE - 1), terms.brake.take()), (ByteView::Concrete(2), None));
+        let mut small = Contents::new(SIZE, Background::Uninit);
+        small.fill(&mut terms, 7, 90, Value::Int(2));
+        small.flatten(&mut terms, window, ObjId(0));
+        assert_eq!(terms.brake.take(), None);
     }
 
     #[test]

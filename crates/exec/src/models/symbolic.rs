@@ -161,7 +161,7 @@ impl Machine {
             return;
         }
         for i in 0..n {
-            if i % 4096 == 0 && self.terms.brake.pulled() {
+            if i % 65536 == 65535 && self.terms.brake.pulled() {
                 return;
             }
             let at = self.terms.constant(INDEX_BITS, i);
