@@ -86,8 +86,8 @@ impl Observer for Arrivals {
                 row.arrived.push(state.clone());
                 row.test = Some(path.test.clone());
             }
-            // The path went on from where the target was reached; one that was cut shows no end.
-            let through = row.arrived.iter().any(|a| state.goes_on_from(a));
+            // A path that was cut shows no end.
+            let through = !state.passed.is_disjoint(&row.watch.blocks);
             if through && !matches!(path.end, End::Cut(_)) {
                 row.test = Some(path.test.clone());
                 row.arrived.truncate(1);

@@ -8,6 +8,7 @@ use pleach_expr::{Spoiled, mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
 use pleach_state::{Access, Cut, End, Exit, State};
+use std::rc::Rc;
 
 /// So many entries of a watched block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
@@ -299,6 +300,7 @@ impl Machine {
             st.record(|r| r.covered.push((func, block)));
         }
         if self.watched.contains(&(st.frame.func, block)) {
+            Rc::make_mut(&mut st.passed).insert((st.frame.func, block));
             self.arrivals.push(Arrival { func: st.frame.func, block, state: st.clone() });
         }
     }

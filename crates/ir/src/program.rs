@@ -179,8 +179,8 @@ pub struct Function {
     pub scaled: Vec<Scaled>,
     pub objects: Vec<StackObject>,
     pub names: Vec<String>,
-    /// per block: the spans of everything the source had there, without repetition; instructions that lowering
-    /// folded away still count as covered when their block runs
+    /// per block: the spans of all code that the source has there, without repetition; instructions that lowering
+    /// folded away still count as covered when their block runs, jumps only if they are statements of the source
     pub block_spans: Vec<Vec<Span>>,
     /// per block: how many LLVM instructions it was lowered from (without phi nodes and debug intrinsics)
     pub block_weight: Vec<u32>,
@@ -195,6 +195,26 @@ impl Function {
     pub fn is_declaration(&self) -> bool {
         self.blocks.is_empty()
     }
+    /// The instructions of a block by their indices.
+    pub fn block_range(&self, b: BlockId) -> std::ops::Range<usize> {
+        let block = self.blocks[b.index()];
+        block.first.index()..block.first.index() + block.len as usize
+    }
+
+    /// The spans that the block has code of.
+    pub fn spans_of(&self, b: BlockId) -> &[Span] {
+        self.block_spans.get(b.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where in the block code of a line that it has begins. What lowering folded away stood before the code that follows it.
+    pub fn line_start(&self, b: BlockId, file: u32, line: u32) -> usize {
+        let range = self.block_range(b);
+        let find = |wanted: &dyn Fn(u32) -> bool| {
+            range.clone().find(|i| self.spans.get(*i).is_some_and(|s| s.file == file && wanted(s.line)))
+        };
+        find(&|l| l == line).or_else(|| find(&|l| l > line)).unwrap_or(range.end - 1)
+    }
+
     pub fn block_insts(&self, b: BlockId) -> &[Inst] {
         let blk = self.blocks[b.index()];
         &self.insts[blk.first.index()..blk.first.index() + blk.len as usize]

@@ -77,17 +77,6 @@ impl Inputs {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// Whether it has the inputs of `earlier`, the very same ones, and perhaps more.
-    pub fn extends(&self, earlier: &Inputs) -> bool {
-        let Some(head) = &earlier.last else { return true };
-        let Some(more) = self.len.checked_sub(earlier.len) else { return false };
-        let mut at = self.last.as_ref();
-        for _ in 0..more {
-            at = at.and_then(|n| n.before.as_ref());
-        }
-        at.is_some_and(|n| Rc::ptr_eq(n, head))
-    }
-
     /// In the order in which the program asked.
     pub fn in_order(&self) -> Vec<Rc<Input>> {
         let mut v = Vec::with_capacity(self.len);

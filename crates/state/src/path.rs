@@ -108,17 +108,6 @@ impl PathConstraint {
         })
     }
 
-    /// Whether it has the constraints of `earlier`, the very same ones, and perhaps more.
-    pub fn extends(&self, earlier: &PathConstraint) -> bool {
-        let Some(head) = &earlier.all else { return true };
-        let Some(more) = self.len.checked_sub(earlier.len) else { return false };
-        let mut at = self.all.as_ref();
-        for _ in 0..more {
-            at = at.and_then(|l| l.before.as_ref());
-        }
-        at.is_some_and(|l| Rc::ptr_eq(l, head))
-    }
-
     pub fn groups(&self) -> impl Iterator<Item = &Rc<Group>> {
         let mut ids: Vec<_> = self.groups.keys().copied().collect();
         ids.sort_unstable();

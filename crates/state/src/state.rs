@@ -70,6 +70,8 @@ pub struct State {
     pub failing: bool,
     /// a branch of this path would go otherwise if objects lay elsewhere
     pub placed: bool,
+    /// targets that the path was among the first to enter
+    pub passed: Rc<BTreeSet<(FuncId, BlockId)>>,
     /// `klee_set_forking(0)`
     pub forking: bool,
     /// what the values of a test should satisfy if they can (`klee_prefer_cex`)
@@ -143,6 +145,7 @@ impl State {
             depth: 0,
             failing: false,
             placed: false,
+            passed: Rc::default(),
             forking: true,
             preferences: Rc::new(Vec::new()),
             at_exit: Rc::default(),
@@ -162,11 +165,6 @@ impl State {
 
     pub fn func(&self) -> FuncId {
         self.frame.func
-    }
-
-    /// Whether this path once stood where `earlier` stands: what forks adds a constraint, so that equal constraints mean one path.
-    pub fn goes_on_from(&self, earlier: &State) -> bool {
-        self.path.extends(&earlier.path) && self.inputs.extends(&earlier.inputs)
     }
 
     /// The state came to a place where paths meet: whether it is to be compared there.

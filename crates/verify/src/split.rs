@@ -3,7 +3,7 @@
 //! Coverage and pruning speak of blocks: a block is reached when it is entered. A call in its middle may not return, so that the
 //! rest of the block need not be. *Invariant*: the new program does what the old one does; every given instruction begins a block.
 
-use pleach_ir::{Block, BlockId, Edge, FuncId, Function, Inst, InstId, Program, Range};
+use pleach_ir::{Block, BlockId, Edge, FuncId, Function, Inst, InstId, Program, Range, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an instruction went: its block, which it begins.
@@ -27,11 +27,11 @@ pub fn split(program: &Program, at: &BTreeSet<(FuncId, InstId)>) -> (Program, Mo
 
 /// Blocks keep their numbers; what is split off follows behind them, in order.
 fn split_function(f: &mut Function, at: &BTreeSet<usize>) -> Vec<(usize, BlockId)> {
-    let mut heads: Vec<(Vec<Inst>, Vec<pleach_ir::Span>)> = Vec::new();
+    let mut heads: Vec<(Vec<Inst>, Vec<Span>)> = Vec::new();
     let mut tails = Vec::new();
     let mut moved = Vec::new();
-    // For each block split off: where it came from.
-    let mut origins: Vec<usize> = Vec::new();
+    let (mut own, mut split_off) = (Vec::new(), Vec::new());
+    let has_spans = f.block_spans.len() == f.blocks.len();
     let next = f.blocks.len();
     for (b, block) in f.blocks.iter().enumerate() {
         let (first, end) = (block.first.index(), block.first.index() + block.len as usize);
@@ -49,40 +49,40 @@ fn split_function(f: &mut Function, at: &BTreeSet<usize>) -> Vec<(usize, BlockId
                 spans.push(f.spans[to - 1]);
                 moved.push((to, target));
             }
+            let covers = spans_within(f, BlockId::new(b), from..to);
             if n == 0 {
                 heads.push((insts, spans));
+                own.push(covers);
             } else {
                 tails.push((insts, spans));
-                origins.push(b);
+                split_off.push(covers);
             }
             from = to;
         }
     }
-    let spans_of_blocks = f.block_spans.len() == f.blocks.len();
     (f.blocks, f.insts, f.spans) = (Vec::new(), Vec::new(), Vec::new());
     for (insts, spans) in heads.into_iter().chain(tails) {
         f.blocks.push(Block { first: InstId::new(f.insts.len()), len: insts.len() as u32 });
         f.insts.extend(insts);
         f.spans.extend(spans);
     }
-    // What a block covers is told by its spans: each part covers its own.
-    if spans_of_blocks && !origins.is_empty() {
-        let parted: BTreeSet<usize> = origins.iter().copied().collect();
-        f.block_spans.resize(f.blocks.len(), Vec::new());
-        for b in parted.into_iter().chain(next..f.blocks.len()) {
-            let block = f.blocks[b];
-            let range = block.first.index()..block.first.index() + block.len as usize;
-            let mut own: Vec<_> = f.spans[range].to_vec();
-            own.sort_unstable_by_key(|s| (s.file, s.line, s.column));
-            own.dedup();
-            f.block_spans[b] = own;
-        }
+    if has_spans {
+        f.block_spans = own.into_iter().chain(split_off).collect();
     }
     if !f.block_weight.is_empty() {
         // Weight counts instructions of the source; the part split off takes none with it.
         f.block_weight.resize(f.blocks.len(), 0);
     }
     moved
+}
+
+/// What a part of a block has code of.
+fn spans_within(f: &Function, b: BlockId, part: std::ops::Range<usize>) -> Vec<Span> {
+    let here = |s: &&Span| match f.spans[f.block_range(b)].contains(s) {
+        true => f.spans[part.clone()].contains(s),
+        false => part.contains(&f.line_start(b, s.file, s.line)),
+    };
+    f.spans_of(b).iter().filter(here).copied().collect()
 }
 
 #[cfg(test)]

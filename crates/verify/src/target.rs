@@ -90,11 +90,6 @@ fn bodies(program: &Program) -> impl Iterator<Item = (FuncId, &Function)> {
     program.functions.iter().enumerate().map(|(i, f)| (FuncId::new(i), f)).filter(|(_, f)| !f.is_declaration())
 }
 
-fn block_range(f: &Function, b: BlockId) -> std::ops::Range<usize> {
-    let block = f.blocks[b.index()];
-    block.first.index()..block.first.index() + block.len as usize
-}
-
 fn first_span(program: &Program, at: &BTreeSet<(FuncId, InstId)>) -> Span {
     let span = |(f, i): &(FuncId, InstId)| program.function(*f).spans.get(i.index()).copied().unwrap_or_default();
     at.iter().map(span).find(|s| s.is_known()).unwrap_or_default()
@@ -113,14 +108,13 @@ fn line_spots(program: &Program, file: &str, line: u32) -> Result<BTreeSet<(Func
     let mut lines = BTreeSet::new();
     for (id, f) in bodies(program) {
         for b in (0..f.blocks.len()).map(BlockId::new) {
-            let range = block_range(f, b);
-            lines.extend(f.block_spans.get(b.index()).into_iter().flatten().filter(|s| mine(s)).map(|s| s.line));
-            let last = range.end - 1;
-            let exact = range.clone().find(|i| mine(&f.spans[*i]) && f.spans[*i].line == line);
-            // What lowering folded away stood before the code that follows it.
-            let folded = f.block_spans.get(b.index()).is_some_and(|all| all.iter().any(|s| mine(s) && s.line == line));
-            let next = || range.clone().find(|i| mine(&f.spans[*i]) && f.spans[*i].line > line).unwrap_or(last);
-            found.extend(exact.or_else(|| folded.then(next)).map(|i| (id, InstId::new(i))));
+            let own = f.spans_of(b).iter().filter(|s| mine(s));
+            for span in own {
+                lines.insert(span.line);
+                if span.line == line {
+                    found.insert((id, InstId::new(f.line_start(b, span.file, line))));
+                }
+            }
         }
     }
     if !found.is_empty() {
@@ -143,7 +137,7 @@ fn label_spots(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId
     let all = || bodies(program).flat_map(|(id, f)| f.labels.iter().map(move |(label, b)| (id, f, label, *b)));
     let found: BTreeSet<_> = all()
         .filter(|(_, _, label, _)| *label == name)
-        .map(|(id, f, _, b)| (id, InstId::new(block_range(f, b).start)))
+        .map(|(id, f, _, b)| (id, InstId::new(f.block_range(b).start)))
         .collect();
     if found.is_empty() {
         let known: BTreeSet<String> = all().map(|(_, _, label, _)| label.clone()).collect();
@@ -220,8 +214,9 @@ pub fn all_blocks(program: &Program) -> Result<Vec<Target>, TargetError> {
     let mut found = Vec::new();
     for (id, f) in bodies(program) {
         for b in (0..f.blocks.len()).map(BlockId::new) {
-            let range = block_range(f, b);
-            let span = f.spans[range.clone()].iter().copied().find(|s| s.is_known());
+            let (range, own) = (f.block_range(b), f.spans_of(b));
+            let first = f.spans[range.clone()].iter().find(|s| own.contains(s));
+            let span = first.or(own.first()).copied();
             let Some(span) = span else { continue };
             let name = format!("{} {} b{}", place(program, span), f.name, b.index());
             let spots = Spots::At(BTreeSet::from([(id, InstId::new(range.start))]));

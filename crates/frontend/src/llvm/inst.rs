@@ -87,6 +87,10 @@ impl<'m> Inst<'m> {
     fn is_call(self) -> bool {
         matches!(self.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr)
     }
+    /// An unconditional branch.
+    pub fn is_jump(self) -> bool {
+        self.opcode() == Opcode::LLVMBr && self.condition().is_none()
+    }
     pub fn is_terminator(self) -> bool {
         // SAFETY: an instruction.
         unsafe { !LLVMIsATerminatorInst(self.raw()).is_null() }

@@ -38,6 +38,10 @@ impl<'m> DebugInfo<'m> {
         (line != 0).then_some(Span { file, line, column })
     }
 
+    pub fn path(&self, file: u32) -> String {
+        self.files.get(file as usize).map(|f| f.path.clone()).unwrap_or_default()
+    }
+
     pub fn function_span(&mut self, f: Function<'m>) -> Span {
         f.subprogram().and_then(|s| self.declared_at(s)).unwrap_or_default()
     }

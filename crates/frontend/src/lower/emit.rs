@@ -2,6 +2,7 @@
 
 use super::Unsupported;
 use super::constant;
+use super::lines::Lines;
 use super::unit::Unit;
 use crate::llvm::{Block, Function, Value, ValueKind};
 use pleach_ir::{self as ir, Arg, BinOp, BlockId, CastOp, CmpOp, Const, Inst, Opnd, Range, Slot, SlotInfo, Span, Ty};
@@ -29,6 +30,7 @@ pub(crate) struct Lowering<'u, 'm> {
     /// the block that instructions go to
     pub current: usize,
     pub span: Span,
+    pub lines: Lines,
     pub blocks: FxHashMap<Block<'m>, BlockId>,
     pub values: FxHashMap<Value<'m>, Leaves>,
     /// values used before they were lowered: their slots are fixed
@@ -56,6 +58,7 @@ impl<'u, 'm> Lowering<'u, 'm> {
         let mutable = vec![false; out.slots.len()];
         Lowering {
             span: out.span,
+            lines: Lines::default(),
             unit,
             function,
             out,

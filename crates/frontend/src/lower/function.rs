@@ -5,7 +5,7 @@ use super::unit::Unit;
 use super::{Unsupported, compact, forward, promote, retarget};
 use crate::Options;
 use crate::llvm::{Block, Function, Inst, Opcode, Value};
-use pleach_ir::{self as ir, BlockId, InstId, Opnd, Span};
+use pleach_ir::{self as ir, BlockId, InstId, Opnd};
 use rustc_hash::FxHashSet;
 
 /// Lowers the body of `f` into the program.
@@ -28,6 +28,7 @@ pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, options: &Options)
     for block in visiting_order(f) {
         lowering.block(block, &variables);
     }
+    lowering.finish_lines();
     forward::forward(&mut lowering);
     retarget::retarget(&mut lowering);
     let mut out = lowering.assemble();
@@ -87,7 +88,6 @@ impl<'m> Lowering<'_, 'm> {
     fn block(&mut self, block: Block<'m>, variables: &super::promote::Variables<'m>) {
         let Some(id) = self.blocks.get(&block).copied() else { return };
         self.current = id.index();
-        let mut spans: Vec<Span> = Vec::new();
         let mut weight = 0;
         for inst in block.insts() {
             if self.debug_only(inst, id) {
@@ -100,8 +100,10 @@ impl<'m> Lowering<'_, 'm> {
             let mark = promote::lifetime_mark(inst).is_some() || inst.is_nosanitize() && !checked_arithmetic(inst);
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
-                if !mark && spans.last() != Some(&span) {
-                    spans.push(span);
+                if inst.is_jump() {
+                    self.lines.jump(id, span);
+                } else if !mark {
+                    self.lines.code(id, span);
                 }
             }
             if inst.is_phi() {
@@ -110,14 +112,14 @@ impl<'m> Lowering<'_, 'm> {
             weight += u32::from(!mark);
             self.instruction(inst, block, variables);
         }
-        let n = self.code.len();
-        self.out.block_spans.resize(n, Vec::new());
-        self.out.block_weight.resize(n, 0);
-        let all = &mut self.out.block_spans[id.index()];
-        all.extend(spans);
-        all.sort_unstable_by_key(|s| (s.file, s.line, s.column));
-        all.dedup();
+        self.out.block_weight.resize(self.code.len(), 0);
         self.out.block_weight[id.index()] += weight;
+    }
+
+    fn finish_lines(&mut self) {
+        let Unit { debug, sources, .. } = &mut *self.unit;
+        let lines = std::mem::take(&mut self.lines);
+        self.out.block_spans = lines.finish(self.code.len(), |file| debug.path(file), sources);
     }
 
     /// Debug intrinsics leave no code; labels are noted.

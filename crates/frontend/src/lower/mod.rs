@@ -28,6 +28,7 @@ mod intrinsic;
 mod intrinsic_float;
 mod intrinsic_vector;
 mod layout;
+mod lines;
 mod memory;
 mod promote;
 mod relative;

@@ -3,6 +3,7 @@
 use super::debug::DebugInfo;
 use super::is_engine_name;
 use super::layout::{Layouts, scalar};
+use super::lines::Sources;
 use crate::llvm::{Attr, Block, Function, Module, Value, ValueKind};
 use pleach_ir::{self as ir, BlockId, FuncId, GlobalId, Param, Program, Slot, SlotInfo, Symbol, Target};
 use rustc_hash::FxHashMap;
@@ -12,6 +13,7 @@ pub(crate) struct Unit<'m> {
     pub program: Program,
     pub layouts: Layouts<'m>,
     pub debug: DebugInfo<'m>,
+    pub sources: Sources,
     functions: FxHashMap<Value<'m>, FuncId>,
     globals: FxHashMap<Value<'m>, GlobalId>,
     blocks: FxHashMap<Function<'m>, FxHashMap<Block<'m>, BlockId>>,
@@ -29,6 +31,7 @@ impl<'m> Unit<'m> {
             program: Program::new(target),
             layouts: Layouts::new(module),
             debug: DebugInfo::new(module),
+            sources: Sources::default(),
             functions: FxHashMap::default(),
             globals: FxHashMap::default(),
             blocks: FxHashMap::default(),
