@@ -160,7 +160,7 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
         };
         let dead = match state.memory.entry(obj) {
             Some(Entry::Freed(_)) => d.freed,
-            Some(Entry::Gone(_)) => !d.freed,
+            Some(Entry::Gone { .. }) => !d.freed,
             _ => false,
         };
         if !dead {

@@ -33,6 +33,7 @@ mod float;
 mod flow;
 mod guarded;
 mod integer;
+mod layouts;
 mod leak;
 mod library_calls;
 mod logic;

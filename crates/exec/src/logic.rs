@@ -30,7 +30,7 @@ impl Machine {
     }
 
     /// What the solver says of all of these together; nothing if it is not asked.
-    fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
+    pub(crate) fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
         let mut all: Vec<TermId> = constraints.to_vec();
         for &t in further {
             if let Err(i) = all.binary_search(&t) {
@@ -190,6 +190,10 @@ impl Logic for Machine {
         }
         let negated = self.terms.not(condition);
         self.refuted(&[], negated)
+    }
+
+    fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {
+        !self.config.one_placement && self.terms.bases(condition).len() > 1 && self.depends(state, condition, true)
     }
 
     fn core(&mut self, state: &State, given: TermId, goal: TermId) -> Option<Vec<TermId>> {

@@ -4,18 +4,19 @@
 //! the program's own code looks at addresses (orders pointers to different objects, tests an alignment, hashes), the condition is evaluated
 //! with the objects in other places; if it comes out otherwise, the other placements are cut, once for each place of the program.
 //! *Invariant*: a cut has a witness: a placement with the same alignments in which the path's constraints hold and the branch goes the
-//! other way. *Direction*: a few placements are tried, so a dependence may stay unseen. Functions of the C library are not looked at: what
+//! other way. *Direction*: a few placements are tried (`layouts.rs`), so a dependence may stay unseen; whether two known pointers may be equal is
+//! decided without trying. Functions of the C library are not looked at: what
 //! they do by address (whole words at a time) makes no difference to their results.
 
 use crate::flow::Attempt;
+use crate::layouts::{ELSEWHERE, may_be_at, movable, touching};
 use crate::machine::Machine;
-use pleach_expr::{TermId, base_range, facts};
-use pleach_ir::{CmpOp, FuncId};
-use pleach_memory::space::first_segment;
-use pleach_memory::{Entry, ObjId, ObjectKind, Value};
+use pleach_expr::{TermId, Terms, base_range, facts};
+use pleach_ir::{CmpOp, FuncId, Init};
+use pleach_memory::{Extent, ObjectKind, Value};
 use pleach_smt::Based;
 use pleach_smt::link::address::agnostic::is_agnostic;
-use pleach_state::State;
+use pleach_state::{Relevant, State};
 use rustc_hash::FxHashMap;
 
 /// Conditions that are tried at one place of the program.
@@ -40,41 +41,79 @@ impl Machine {
         if !self.looks_at_addresses(st) {
             return Ok(());
         }
+        if self.depends(st, condition, holds) { self.depend(st) } else { Ok(()) }
+    }
+
+    /// Some other layout makes the condition, which is `holds` in this one, come out otherwise.
+    pub(crate) fn depends(&mut self, st: &State, condition: TermId, holds: bool) -> bool {
         let plain = self.plain(st, condition);
         let relevant = st.path.relevant(&mut self.terms, plain);
         let bases = self.terms.bases(condition);
-        let Some(objects) = bases.iter().map(|&b| home(st, b)).collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let otherwise = (0..ELSEWHERE.len()).any(|way| {
-            let map: FxHashMap<TermId, TermId> = objects
-                .iter()
-                .map(|&(b, address, align)| {
-                    let bits = self.pointer_bits();
-                    let there = ELSEWHERE[way](address, align, base_range(bits).1);
-                    (self.terms.base(b), self.terms.constant(bits, there))
-                })
-                .collect();
-            let moved = self.terms.substitute(condition, &map);
-            let comes_out = self.terms.try_eval(moved, &relevant.model);
-            comes_out == Some(u64::from(!holds))
-                && relevant.with_bases().iter().all(|&c| {
-                    let moved = self.terms.substitute(c, &map);
-                    let plain = self.plain(st, moved);
-                    self.terms.try_eval(plain, &relevant.model) == Some(1)
-                })
-        });
-        if otherwise { self.depend(st) } else { Ok(()) }
+        let Some(objects) = bases.iter().map(|&b| movable(st, b)).collect::<Option<Vec<_>>>() else { return false };
+        let bits = self.pointer_bits();
+        let end = base_range(bits).1;
+        let shifted = ELSEWHERE.iter().map(|way| objects.iter().map(|o| way(o.addr, o.align, end)).collect());
+        let layouts: Vec<(Vec<u64>, bool)> = shifted
+            .map(|layout| (layout, false))
+            .chain(touching(&objects).into_iter().map(|layout| (layout, true)))
+            .collect();
+        layouts.into_iter().any(|(layout, touches)| {
+            let places = objects.iter().zip(layout);
+            let map: FxHashMap<TermId, TermId> =
+                places.map(|(o, there)| (self.terms.base(o.id), self.terms.constant(bits, there))).collect();
+            self.comes_out_otherwise(st, condition, holds, &relevant, &map, touches)
+        })
+    }
+
+    /// With the objects where `map` says, by the model of the path; if it is asked for, also by any other input of the path.
+    fn comes_out_otherwise(
+        &mut self,
+        st: &State,
+        condition: TermId,
+        holds: bool,
+        relevant: &Relevant,
+        map: &FxHashMap<TermId, TermId>,
+        any_input: bool,
+    ) -> bool {
+        let moved = self.terms.substitute(condition, map);
+        let moved = self.plain(st, moved);
+        let otherwise = if holds { self.terms.not(moved) } else { moved };
+        if otherwise == Terms::FALSE {
+            return false;
+        }
+        let mut constraints: Vec<TermId> = Vec::with_capacity(relevant.constraints.len() + 1);
+        for &c in relevant.with_bases().iter() {
+            let moved = self.terms.substitute(c, map);
+            constraints.push(self.plain(st, moved));
+        }
+        constraints.push(otherwise);
+        if constraints.iter().all(|&c| self.terms.try_eval(c, &relevant.model) == Some(1)) {
+            return true;
+        }
+        if !any_input {
+            return false;
+        }
+        constraints.sort_unstable();
+        constraints.dedup();
+        self.answer(&constraints, &[]).is_some_and(|a| a.is_sat())
     }
 
     /// Called where two concrete values are compared.
     pub(crate) fn mind_order(&mut self, st: &mut State, op: CmpOp, x: Value, y: Value) -> Attempt<()> {
         let depends = match (x, y) {
-            (Value::Ptr { obj: a, .. }, Value::Ptr { obj: b, .. }) => {
-                a != b && !matches!(op, CmpOp::Eq | CmpOp::Ne) && home(st, a).is_some() && home(st, b).is_some()
-            }
+            (Value::Ptr { obj: a, .. }, Value::Ptr { obj: b, .. }) if a == b => false,
+            (Value::Ptr { obj: a, off: i }, Value::Ptr { obj: b, off: j }) => match (movable(st, a), movable(st, b)) {
+                (Some(x), Some(y)) if matches!(op, CmpOp::Eq | CmpOp::Ne) => {
+                    let distance = i.wrapping_sub(j);
+                    may_be_at(&x, &y, distance) || self.may_share(&x, &y, distance)
+                }
+                (Some(_), Some(_)) => true,
+                _ => false,
+            },
             (Value::Ptr { obj, .. }, Value::Int(n)) | (Value::Int(n), Value::Ptr { obj, .. }) => {
                 let (first, end) = base_range(self.pointer_bits());
                 // A number that is an object's address came from a native call.
-                (first..=end).contains(&n) && home(st, obj).is_some() && st.memory.find(n).is_none()
+                (first..=end).contains(&n) && movable(st, obj).is_some() && st.memory.find(n).is_none()
             }
             _ => false,
         };
@@ -112,6 +151,24 @@ impl Machine {
         Ok(())
     }
 
+    /// Two objects whose addresses mean nothing, of which one may lie `distance` bytes behind the other's start: where they overlap, their bytes
+    /// are equal.
+    fn may_share(&self, x: &Extent, y: &Extent, distance: i64) -> bool {
+        let bytes = |o: &Extent| {
+            let global = self.program.globals.get(o.id.0 as usize);
+            let g = global.filter(|g| o.kind == ObjectKind::Global && g.unnamed && g.constant)?;
+            match &g.init {
+                Init::Bytes { bytes, relocs } if relocs.is_empty() => Some(bytes),
+                _ => None,
+            }
+        };
+        let (Some(x), Some(y)) = (bytes(x), bytes(y)) else { return false };
+        let of_x = usize::try_from(distance).map_or(Some(&x[..]), |d| x.get(d..));
+        let of_y = usize::try_from(distance.wrapping_neg()).map_or(Some(&y[..]), |d| y.get(d..));
+        let (Some(a), Some(b)) = (of_x, of_y) else { return false };
+        !a.is_empty() && !b.is_empty() && a.iter().zip(b).all(|(a, b)| a == b)
+    }
+
     /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are equal to them.
     pub fn depends_on_placement(&self, st: &State) -> bool {
         st.placed
@@ -120,36 +177,4 @@ impl Machine {
                 sizes.is_some_and(|sizes| !is_agnostic(&self.terms, &Based { constraints, sizes: &sizes }))
             })
     }
-}
-
-/// An object that could lie elsewhere, with its address and alignment.
-fn home(st: &State, obj: ObjId) -> Option<(ObjId, u64, u64)> {
-    match st.memory.entry(obj)? {
-        // Also in a segment: the program knows nothing of it.
-        Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => {
-            Some((obj, o.addr, o.align.max(1)))
-        }
-        _ => None,
-    }
-}
-
-/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the opposite order, and far apart
-/// with low bits that are all zeros or all ones. Different objects stay apart.
-const ELSEWHERE: [fn(u64, u64, u64) -> u64; 5] = [
-    |address, align, _| address + align,
-    |address, align, _| address + 3 * align,
-    |address, align, end| (end - address) / align * align,
-    |address, _, end| spread(address, end).unwrap_or(address),
-    |address, align, end| spread(address, end).map_or(address, |a| (a + LOW_BITS) / align * align),
-];
-
-const LOW_BITS: u64 = (1 << 20) - 1;
-
-/// What is spread of segments, which lie above all other objects, comes behind those.
-const OF_SEGMENTS: u64 = 1 << 26;
-
-/// Where there is room for it, the address times 2²⁰.
-fn spread(address: u64, end: u64) -> Option<u64> {
-    let address = address.checked_sub(first_segment(64)).map_or(address, |within| OF_SEGMENTS + within);
-    address.checked_mul(LOW_BITS + 1).filter(|a| *a + LOW_BITS <= end)
 }

@@ -130,6 +130,9 @@ impl Logic for Synthetic {
     fn valid(&mut self, _: TermId) -> bool {
         false
     }
+    fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
+        false
+    }
     fn core(&mut self, _: &State, _: TermId, _: TermId) -> Option<Vec<TermId>> {
         None
     }

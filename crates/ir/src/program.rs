@@ -118,6 +118,8 @@ pub struct Global {
     pub align: u32,
     pub constant: bool,
     pub thread_local: bool,
+    /// its address means nothing: it may share its bytes with others like it (string literals)
+    pub unnamed: bool,
     pub init: Init,
     pub ty: Option<TypeId>,
     pub span: Span,

@@ -17,5 +17,5 @@ pub mod value;
 
 pub use object::{Background, ByteView, Contents, Window};
 pub use segments::Arrangement;
-pub use space::{AddressSpace, Entry, Full, Object, ObjectKind, Site};
+pub use space::{AddressSpace, Entry, Extent, Full, Object, ObjectKind, Site};
 pub use value::{ObjId, Value};

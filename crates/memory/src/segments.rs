@@ -10,7 +10,7 @@
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};
-use crate::space::{AddressSpace, Entry, Object, ObjectKind, Site};
+use crate::space::{AddressSpace, Entry, Object, ObjectKind, STILL_THERE, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
 use rustc_hash::FxHashSet;
@@ -129,14 +129,14 @@ impl AddressSpace {
         terms.brake = brake;
         let segment = ObjId(self.len() as u32);
         let site = Site::new(u32::MAX, u32::MAX);
-        let (size, align) = (layout.size, layout.align);
-        let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, contents };
+        let (size, align, until) = (layout.size, layout.align, STILL_THERE);
+        let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, until, contents };
         self.push(Entry::Live(Rc::new(object)));
         let members = self.arrangement(layout).members;
         for &(block, _) in &layout.blocks {
             if !self.members(block).is_empty() {
-                let addr = self.address(block);
-                self.set(block, Entry::Gone(addr));
+                let (addr, until) = (self.address(block), self.len() as u32);
+                self.set(block, Entry::Gone { addr, size: 0, until, log_align: 0 });
             }
         }
         for &(id, at) in &members {

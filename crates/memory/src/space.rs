@@ -46,7 +46,30 @@ pub struct Object {
     pub kind: ObjectKind,
     pub readonly: bool,
     pub site: Site,
+    /// how many objects there had been when it ended
+    pub until: u32,
     pub contents: Contents,
+}
+
+/// `Object::until` of an object that has not ended.
+pub const STILL_THERE: u32 = u32::MAX;
+
+/// Where and when an object was, live or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    pub id: ObjId,
+    pub addr: u64,
+    pub size: u64,
+    pub align: u64,
+    pub kind: ObjectKind,
+    pub until: u32,
+}
+
+impl Extent {
+    /// Both were there at one time, so that they have no byte in common.
+    pub fn coexists(&self, other: &Extent) -> bool {
+        self.id.0 < other.until && other.id.0 < self.until
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -56,8 +79,13 @@ pub enum Entry {
     Moved(Rc<Object>, ObjId, u64),
     /// freed by the program: the object without its contents
     Freed(Rc<Object>),
-    /// a local whose scope has ended, or a segment that became part of another: only its address is left
-    Gone(u64),
+    /// a local whose scope has ended, or a segment that became part of another: only where and when it was is left
+    Gone {
+        addr: u64,
+        size: u64,
+        until: u32,
+        log_align: u8,
+    },
 }
 
 /// Distance kept between objects.
@@ -126,7 +154,7 @@ impl AddressSpace {
         }
         self.next = end;
         let id = ObjId(self.objects.len() as u32);
-        let object = Object { size, addr, align, kind, readonly: false, site, contents };
+        let object = Object { size, addr, align, kind, readonly: false, site, until: STILL_THERE, contents };
         self.objects.push(Entry::Live(Rc::new(object)));
         self.live_bytes += size;
         Ok(id)
@@ -136,7 +164,8 @@ impl AddressSpace {
     pub fn place(&mut self, addr: u64, size: u64, site: Site) -> ObjId {
         let id = ObjId(self.objects.len() as u32);
         let contents = Contents::new(size, Background::Zero);
-        let object = Object { size, addr, align: 1, kind: ObjectKind::Fixed, readonly: false, site, contents };
+        let (kind, until) = (ObjectKind::Fixed, STILL_THERE);
+        let object = Object { size, addr, align: 1, kind, readonly: false, site, until, contents };
         self.objects.push(Entry::Live(Rc::new(object)));
         self.fixed.push((addr, id));
         id
@@ -197,24 +226,34 @@ impl AddressSpace {
 
     /// The object is freed by the program; later uses are use-after-free.
     pub fn free(&mut self, id: ObjId) {
+        self.free_at(id, self.objects.len() as u32);
+    }
+
+    /// The same for an object that another has come in place of: the other may lie where it lay.
+    pub fn replace(&mut self, old: ObjId, new: ObjId) {
+        self.free_at(old, new.0);
+    }
+
+    fn free_at(&mut self, id: ObjId, until: u32) {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
             && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
             let contents = Contents::new(0, Background::Zero);
             let Object { size, addr, align, kind, readonly, site, .. } = **o;
-            let ghost = Object { size, addr, align, kind, readonly, site, contents };
+            let ghost = Object { size, addr, align, kind, readonly, site, until, contents };
             *e = Entry::Freed(Rc::new(ghost));
         }
     }
 
     /// A local goes out of existence.
     pub fn drop_local(&mut self, id: ObjId) {
+        let until = self.objects.len() as u32;
         if let Some(e) = self.objects.get_mut(id.0 as usize)
             && let Entry::Live(o) | Entry::Moved(o, ..) = e
         {
             self.live_bytes -= o.size;
-            *e = Entry::Gone(o.addr);
+            *e = Entry::Gone { addr: o.addr, size: o.size, until, log_align: o.align.max(1).ilog2() as u8 };
         }
     }
 
@@ -229,9 +268,23 @@ impl AddressSpace {
     pub fn address(&self, id: ObjId) -> u64 {
         match self.entry(id) {
             Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => o.addr,
-            Some(Entry::Gone(addr)) => *addr,
+            Some(Entry::Gone { addr, .. }) => *addr,
             None => 0,
         }
+    }
+
+    /// Where and when an object was.
+    pub fn extent(&self, id: ObjId) -> Option<Extent> {
+        Some(match self.entry(id)? {
+            Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..) => {
+                let Object { size, addr, align, kind, until, .. } = **o;
+                Extent { id, addr, size, align: align.max(1), kind, until }
+            }
+            Entry::Gone { addr, size, until, log_align } => {
+                let (addr, size, until, kind) = (*addr, *size, *until, ObjectKind::Stack);
+                Extent { id, addr, size, align: 1 << log_align, kind, until }
+            }
+        })
     }
 
     /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
@@ -332,5 +385,20 @@ mod tests {
         space.drop_local(b);
         assert_eq!([space.address(a), space.address(b)], before);
         assert!(space.get(a).is_none() && before[0] != before[1]);
+    }
+
+    #[test]
+    fn what_ended_before_another_began_never_met_it() {
+        let mut space = AddressSpace::new(64);
+        let site = Site::new(0, 0);
+        let mut block = |space: &mut AddressSpace, kind| {
+            space.allocate(4, 4, kind, site, Contents::new(4, Background::Uninit)).expect("room")
+        };
+        let (a, b) = (block(&mut space, ObjectKind::Heap), block(&mut space, ObjectKind::Stack));
+        space.free(a);
+        space.drop_local(b);
+        let c = block(&mut space, ObjectKind::Heap);
+        let met = |x, y| space.extent(x).unwrap().coexists(&space.extent(y).unwrap());
+        assert_eq!([met(a, b), met(a, c), met(c, b), met(b, a)], [true, false, false, true]);
     }
 }

@@ -187,7 +187,7 @@ impl Failure<'_> {
                 }
                 Some(Entry::Live(_) | Entry::Moved(..)) | None => Err(UNKNOWN),
                 Some(Entry::Freed(_)) => self.dead(p, obj, true),
-                Some(Entry::Gone(_)) => self.dead(p, obj, false),
+                Some(Entry::Gone { .. }) => self.dead(p, obj, false),
             },
         }
     }
@@ -318,7 +318,7 @@ impl Failure<'_> {
                 self.condition.require_dead(Dead { ptr: p, obj, freed: true, at: Some(at) });
                 Ok(())
             }
-            Some(Entry::Gone(_)) => self.dead(p, obj, false),
+            Some(Entry::Gone { .. }) => self.dead(p, obj, false),
             _ => Err(UNKNOWN),
         }
     }

@@ -298,6 +298,10 @@ impl<'a> Matcher<'a> {
         let constant = logic.terms().as_const(t).map(|v| v != 0);
         let by = if constant.is_some() { &mut self.tally.values } else { &mut self.tally.model };
         match constant.or_else(|| logic.decided(self.state, t)) {
+            // SOUND: a branch that depends on where objects lie is reported where it is executed.
+            Some(true) | None if logic.terms().has(t, facts::HAS_BASE) && logic.depends_on_layout(self.state, t) => {
+                Err(Miss::Literal)
+            }
             Some(holds) => {
                 *by += 1;
                 if holds { Ok(None) } else { Err(Miss::Literal) }

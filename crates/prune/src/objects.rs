@@ -120,7 +120,7 @@ impl Matcher<'_> {
         }
         match self.state.memory.entry(obj) {
             Some(Entry::Freed(_)) if d.freed => Ok(()),
-            Some(Entry::Gone(_)) if !d.freed => Ok(()),
+            Some(Entry::Gone { .. }) if !d.freed => Ok(()),
             _ => Err(Miss::Binding),
         }
     }

@@ -73,6 +73,8 @@ pub trait Logic {
     fn possible(&mut self, condition: pleach_expr::TermId) -> bool;
     /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
     fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
+    /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
+    fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it
     /// depends on where objects lie.
     fn core(

@@ -195,7 +195,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     if let Some(old) = old {
         kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
         m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), (Value::Int(kept), 64), Overlap::Allowed)?;
-        st.memory.free(old);
+        st.memory.replace(old, new);
     }
     st.trace.accesses.truncate(mark);
     note(st, || Access::Realloc { old, new: Some(new), kept, size: n });

@@ -276,6 +276,15 @@ impl<'m> Value<'m> {
         unsafe { self.kind() == ValueKind::Global && LLVMIsGlobalConstant(self.raw) != 0 }
     }
 
+    /// Marked `unnamed_addr`.
+    pub fn is_unnamed_global(self) -> bool {
+        // SAFETY: asked of global variables only.
+        unsafe {
+            self.kind() == ValueKind::Global
+                && LLVMGetUnnamedAddress(self.raw) == llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr
+        }
+    }
+
     pub fn is_thread_local(self) -> bool {
         // SAFETY: asked of global variables only.
         unsafe { self.kind() == ValueKind::Global && LLVMIsThreadLocal(self.raw) != 0 }

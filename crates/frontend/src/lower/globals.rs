@@ -23,6 +23,7 @@ impl<'m> Unit<'m> {
             align: g.alignment().max(self.module.alignment(ty)),
             constant: g.is_constant_global(),
             thread_local: g.is_thread_local(),
+            unnamed: g.is_unnamed_global(),
             init: Init::External,
             ty: debug_type,
             span,

@@ -184,6 +184,7 @@ impl<'m> Lowering<'_, 'm> {
                 align: 16,
                 constant: false,
                 thread_local: false,
+                unnamed: false,
                 init: Init::Zero,
                 ty: None,
                 span: Span::default(),

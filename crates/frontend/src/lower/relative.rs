@@ -45,6 +45,7 @@ impl<'m> Unit<'m> {
             align: ADDRESS as u32,
             constant: true,
             thread_local: false,
+            unnamed: false,
             init: Init::Bytes { bytes: vec![0; (count * ADDRESS) as usize], relocs },
             ty: None,
             span: of.span,

@@ -36,10 +36,11 @@ impl Cursor {
         let align = self.int()?;
         let constant = self.eat_word("const");
         let thread_local = self.eat_word("tls");
+        let unnamed = self.eat_word("unnamed");
         let ty = self.maybe_type_id();
         let span = self.maybe_span()?;
         self.expect('=')?;
-        Ok(Global { name, size, align, constant, thread_local, init: self.init()?, ty, span })
+        Ok(Global { name, size, align, constant, thread_local, unnamed, init: self.init()?, ty, span })
     }
 
     fn init(&mut self) -> Parsed<Init> {

@@ -112,6 +112,9 @@ impl<'a> Printer<'a> {
         if g.thread_local {
             out += " tls";
         }
+        if g.unnamed {
+            out += " unnamed";
+        }
         out += &described(None, g.ty);
         out += &place(g.span);
         out += " = ";
