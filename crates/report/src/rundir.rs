@@ -140,6 +140,11 @@ impl RunDir {
         self.write(&format!("{stem}.ktest"), &KTest::from(test).to_bytes())
     }
 
+    /// Writes a test that is known by its number as files, unless they are there.
+    pub fn keep_test(&self, test: &TestCase) -> Result<()> {
+        if self.file(&format!("{}.ktest", test.id.stem())).exists() { Ok(()) } else { self.write_test(test, None) }
+    }
+
     /// Adds a test to the archive; see [`PackWriter::push`] for when it is on disk.
     pub fn pack_test(&self, test: &TestCase) -> Result<()> {
         let mut pack = self.pack.lock().unwrap_or_else(|e| e.into_inner());

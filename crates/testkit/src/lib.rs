@@ -10,6 +10,7 @@ pub mod graph;
 pub mod oracle;
 pub mod outcome;
 pub mod random;
+pub mod reaching;
 pub mod scratch;
 
 /// The root of the repository.

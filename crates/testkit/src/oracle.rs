@@ -94,7 +94,7 @@ fn records(text: &str) -> Result<Vec<(Vec<u8>, Record)>, String> {
     Ok(all)
 }
 
-fn bytes(hex: &str) -> Option<Vec<u8>> {
+pub(crate) fn bytes(hex: &str) -> Option<Vec<u8>> {
     (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok()).collect()
 }
 

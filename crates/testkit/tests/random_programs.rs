@@ -2,6 +2,7 @@
 
 use pleach_testkit::answers::check_seed;
 use pleach_testkit::differential::{Comparison, compare_modes, compare_seed};
+use pleach_testkit::reaching::check_seeds;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,4 +39,11 @@ fn caches_and_policies_change_nothing() {
 fn answers_follow_from_what_is_found() {
     let wrong: Vec<String> = (1..=3).flat_map(|seed| check_seed(seed).unwrap_or_else(|why| vec![why])).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_line_is_reached_or_is_not() {
+    let report = check_seeds(1..21, false).unwrap_or_else(|why| panic!("{why}"));
+    assert!(report.reachable > 100 && report.targets > report.reachable + 50, "too few targets");
+    assert!(report.wrong.is_empty(), "{}", report.wrong.join("\n"));
 }

@@ -204,6 +204,9 @@ fn results(
             let (result, reason) =
                 if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };
             let row = row(session, target, result, reason);
+            if !contradicted && let Err(why) = found.dir.keep_test(test) {
+                eprintln!("pleach: {why}");
+            }
             return TargetResult { test: (!contradicted).then_some(test.id), replay, ..row };
         }
         match missing.as_slice() {

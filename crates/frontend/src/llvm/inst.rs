@@ -109,6 +109,10 @@ impl<'m> Inst<'m> {
         // SAFETY: an instruction; null when it has none.
         unsafe { Meta::from_raw(debuginfo::LLVMInstructionGetDebugLoc(self.raw())) }
     }
+    /// A number for the call that the instruction was inlined at; 0 if it was not.
+    pub fn inlined_at(self) -> usize {
+        self.location().map_or(0, Meta::inlined_at)
+    }
     pub fn int_predicate(self) -> Option<IntPredicate> {
         // SAFETY: asked of integer comparisons only.
         (self.opcode() == Opcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.raw()) })

@@ -92,6 +92,13 @@ impl<'m> Meta<'m> {
         })
     }
 
+    /// A number for the location that this one was inlined at; 0 if it was not.
+    pub fn inlined_at(self) -> usize {
+        // SAFETY: asked of locations only; null when there is none.
+        let at = (self.class() == Class::Location).then(|| unsafe { LLVMDILocationGetInlinedAt(self.raw) });
+        at.map_or(0, |raw| raw as usize)
+    }
+
     /// The file of a scope, a variable or a file itself.
     pub fn file(self) -> Option<Meta<'m>> {
         // SAFETY: each accessor is called on the class it is for.

@@ -1,6 +1,7 @@
 //! One function: visits blocks in an order that puts definitions before uses, dispatches on the opcode.
 
 use super::emit::{Leaves, Lowered, Lowering};
+use super::lines::Jump;
 use super::unit::Unit;
 use super::{Unsupported, compact, forward, promote, retarget};
 use crate::Options;
@@ -100,8 +101,8 @@ impl<'m> Lowering<'_, 'm> {
             let mark = promote::lifetime_mark(inst).is_some() || inst.is_nosanitize() && !checked_arithmetic(inst);
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
-                if inst.is_jump() {
-                    self.lines.jump(id, span);
+                if inst.is_jump() || promote::leaves_scope(inst, variables) {
+                    self.lines.jump(Jump { block: id, span, inlined_at: inst.inlined_at() });
                 } else if !mark {
                     self.lines.code(id, span);
                 }
@@ -119,7 +120,7 @@ impl<'m> Lowering<'_, 'm> {
     fn finish_lines(&mut self) {
         let Unit { debug, sources, .. } = &mut *self.unit;
         let lines = std::mem::take(&mut self.lines);
-        self.out.block_spans = lines.finish(self.code.len(), |file| debug.path(file), sources);
+        self.out.block_spans = lines.finish(self.code.len(), self.optimised, |file| debug.path(file), sources);
     }
 
     /// Debug intrinsics leave no code; labels are noted.

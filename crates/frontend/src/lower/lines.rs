@@ -3,7 +3,8 @@
 //! A jump from one block to the next stands for no code of the source, but the compiler gives it a line: the end of the statement that is
 //! left, or whatever came last. Such a line was not executed. Only a jump that the source has as a statement of its own (`break`, `continue`,
 //! `goto`, `return`, the head of a loop, a macro for one of them) counts. What stands at its place in the source tells; where the source is
-//! not there to be read, a jump counts if nothing else has code of its line.
+//! not there to be read, a jump counts if nothing else has code of its line. The compiler leaves the place of such a statement on jumps that it makes
+//! after it (from `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
 
 use pleach_ir::{BlockId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,7 +37,15 @@ struct Text {
 #[derive(Default)]
 pub(crate) struct Lines {
     code: Vec<(BlockId, Span)>,
-    jumps: Vec<(BlockId, Span)>,
+    jumps: Vec<Jump>,
+}
+
+/// A jump, or what the compiler notes for one out of a scope; its place, and a number for the call that it was inlined at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Jump {
+    pub block: BlockId,
+    pub span: Span,
+    pub inlined_at: usize,
 }
 
 impl Lines {
@@ -46,19 +55,31 @@ impl Lines {
         }
     }
 
-    pub fn jump(&mut self, block: BlockId, span: Span) {
-        self.jumps.push((block, span));
+    pub fn jump(&mut self, jump: Jump) {
+        self.jumps.push(jump);
     }
 
     /// The spans of each of the `count` blocks, in order and without repetition.
-    pub fn finish(self, count: usize, mut path: impl FnMut(u32) -> String, sources: &mut Sources) -> Vec<Vec<Span>> {
+    pub fn finish(
+        mut self,
+        count: usize,
+        optimised: bool,
+        mut path: impl FnMut(u32) -> String,
+        sources: &mut Sources,
+    ) -> Vec<Vec<Span>> {
         let lines: FxHashSet<(u32, u32)> = self.code.iter().map(|(_, s)| (s.file, s.line)).collect();
-        let counts = |(_, s): &(BlockId, Span)| match sources.at(*s, || path(s.file)) {
-            Found::Jump => true,
-            Found::Name | Found::Nothing => !lines.contains(&(s.file, s.line)),
-            Found::Other => false,
+        self.jumps.sort_by_key(|j| j.block);
+        let mut seen = FxHashSet::default();
+        let mut counts = |j: &Jump| {
+            let s = j.span;
+            (seen.insert((s.file, s.line, s.column, j.inlined_at)) || optimised)
+                && match sources.at(s, || path(s.file)) {
+                    Found::Jump => true,
+                    Found::Name | Found::Nothing => !lines.contains(&(s.file, s.line)),
+                    Found::Other => false,
+                }
         };
-        let jumps: Vec<_> = self.jumps.into_iter().filter(counts).collect();
+        let jumps: Vec<_> = self.jumps.into_iter().filter(|j| counts(j)).map(|j| (j.block, j.span)).collect();
         let mut spans = vec![Vec::new(); count];
         for (block, span) in self.code.into_iter().chain(jumps) {
             spans[block.index()].push(span);
@@ -133,11 +154,16 @@ mod tests {
     #[test]
     fn without_source_a_jump_counts_if_it_is_alone_on_its_line() {
         let span = |line| Span { file: 0, line, column: 1 };
-        let mut lines = Lines::default();
-        lines.code(BlockId(0), span(1));
-        lines.jump(BlockId(1), span(1));
-        lines.jump(BlockId(1), span(2));
-        let spans = lines.finish(2, |_| "/nowhere/at/all.c".into(), &mut Sources::default());
-        assert_eq!(spans, [vec![span(1)], vec![span(2)]]);
+        let spans = |optimised| {
+            let mut lines = Lines::default();
+            lines.code(BlockId(0), span(1));
+            // As they are visited, not as they lie.
+            for (block, line) in [(2, 2), (1, 1), (1, 2)] {
+                lines.jump(Jump { block: BlockId(block), span: span(line), inlined_at: 0 });
+            }
+            lines.finish(3, optimised, |_| "/nowhere/at/all.c".into(), &mut Sources::default())
+        };
+        assert_eq!(spans(false), [vec![span(1)], vec![span(2)], vec![]]);
+        assert_eq!(spans(true), [vec![span(1)], vec![span(2)], vec![span(2)]]);
     }
 }

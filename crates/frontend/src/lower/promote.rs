@@ -132,6 +132,36 @@ fn keeps_private(user: Value<'_>, alloca: Inst<'_>) -> bool {
     }
 }
 
+/// Whether an instruction only sees to where control goes when a scope is left: the compiler keeps that in a local that the source does not have,
+/// stores constants there and switches on them.
+pub(crate) fn leaves_scope(inst: Inst<'_>, variables: &Variables<'_>) -> bool {
+    let first = inst.value().operand(0);
+    match inst.opcode() {
+        Opcode::LLVMStore => inst.value().operand(1).is_some_and(|to| holds_exit(to, variables)),
+        Opcode::LLVMLoad => first.is_some_and(|from| holds_exit(from, variables)),
+        Opcode::LLVMSwitch | Opcode::LLVMICmp => {
+            first.and_then(Value::as_inst).is_some_and(|i| i.opcode() == Opcode::LLVMLoad && leaves_scope(i, variables))
+        }
+        Opcode::LLVMBr => {
+            let compared = inst.condition().and_then(Value::as_inst);
+            compared.is_some_and(|i| i.opcode() == Opcode::LLVMICmp && leaves_scope(i, variables))
+        }
+        _ => false,
+    }
+}
+
+fn holds_exit(place: Value<'_>, variables: &Variables<'_>) -> bool {
+    let decides = |v: Value<'_>| matches!(v.opcode(), Some(Opcode::LLVMSwitch | Opcode::LLVMICmp));
+    place.opcode() == Some(Opcode::LLVMAlloca)
+        && !variables.contains_key(&place)
+        && place.users().all(|user| match user.opcode() {
+            Some(Opcode::LLVMStore) => user.operand(0).is_some_and(|v| v.kind() == ValueKind::Int),
+            Some(Opcode::LLVMLoad) => user.users().all(decides),
+            _ => false,
+        })
+        && place.users().any(|user| user.opcode() == Some(Opcode::LLVMLoad))
+}
+
 /// Whether a call marks the beginning of a local's scope (`true`) or its end.
 pub(crate) fn lifetime_mark(inst: Inst<'_>) -> Option<bool> {
     let called = if inst.opcode() == Opcode::LLVMCall { inst.called() } else { None };

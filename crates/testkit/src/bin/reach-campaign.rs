@@ -1,0 +1,63 @@
+//! Random programs with every line as a target: `reach-campaign --count 5000 --seed 1 [--all-modes] [--print]`.
+//!
+//! Programs have the seeds SEED, SEED + 1, …; a failing one is repeated with `--count 1 --seed ITS-SEED --all-modes`.
+
+use pleach_testkit::reaching::{BATCH, check_seeds, generate};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: reach-campaign [--count N] [--seed N] [--all-modes] [--print]";
+
+struct Options {
+    count: u64,
+    seed: u64,
+    all_modes: bool,
+    /// Print the programs instead.
+    print: bool,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { count: 100, seed: 1, all_modes: false, print: false };
+    let mut args = std::env::args().skip(1);
+    while let Some(flag) = args.next() {
+        let mut number = || args.next()?.parse::<u64>().ok();
+        match flag.as_str() {
+            "--count" => options.count = number()?,
+            "--seed" => options.seed = number()?,
+            "--all-modes" => options.all_modes = true,
+            "--print" => options.print = true,
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let end = options.seed + options.count;
+    if options.print {
+        (options.seed..end).for_each(|s| print!("{}", generate::program(s).source));
+        return ExitCode::SUCCESS;
+    }
+    let (mut targets, mut reachable, mut wrong) = (0, 0, 0);
+    for first in (options.seed..end).step_by(BATCH as usize) {
+        let seeds = first..(first + BATCH).min(end);
+        let done = seeds.end - options.seed;
+        match check_seeds(seeds, options.all_modes) {
+            Ok(report) => {
+                (targets, reachable) = (targets + report.targets, reachable + report.reachable);
+                wrong += report.wrong.len();
+                report.wrong.iter().for_each(|w| println!("WRONG {w}"));
+            }
+            Err(why) => {
+                wrong += 1;
+                println!("WRONG {why}");
+            }
+        }
+        eprintln!("{done} of {} programs, {targets} targets, {wrong} wrong", options.count);
+    }
+    println!("{} programs with {targets} targets ({reachable} reachable): {wrong} wrong", options.count);
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
