@@ -32,6 +32,7 @@ mod few;
 mod float;
 mod flow;
 mod guarded;
+mod input_pointers;
 mod integer;
 mod layouts;
 mod leak;

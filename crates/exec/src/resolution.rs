@@ -5,6 +5,7 @@
 use crate::access::{NULL_PAGE, Place, Purpose, null};
 use crate::feasible::Side;
 use crate::flow::{Attempt, Flow};
+use crate::input_pointers::{InputPointer, MIDDLE};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
@@ -287,6 +288,7 @@ impl Machine {
         const MOST: usize = 256;
         let plain = self.plain(st, t);
         let w = self.pointer_bits();
+        let given = self.input_pointer(st, t);
         let mut rest = Terms::TRUE;
         let mut sides: Vec<Target> = Vec::new();
         let mut lost = None;
@@ -338,7 +340,23 @@ impl Machine {
             let b = if fixed { self.terms.constant(w, base) } else { self.terms.base(obj) };
             let off = self.terms.sub(t, b);
             let here = self.within(size, off, n);
-            match self.possible(st, here) {
+            // INCOMPLETE: a pointer of an entry function's input goes to whole objects.
+            let whole = match &given {
+                InputPointer::No => Terms::TRUE,
+                InputPointer::From(p) => self.terms.eq(*p, b),
+                InputPointer::Mixed => Terms::FALSE,
+            };
+            if whole != Terms::TRUE {
+                let middle = self.terms.not(whole);
+                let middle = self.terms.and(here, middle);
+                match self.possible(st, middle) {
+                    Ok(Some(side)) => sides.push((side, Some(End::Cut(Cut::Concretized(MIDDLE.into()))), None)),
+                    Ok(None) => {}
+                    Err(why) => lost = Some(why),
+                }
+            }
+            let followed = self.terms.and(here, whole);
+            match self.possible(st, followed) {
                 Ok(Some(side)) => {
                     // Writing to a constant and the like is an error of that object.
                     match self.live_size(st, obj, purpose) {
