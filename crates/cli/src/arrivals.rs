@@ -3,7 +3,7 @@
 use crate::args::impossible;
 use crate::observer::{Observer, PathEnd};
 use pleach_exec::{Arrival, Machine, Step};
-use pleach_ir::{BlockId, FuncId, InstId, Program};
+use pleach_ir::{BlockId, FuncId, Inst, InstId, Program};
 use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
 use pleach_report::{RunDir, TestCase};
 use pleach_state::{Cut, End, ErrorKind, State};
@@ -49,11 +49,17 @@ impl Arrivals {
         self.rows[target].test.as_ref()
     }
 
-    /// The lines of the places that a target stands for.
+    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have no code for those, or only for one
+    /// of several.
     pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {
         let watch = &self.rows[target].watch;
         let firsts = watch.blocks.iter().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
-        let spans = firsts.chain(watch.failing).filter_map(|(f, i)| program.function(f).spans.get(i.index()).copied());
+        let is_jump = |(f, i): &(FuncId, InstId)| matches!(program.function(*f).insts[i.index()], Inst::Jump { .. });
+        let all: Vec<_> = firsts.chain(watch.failing).collect();
+        if all.iter().all(is_jump) {
+            return Vec::new();
+        }
+        let spans = all.into_iter().filter_map(|(f, i)| program.function(f).spans.get(i.index()).copied());
         let known = spans.filter(|s| s.is_known());
         known.map(|s| Line { file: program.path(s).to_owned(), line: s.line }).collect()
     }

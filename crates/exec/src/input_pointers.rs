@@ -33,11 +33,11 @@ impl Machine {
             return InputPointer::No;
         }
         let Some((parts, _)) = self.terms.linear(t) else { return InputPointer::Mixed };
-        let loaded = |t: TermId| matches!(self.terms.op(t), Op::Concat | Op::Read | Op::Var);
         let mut found = None;
         for (atom, k) in parts {
             let of_input = self.terms.support(atom).iter().any(|k| given(k.symbol()));
-            match (of_input, k == 1 && loaded(atom), found) {
+            let loaded = matches!(self.terms.op(atom), Op::Concat | Op::Read | Op::Var);
+            match (of_input, k == 1 && loaded, found) {
                 (false, ..) => {}
                 (true, true, None) => found = Some(atom),
                 // An index times the size of an element.

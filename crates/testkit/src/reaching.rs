@@ -119,6 +119,8 @@ fn judge(run: &Path, found: &pleach_report::TargetResult, inputs: &[Vec<u8>]) ->
             let test = RunDir::open(run).and_then(|r| r.read_test(id)).map_err(|e| e.to_string())?;
             let bytes: Vec<u8> = test.inputs.iter().flat_map(|i| i.bytes.iter().copied()).collect();
             match inputs.contains(&bytes) {
+                // A path that an assumption ends later does not come to its end natively.
+                true if found.replay.starts_with("native replay does not decide it: the path was cut") => Ok(()),
                 true if found.replay.starts_with("replayed natively") || found.replay.starts_with("not replayed") => {
                     Ok(())
                 }
