@@ -23,7 +23,7 @@ pub(crate) fn may_be_at(x: &Extent, y: &Extent, distance: i64) -> bool {
     if x.kind == ObjectKind::Function || y.kind == ObjectKind::Function {
         return false;
     }
-    let aligned = distance as u64 % x.align.min(y.align) == 0;
+    let aligned = (distance as u64).is_multiple_of(x.align.min(y.align));
     aligned && (!x.coexists(y) || apart(x, y, distance))
 }
 

@@ -68,6 +68,7 @@ pub struct Run {
     /// nodes of states that were set aside, and whether they had covered something new
     pub(crate) parked: Vec<(NodeId, bool)>,
     /// states that the end of the run left
+    #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
     abandoned: Vec<Box<State>>,
     /// why the loop ends before the states do
     pub(crate) stop: Option<Cut>,

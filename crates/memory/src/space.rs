@@ -391,7 +391,7 @@ mod tests {
     fn what_ended_before_another_began_never_met_it() {
         let mut space = AddressSpace::new(64);
         let site = Site::new(0, 0);
-        let mut block = |space: &mut AddressSpace, kind| {
+        let block = |space: &mut AddressSpace, kind| {
             space.allocate(4, 4, kind, site, Contents::new(4, Background::Uninit)).expect("room")
         };
         let (a, b) = (block(&mut space, ObjectKind::Heap), block(&mut space, ObjectKind::Stack));

@@ -42,7 +42,7 @@ impl Contents {
             Rc::new(filled)
         });
         let mut done = 0;
-        while n - done >= page && ((done + page) % (256 * page) != 0 || go_on()) {
+        while n - done >= page && (!(done + page).is_multiple_of(256 * page) || go_on()) {
             self.put_page(((off + done) / page) as usize, filled.clone());
             done += page;
         }

@@ -36,6 +36,9 @@ impl Logic for Fragile {
     fn entails(&mut self, _: &State, _: TermId) -> bool {
         panic!("asked")
     }
+    fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
+        panic!("asked")
+    }
     fn allows(&mut self, _: &State, _: TermId) -> bool {
         panic!("asked")
     }
