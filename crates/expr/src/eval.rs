@@ -28,6 +28,12 @@ impl Terms {
         }
     }
 
+    /// An operator with arguments, without them.
+    pub(crate) fn operator_shape(&self, n: Node) -> Shape {
+        let b = if arity(n.op) >= 2 { self.width(n.arg_b()) } else { 0 };
+        Shape { op: n.op, width: n.width, a: self.width(n.arg_a()), b, immediate: n.b }
+    }
+
     /// As [`Terms::eval`], or `None` where the value cannot be computed.
     pub fn try_eval(&self, t: TermId, model: &Model) -> Option<u64> {
         let n = self.node(t);
@@ -204,17 +210,12 @@ impl Evaluator<'_> {
                 if stack.len() > depth {
                     return Step::Wait;
                 }
-                match fold::narrow(self.shape(n), v[0], v[1], v[2]) {
+                match fold::narrow(self.terms.operator_shape(n), v[0], v[1], v[2]) {
                     Some(v) => Step::Value(v),
                     None => Step::Stuck,
                 }
             }
         }
-    }
-
-    fn shape(&self, n: Node) -> Shape {
-        let b = if arity(n.op) >= 2 { self.terms.width(n.arg_b()) } else { 0 };
-        Shape { op: n.op, width: n.width, a: self.terms.width(n.arg_a()), b, immediate: n.b }
     }
 
     /// What stands at `index` of an array: the store that wrote it, or the cell of the array below all stores.
@@ -343,7 +344,7 @@ impl Evaluator<'_> {
                 let empty = Limbs::new();
                 let at = |i: usize, t: TermId| if i < arity(op) { &values[&t] } else { &empty };
                 let (a, b, c) = (at(0, n.arg_a()), at(1, n.arg_b()), at(2, n.arg_c()));
-                fold::wide(self.shape(n), a, b, c).map_or(Step::Stuck, Step::Value)
+                fold::wide(self.terms.operator_shape(n), a, b, c).map_or(Step::Stuck, Step::Value)
             }
         }
     }

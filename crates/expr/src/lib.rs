@@ -10,6 +10,7 @@ mod dag;
 mod eval;
 mod float;
 mod fold;
+mod lanes;
 mod linear;
 pub mod model;
 pub mod parse;
@@ -25,6 +26,7 @@ mod wide_float;
 
 pub use bits::Limbs;
 pub use brake::{Brake, Spoiled};
+pub use lanes::Lanes;
 pub use model::Model;
 pub use subst::Growing;
 pub use support::Key;

@@ -1,7 +1,7 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
-//! guess → sample → back end`
+//! guess → sample → enumerate → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
 //! only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
@@ -15,6 +15,7 @@ use crate::link::cores::Cores;
 use crate::link::count::{Count, Tell};
 use crate::link::difference::Difference;
 use crate::link::domain::{Domain, Truths};
+use crate::link::enumerate::Enumerate;
 use crate::link::fallback::Fallback;
 use crate::link::guess::Guess;
 use crate::link::independence::Independence;
@@ -33,6 +34,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let truths = Rc::default();
     let (seen, steps) = (Rc::default(), Rc::default());
     let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config, &steps)));
+    if config.use_enumerate {
+        chain = Box::new(Enumerate::new(&truths, chain));
+    }
     if config.use_guess {
         chain = Box::new(Guess::new(Sample::new(chain)));
     }

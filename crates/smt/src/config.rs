@@ -56,6 +56,8 @@ pub struct SolverConfig {
     pub use_models: bool,
     /// Try values near the constants of the query before asking the back end. Default: yes.
     pub use_guess: bool,
+    /// Evaluate queries with few assignments on all of them. Default: yes.
+    pub use_enumerate: bool,
     /// Put `unknown = constant` into the other constraints. Default: yes.
     pub use_rewrite: bool,
 }
@@ -78,6 +80,7 @@ impl Default for SolverConfig {
             check_cache: false,
             use_models: true,
             use_guess: true,
+            use_enumerate: true,
             use_rewrite: true,
         }
     }
@@ -95,6 +98,7 @@ impl SolverConfig {
             cache: QueryCache::Off,
             use_models: false,
             use_guess: false,
+            use_enumerate: false,
             use_rewrite: false,
             ..SolverConfig::default()
         }

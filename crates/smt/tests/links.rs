@@ -7,6 +7,7 @@ use pleach_smt::link::cache::Cache;
 use pleach_smt::link::checking::Checking;
 use pleach_smt::link::cores::Cores;
 use pleach_smt::link::domain::Domain;
+use pleach_smt::link::enumerate::Enumerate;
 use pleach_smt::link::fallback::Fallback;
 use pleach_smt::link::independence::Independence;
 use pleach_smt::link::log::Log;
@@ -107,6 +108,55 @@ fn truth_sets_agree_with_the_evaluator() {
         answered += 1;
     }
     assert!(answered > 100, "{answered}");
+}
+
+#[test]
+fn enumeration_decides_divisions_of_bytes() {
+    let mut terms = Terms::new(64);
+    let (next, seen) = Counting::new();
+    let mut s = Enumerate::new(&Rc::default(), next);
+    let (x, y) = (var(&mut terms, "x", 8), var(&mut terms, "y", 8));
+    let (a, b) = (terms.sext(x, 32), terms.sext(y, 32));
+    let zero = terms.constant(8, 0);
+    let nonzero = terms.ne(y, zero);
+    let (q, r) = (terms.sdiv(a, b), terms.srem(a, b));
+    let product = terms.mul(q, b);
+    let again = terms.add(product, r);
+    let differs = terms.ne(again, a);
+    let ten = terms.constant(32, 10);
+    let large = terms.slt(ten, q);
+    // The law of division does not need that the quotient is large.
+    let answer = check(&mut s, &mut terms, &[nonzero, differs, large]);
+    assert_eq!(answer.core(), Some(&sorted(vec![nonzero, differs])[..]));
+    let answer = check(&mut s, &mut terms, &[nonzero, large]);
+    let model = answer.model().expect("satisfiable");
+    assert_eq!((terms.eval(large, model), model.len()), (1, 2));
+    assert!(seen.borrow().is_empty());
+    // Unknowns with too many values go on.
+    let z = var(&mut terms, "z", 32);
+    let wide = terms.sdiv(z, a);
+    let equal = terms.eq(wide, b);
+    check(&mut s, &mut terms, &[equal]);
+    assert_eq!(seen.borrow().len(), 1);
+}
+
+#[test]
+fn enumeration_takes_parts_wider_than_a_word() {
+    let mut terms = Terms::new(64);
+    let (next, seen) = Counting::new();
+    let mut s = Enumerate::new(&Rc::default(), next);
+    let x = var(&mut terms, "x", 8);
+    let wide = terms.zext(x, 128);
+    let square = terms.mul(wide, wide);
+    let k = terms.constant(8, 25);
+    let low = terms.extract(square, 0, 8);
+    let is = terms.eq(low, k);
+    let high = terms.extract(square, 64, 64);
+    let zero = terms.constant(64, 0);
+    let none = terms.ne(high, zero);
+    assert!(check(&mut s, &mut terms, &[is]).is_sat());
+    assert!(check(&mut s, &mut terms, &[is, none]).is_unsat());
+    assert!(seen.borrow().is_empty());
 }
 
 #[test]

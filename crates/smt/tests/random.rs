@@ -56,6 +56,7 @@ fn z3_agrees_with_brute_force() {
 fn every_link_alone_agrees_with_brute_force() {
     let bare = || SolverConfig::bare(BackendKind::Bitwuzla);
     against_brute_force(30, 40, SolverConfig { use_domain: true, ..bare() });
+    against_brute_force(29, 200, SolverConfig { use_enumerate: true, ..bare() });
     against_brute_force(31, 40, SolverConfig { use_independence: true, ..bare() });
     against_brute_force(32, 40, SolverConfig { cache: QueryCache::Exact, ..bare() });
     against_brute_force(33, 40, SolverConfig { use_models: true, ..bare() });

@@ -5,11 +5,10 @@
 //! *Invariant*: v ∈ truth(c) ⇔ c[k := v], so ⋀Q on one unknown is satisfiable iff ⋂ truth(c) ≠ ∅.
 //! The model takes the smallest values; the core is minimal.
 
-use super::columns;
 use crate::answer::{Answer, Core};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
-use pleach_expr::{Key, Model, Op, SymbolKind, TermId, Terms, facts};
+use pleach_expr::{Key, Lanes, Model, Op, SymbolKind, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -17,6 +16,8 @@ use std::rc::Rc;
 
 /// Terms of more operators than this are left to the back end.
 const MAX_OPERATORS: usize = 2_000;
+
+const VALUES: usize = 256;
 
 /// A set of values below 256.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +35,9 @@ impl Set {
             };
         }
         s
+    }
+    fn has(self, v: usize) -> bool {
+        self.0[v / 64] >> (v % 64) & 1 == 1
     }
     fn insert(&mut self, v: usize) {
         self.0[v / 64] |= 1 << (v % 64);
@@ -89,6 +93,16 @@ fn domain(terms: &Terms, key: Key) -> Option<Set> {
     }
 }
 
+/// The truth of `c` for each value of `key`, its only unknown. `None` if an operator is not covered.
+fn truth_column(terms: &Terms, c: TermId, key: Key, all: Set) -> Option<Vec<u64>> {
+    let mut lanes = Lanes::new(terms, &[c], &[key], VALUES, u64::MAX)?;
+    for (v, slot) in lanes.key_mut(0).iter_mut().enumerate() {
+        // Values that the unknown does not have stand for 0.
+        *slot = if all.has(v) { v as u64 } else { 0 };
+    }
+    lanes.root(terms, 0).map(<[u64]>::to_vec)
+}
+
 fn few_operators(terms: &Terms, t: TermId) -> bool {
     let mut seen = FxHashSet::default();
     let mut todo = vec![t];
@@ -142,15 +156,15 @@ impl Truths {
             return None;
         }
         let mut set = Set::EMPTY;
-        if let Some(column) = columns::truth(terms, c, key) {
-            for (v, _) in column.iter().enumerate().filter(|(_, t)| **t == 1) {
+        if let Some(column) = truth_column(terms, c, key, all) {
+            for v in (0..VALUES).filter(|&v| column[v] == 1) {
                 set.insert(v);
             }
             return Some((key, set.and(all)));
         }
         let mut model = Model::new();
-        for v in 0..256usize {
-            if all.0[v / 64] >> (v % 64) & 1 == 1 {
+        for v in 0..VALUES {
+            if all.has(v) {
                 model.set(key, v as u64);
                 if terms.try_eval(c, &model)? == 1 {
                     set.insert(v);
@@ -158,6 +172,33 @@ impl Truths {
             }
         }
         Some((key, set))
+    }
+
+    /// The values that constraints on this unknown alone leave it, and those constraints; `None` if it is not small.
+    pub(super) fn left_to(
+        &mut self,
+        terms: &mut Terms,
+        constraints: &[TermId],
+        key: Key,
+    ) -> Option<(Vec<u64>, Vec<TermId>)> {
+        let Some(mut left) = domain(terms, key) else {
+            let n = match terms.symbols.kind(key.symbol()) {
+                SymbolKind::Bits(w @ 9..=16) => 1 << w,
+                SymbolKind::Array { element: w @ 9..=16, len } if key.cell() < len => 1 << w,
+                _ => return None,
+            };
+            return Some(((0..n).collect(), Vec::new()));
+        };
+        let mut used = Vec::new();
+        for &c in constraints {
+            if let Some((k, set)) = self.truth(terms, c)
+                && k == key
+            {
+                left = left.and(set);
+                used.push(c);
+            }
+        }
+        Some(((0..VALUES).filter(|&v| left.has(v)).map(|v| v as u64).collect(), used))
     }
 
     fn model(&mut self, found: &[(Key, Set)]) -> Rc<Model> {

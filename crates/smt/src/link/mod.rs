@@ -3,11 +3,11 @@
 pub mod address;
 pub mod cache;
 pub mod checking;
-mod columns;
 pub mod cores;
 pub mod count;
 pub mod difference;
 pub mod domain;
+pub mod enumerate;
 pub mod fallback;
 pub mod guess;
 pub mod independence;
