@@ -114,6 +114,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &Account, children: &[&Account]
         st.at_join = false;
         blocks += 4096;
         match machine.step(&mut st, 4096) {
+            Step::Deferred => return Err(Trouble::Unchecked("a query without an answer")),
             Step::Next if !st.at_join => {}
             Step::Next => {
                 // Not every place where paths meet has a node; another way than the tree's shows where it ends.

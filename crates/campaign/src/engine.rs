@@ -125,7 +125,7 @@ impl Figures for Plain {
 
 impl Stepper for Plain {
     fn step(&mut self, state: &mut State, budget: u32) -> Step {
-        self.0.step(state, budget)
+        self.0.step_within_budget(state, budget)
     }
     fn instructions(&self) -> u64 {
         self.0.instructions

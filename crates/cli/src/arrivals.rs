@@ -136,7 +136,7 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     while machine.instructions - start < PATIENCE {
         match machine.step(&mut state, 4096) {
             Step::Next => {}
-            Step::End(End::Cut(_) | End::Silent) => return None,
+            Step::End(End::Cut(_) | End::Silent) | Step::Deferred => return None,
             Step::End(end) => return Some((state, end)),
             Step::Fork(mut children) => {
                 children.retain(|c| !matches!(c.end, Some(End::Cut(_) | End::Silent)));

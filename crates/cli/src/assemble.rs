@@ -224,6 +224,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
         narrow_offsets: !args.no_narrow_offsets,
         splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size.unwrap_or(128) }),
         check_resolution: args.check_resolution,
+        query_budget: Some(args.query_budget).filter(|n| *n > 0),
         program_name: program_name(&args.files),
         parameters: args.param.clone(),
         ..ExecConfig::default()

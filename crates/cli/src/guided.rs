@@ -63,7 +63,7 @@ impl Figures for Guided {
 
 impl Stepper for Guided {
     fn step(&mut self, state: &mut State, budget: u32) -> Step {
-        self.machine.step(state, budget)
+        self.machine.step_within_budget(state, budget)
     }
     fn instructions(&self) -> u64 {
         self.machine.instructions

@@ -231,6 +231,7 @@ impl Session<'_> {
             instructions: c.instructions,
             forks: c.forks,
             parked: c.parked,
+            deferred: c.deferred,
             states_peak: c.states_peak,
             solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
             pruning: pruner
@@ -265,7 +266,10 @@ impl Session<'_> {
         Ok(Explored {
             dir,
             summary,
-            timing: timing::timing(&start, elapsed, &solver, pruning_times, c.states_peak),
+            timing: Timing {
+                costly_lines: timing::costly_lines(&guided.machine),
+                ..timing::timing(&start, elapsed, &solver, pruning_times, c.states_peak)
+            },
             counters: run.counters.clone(),
             elapsed,
             nodes: run.tree.len() as u64,

@@ -1,9 +1,9 @@
 //! The account of a run: `summary.json`, and the same in plain words.
 
 use crate::duration;
-use crate::text::{count, percent};
+use crate::text::{count, number, percent};
 use pleach_explore::{Counters, Rechecked, Speculated};
-use pleach_report::{Assumption as Assumed, Cut as Entry, Paths, Summary};
+use pleach_report::{Assumption as Assumed, Cut as Entry, Paths, Summary, Timing};
 use pleach_state::{Assumption, Cut};
 use std::fmt::Write;
 use std::time::Duration;
@@ -200,9 +200,39 @@ fn not_exhaustive(out: &mut String, c: &Counters) {
     }
 }
 
+/// The lines whose queries took the time, where queries took most of it or had no answer.
+pub fn costly_lines(c: &Counters, t: &Timing) -> String {
+    const NAMED: usize = 3;
+    let solving = t.components_us.get("solver.time").copied().unwrap_or(0);
+    let slow = t.elapsed_us > 5_000_000 && 2 * solving > t.elapsed_us;
+    let unanswered = c.cuts.keys().any(|cut| matches!(cut, Cut::Solver(_)));
+    if t.costly_lines.is_empty() || !slow && !unanswered {
+        return String::new();
+    }
+    let mut out = "Queries took the most time at:\n".to_owned();
+    for l in t.costly_lines.iter().take(NAMED) {
+        let time = duration::show(Duration::from_micros(l.time_us));
+        let queries = if l.queries == 1 { "1 query".to_owned() } else { format!("{} queries", number(l.queries)) };
+        let _ = writeln!(out, "  {}:{} in `{}` ({queries}, {time})", l.file, l.line, l.function);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pleach_report::CostlyLine;
+
+    #[test]
+    fn lines_are_named_where_queries_had_no_answer() {
+        let line = CostlyLine { function: "f".into(), file: "a.c".into(), line: 7, queries: 3, time_us: 2_000_000 };
+        let timing = Timing { elapsed_us: 9_000_000, costly_lines: vec![line], ..Timing::default() };
+        assert_eq!(costly_lines(&Counters::default(), &timing), "");
+        let cut = Counters { cuts: [(Cut::Solver("no".into()), 1)].into(), ..Counters::default() };
+        assert!(costly_lines(&cut, &timing).contains("  a.c:7 in `f` (3 queries, 2.0s)\n"));
+        let slow = Timing { components_us: [("solver.time".to_owned(), 5_000_000)].into(), ..timing };
+        assert!(costly_lines(&Counters::default(), &slow).contains("a.c:7"));
+    }
 
     #[test]
     fn plain_words() {

@@ -1,6 +1,6 @@
 //! Clock and memory: everything about a run that differs from one run to the next.
 
-use pleach_report::Timing;
+use pleach_report::{CostlyLine, Timing};
 use std::time::{Duration, SystemTime};
 
 /// `parts`: time of other parts of the run than the solver, by name.
@@ -24,7 +24,24 @@ pub fn timing(
             .chain(parts)
             .map(|(name, t)| (name, t.as_micros() as u64))
             .collect(),
+        costly_lines: Vec::new(),
     }
+}
+
+/// Lines that are named.
+const COSTLY_LINES: usize = 10;
+
+/// The lines whose queries took the most time in a solver.
+pub fn costly_lines(machine: &pleach_exec::Machine) -> Vec<CostlyLine> {
+    let lines = machine.query_costs.costliest(&machine.program, COSTLY_LINES);
+    let named = |l: pleach_exec::CostlyLine| CostlyLine {
+        function: l.function.to_owned(),
+        file: l.file.to_owned(),
+        line: l.line,
+        queries: l.cost.queries,
+        time_us: l.cost.time.as_micros() as u64,
+    };
+    lines.into_iter().map(named).collect()
 }
 
 /// How things stood before the exploration.

@@ -164,6 +164,7 @@ impl Machine {
         kind: ObjectKind,
         contents: Contents,
     ) -> Attempt<ObjId> {
+        self.commit(st);
         let site = Site { func: st.frame.func.0, inst: st.inst, calls: self.calls_under_way(st) };
         st.memory.allocate(size, align, kind, site, contents).map_err(|_| Flow::cut(Cut::Memory))
     }

@@ -157,6 +157,9 @@ pub struct ExecConfig {
     pub narrow_offsets: bool,
     /// default: none
     pub splitting: Option<Splitting>,
+    /// search steps of a back end that a query may take before its state is set aside, see [`Machine::step_within_budget`](crate::Machine)
+    /// (default: none)
+    pub query_budget: Option<u64>,
     /// decide every access through a pointer with several targets once more by the solver (default: off)
     pub check_resolution: bool,
     /// the program's name in `argv[0]`
@@ -206,6 +209,7 @@ impl Default for ExecConfig {
             reuse_segments: true,
             narrow_offsets: true,
             splitting: None,
+            query_budget: None,
             check_resolution: false,
             program_name: "program".into(),
             main: "main".into(),

@@ -134,9 +134,10 @@ impl Machine {
                 }
                 (self.one_side(st, yes, no), true)
             }
-            Decision::Half { holds, side, why } => (self.half(st, side, None, &why), holds),
+            Decision::Half { holds, side, why } => (self.half(st, side, None, holds, &why), holds),
         };
-        self.advance(flow, &mut |m, st, i| if i == 0 { go(m, st, first, false) } else { None })
+        // The only child that goes on, whichever it is.
+        self.advance(flow, &mut |m, st, _| go(m, st, first, false))
     }
 
     /// Follows an edge and records by which way the block was left.
@@ -154,7 +155,7 @@ impl Machine {
         let Flow::Stop(Step::Fork(mut children)) = flow else { return flow };
         let code = self.code.clone();
         for (i, c) in children.iter_mut().enumerate() {
-            if c.end.is_none() {
+            if c.end.is_none() && c.state.pending.is_none() {
                 let from = c.state.block;
                 c.end = go(self, &mut c.state, i);
                 if !code.loops.is_empty() && c.end.is_none() {

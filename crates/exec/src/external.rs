@@ -194,7 +194,7 @@ impl Machine {
                     End::Cut(Cut::Concretized(format!("memory that `{name}`, which is called natively, can read")));
                 return Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other));
             }
-            Decision::Half { holds: true, side, why } => return Err(self.half(st, side, None, &why)),
+            Decision::Half { holds: true, side, why } => return Err(self.half(st, side, None, false, &why)),
             Decision::False | Decision::Half { .. } => return Err(refuse("with memory that has no example")),
         }
         let func = st.frame.func;

@@ -47,12 +47,26 @@ impl Machine {
             Some(WithBases { constraints, sizes })
         };
         let query = Query { based: wanted.then_some(Unplaced(&make)), ..Query::new(&constraints) };
+        if self.is_exhausted() {
+            // The instruction is executed again anyway.
+            return Answer::Unknown(Why::Steps);
+        }
+        let allowed = self.steps_allowed(st);
         let start = std::time::Instant::now();
+        let hard = self.solver.hard_queries();
+        self.solver.limit_steps(allowed);
         let answer = self.solver.check(&mut self.terms, &query);
+        self.solver.limit_steps(None);
         let spent = start.elapsed();
         st.query_cost += spent.as_micros() as u64;
         self.solver_time += spent;
         self.queries += 1;
+        if self.solver.hard_queries() != hard {
+            self.query_costs.add(st.program_place(&self.program), spent);
+        }
+        if allowed.is_some() && matches!(answer, Answer::Unknown(Why::Steps)) {
+            self.exhaust(st);
+        }
         answer
     }
 
@@ -134,6 +148,7 @@ impl Machine {
             }
             // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the loss.
             (Answer::Unknown(why), Answer::Unknown(_)) => {
+                self.defer_whole();
                 Decision::Half { holds: true, side: side(condition, plain, relevant.model.clone()), why }
             }
         }
@@ -145,6 +160,9 @@ impl Machine {
 
     /// Can the condition hold on this path? With a model if so.
     pub(crate) fn possible(&mut self, st: &mut State, condition: TermId) -> Result<Option<Side>, Why> {
+        if let Some(side) = self.holds_by_model(st, condition) {
+            return Ok(Some(side));
+        }
         Ok(match self.decide(st, condition) {
             Decision::True => Some(self.certain(st, condition)),
             Decision::False => None,
@@ -152,6 +170,18 @@ impl Machine {
             Decision::Half { holds: true, side, .. } => Some(side),
             Decision::Half { holds: false, why, .. } => return Err(why),
         })
+    }
+
+    /// The side where the condition holds, if the path's model is on it: whether there is another need not be known.
+    fn holds_by_model(&mut self, st: &mut State, condition: TermId) -> Option<Side> {
+        self.pin_observed(st, condition);
+        let plain = self.plain(st, condition);
+        if self.terms.as_const(plain).is_some() {
+            return None;
+        }
+        let relevant = st.path.relevant(&mut self.terms, plain);
+        let model = relevant.model.clone();
+        (self.terms.try_eval(plain, &model)? != 0).then_some(Side { condition, plain, relevant, model })
     }
 
     /// A condition that holds on this path, as a side of it.
@@ -190,10 +220,10 @@ impl Machine {
                 let end = End::Error(ProgramError::new(kind, message()));
                 Err(self.split(st, vec![(bad, Some(end)), (good, here_ends)], ForkKind::Check(kind)))
             }
-            Decision::Half { holds: true, side, why } => Err(self.half(st, side, here_ends, &why)),
+            Decision::Half { holds: true, side, why } => Err(self.half(st, side, here_ends, false, &why)),
             Decision::Half { holds: false, side, why } => {
                 let end = End::Error(ProgramError::new(kind, message()));
-                Err(self.half(st, side, Some(end), &why))
+                Err(self.half(st, side, Some(end), true, &why))
             }
         }
     }
@@ -236,16 +266,19 @@ impl Machine {
         st.trace = Trace { from: st.inst, ..Trace::default() };
     }
 
-    /// One side goes on (or ends with `end`), the other is lost because the solver gave no answer.
-    pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, why: &Why) -> Flow {
-        let mut lost = st.clone();
-        lost.forget_covered();
-        let lost_condition = self.terms.not(side.condition);
+    /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver gave no answer. The
+    /// children stand in the order that they have where both are known: this one `first`, or second.
+    pub(crate) fn half(&mut self, st: &mut State, side: Side, end: Option<End>, first: bool, why: &Why) -> Flow {
+        let condition = self.terms.not(side.condition);
+        let other = self.pending_side(condition, why).unwrap_or_else(|| {
+            let mut state = st.clone();
+            state.forget_covered();
+            Child { state, condition, end: Some(End::Cut(Cut::Solver(why.to_string()))) }
+        });
         let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else {
             return Flow::Next;
         };
-        let cut = End::Cut(Cut::Solver(why.to_string()));
-        children.push(Child { state: lost, condition: lost_condition, end: Some(cut) });
+        children.insert(usize::from(first), other);
         Flow::Stop(Step::Fork(children))
     }
 
@@ -296,7 +329,7 @@ impl Machine {
                 let rest = (!two).then(|| End::Cut(Cut::Concretized(why.to_string())));
                 Err(self.split(st, vec![(no, rest), (yes, None)], ForkKind::Other))
             }
-            Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, &why)),
+            Decision::Half { holds: true, side, why } => Err(self.half(st, side, None, false, &why)),
             Decision::False | Decision::Half { .. } => {
                 Err(Flow::cut(Cut::Solver("a model does not satisfy its own query".into())))
             }

@@ -52,6 +52,9 @@ pub struct Machine {
     pub(crate) beside: crate::beside::Beside,
     pub(crate) numbers: crate::numbers::Numbers,
     pub(crate) few: crate::few::Few,
+    pub(crate) query_budget: crate::query_budget::QueryBudget,
+    /// where the program is when queries go to a back end, and what they take
+    pub query_costs: crate::query_costs::QueryCosts,
     /// decisions about pointers that the solver does not confirm
     pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
@@ -123,6 +126,8 @@ impl Machine {
             beside: Default::default(),
             numbers: Default::default(),
             few: Default::default(),
+            query_budget: Default::default(),
+            query_costs: Default::default(),
             disagreements: Vec::new(),
             instructions: 0,
             said: Vec::new(),
@@ -329,6 +334,11 @@ impl Machine {
 
     /// Runs a state for at most `budget` blocks.
     pub fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        if state.pending.is_some()
+            && let Some(step) = self.settle_pending(state)
+        {
+            return step;
+        }
         let code = self.code.clone();
         if state.recording { self.run::<true>(&code, state, budget) } else { self.run::<false>(&code, state, budget) }
     }

@@ -185,7 +185,7 @@ impl Machine {
         let found = good.fold(Terms::FALSE, |all, g| self.terms.or(all, g));
         let outside = self.terms.not(inside);
         let lost = self.terms.and(found, outside);
-        if matches!(self.possible(&mut moved, lost), Ok(None)) {
+        if matches!(self.without_budget(|m| m.possible(&mut moved, lost)), Ok(None)) {
             *st = moved;
             return Some(segment);
         }

@@ -218,6 +218,9 @@ impl Machine {
                 if let Some(why) = self.terms.brake.take() {
                     return self.left_off(why);
                 }
+                if self.is_exhausted() {
+                    return self.defer(st);
+                }
                 match flow {
                     Flow::Next => pc += 1,
                     Flow::Jump => {

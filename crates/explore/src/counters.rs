@@ -19,6 +19,8 @@ pub struct Counters {
     pub tests: u64,
     /// times a state was set aside because memory was short
     pub parked: u64,
+    /// times a state was set aside because a query ran out of its budget
+    pub deferred: u64,
     pub states_peak: u64,
     pub deepest: u32,
     /// every reason for which paths were not followed to their end, with how many

@@ -3,6 +3,7 @@
 //! Knows no concrete technique: what is pruned, merged or written is decided behind the seams of `pleach_state`.
 
 pub mod counters;
+mod defer;
 pub mod limits;
 pub mod park;
 mod probe;

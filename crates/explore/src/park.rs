@@ -37,7 +37,7 @@ impl Run {
         let choices = self.choices(node);
         match self.follow(&choices, hands) {
             Ok(state) => {
-                let depth = choices.len() as u32;
+                let depth = self.forks_above(node);
                 let id = self.admit(State { node, depth, covered_new, ..state });
                 hands.change.added.push(id);
             }
@@ -49,12 +49,22 @@ impl Run {
         true
     }
 
+    fn forks_above(&self, node: NodeId) -> u32 {
+        let above = |at: &NodeId| (*at != NodeId::ROOT).then(|| self.tree.node(*at).parent);
+        std::iter::successors(Some(node), above).count() as u32 - 1
+    }
+
     /// Which child to take at each fork from the root to the node.
     fn choices(&self, node: NodeId) -> Vec<Choice> {
         let mut out = Vec::new();
         let mut at = node;
         while at != NodeId::ROOT {
             let parent = self.tree.node(at).parent;
+            if self.tree.children(parent).any(|c| self.deferred.is_infeasible(c)) {
+                // With its answer known there is no fork.
+                at = parent;
+                continue;
+            }
             let side = self.tree.children(parent).position(|c| c == at).unwrap_or(usize::MAX);
             out.push(Choice { side, of: self.tree.children(parent).count(), condition: self.tree.node(at).condition });
             at = parent;
@@ -71,8 +81,13 @@ impl Run {
         let mut left = left.as_slice();
         while let [choice, rest @ ..] = left {
             match hands.machine.step(&mut state, self.config.step_blocks) {
-                Step::Next => {}
+                // A deferred state goes on with a larger budget.
+                Step::Next | Step::Deferred => {}
                 Step::Fork(mut children) => {
+                    if let Some(known) = only_feasible(&children, choice) {
+                        state = children.swap_remove(known).state;
+                        continue;
+                    }
                     if let [Child { end: None, .. }] = children[..] {
                         state = children.remove(0).state;
                         continue;
@@ -102,4 +117,14 @@ impl Run {
             self.close(node, Status::Cut, 0, hands);
         }
     }
+}
+
+/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is infeasible.
+fn only_feasible(children: &[Child], choice: &Choice) -> Option<usize> {
+    let waits = children.iter().any(|c| c.state.pending.is_some());
+    let expected = children.iter().any(|c| c.condition == choice.condition);
+    if !waits || expected {
+        return None;
+    }
+    children.iter().position(|c| c.state.pending.is_none() && c.end.is_none())
 }

@@ -29,7 +29,8 @@ impl Run {
             let depth = state.depth + 1;
             match hands.machine.step(&mut state, self.config.step_blocks) {
                 Step::Next => waiting.push(state),
-                Step::End(_) => {}
+                // What a deferred state would have cost shows in what its query has cost.
+                Step::End(_) | Step::Deferred => {}
                 Step::Fork(children) => {
                     forks += children.len() as u64;
                     let going = children.into_iter().filter(|c| c.end.is_none());

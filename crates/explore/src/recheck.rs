@@ -96,6 +96,10 @@ impl Run {
             let found: Vec<(State, Option<End>)> = match hands.machine.step(&mut state, self.config.step_blocks) {
                 Step::Next => vec![(state, None)],
                 Step::End(end) => vec![(state, Some(end))],
+                Step::Deferred => {
+                    cut = true;
+                    continue;
+                }
                 Step::Fork(children) => children.into_iter().map(|c| (c.state, c.end)).collect(),
             };
             for (state, end) in found {

@@ -5,6 +5,7 @@
 //! lost without a trace.
 
 use crate::counters::Counters;
+use crate::defer::DeferredStates;
 use crate::limits::{Halt, Limits, resident_bytes};
 use crate::rng::Rng;
 use crate::sink::{Ended, Sink};
@@ -70,6 +71,7 @@ pub struct Run {
     /// states that the end of the run left
     #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
     abandoned: Vec<Box<State>>,
+    pub(crate) deferred: DeferredStates,
     /// why the loop ends before the states do
     pub(crate) stop: Option<Cut>,
     /// since when what waits is ended
@@ -100,6 +102,10 @@ struct Stepped {
     id: StateId,
     node: NodeId,
     depth: u32,
+    /// it stood for a side that was not known to be feasible
+    pending: bool,
+    /// search steps of the back ends before
+    searched: u64,
 }
 
 /// Those the loop works with.
@@ -123,6 +129,7 @@ impl Run {
             initial: Vec::new(),
             parked: Vec::new(),
             abandoned: Vec::new(),
+            deferred: DeferredStates::default(),
             stop: None,
             ending: None,
             shares: vec![1.0],
@@ -160,8 +167,12 @@ impl Run {
                 searcher.update(None, &[], &hands.change.removed, self.view(hands));
                 hands.change.removed.clear();
             }
+            if self.take_up_due(hands) {
+                searcher.update(None, &hands.change.added, &[], self.view(hands));
+                hands.change.added.clear();
+            }
             let Some(id) = searcher.select(self.view(hands)) else {
-                if !self.restore(hands) {
+                if !self.restore(hands) && !self.take_up(hands) {
                     break;
                 }
                 searcher.update(None, &hands.change.added, &[], self.view(hands));
@@ -175,6 +186,7 @@ impl Run {
         self.report(hands, Instant::now());
         self.abandon(&why, hands);
         self.abandon_parked(&why, hands);
+        self.abandon_deferred(hands);
         self.report(hands, Instant::now());
     }
 
@@ -207,8 +219,13 @@ impl Run {
             }
             Look::Covered(by) => return self.prune(id, by, hands),
         }
-        let stepped = Stepped { id, node: state.node, depth: state.depth };
+        let retried = state.budget_level() > 0;
+        let searched = hands.machine.logic().effort().steps;
+        let stepped = Stepped { id, node: state.node, depth: state.depth, pending: state.pending.is_some(), searched };
         let step = hands.machine.step(state, Self::budget(&self.config, &self.counters));
+        if retried {
+            self.deferred.retried(hands.machine.logic().effort().steps - searched);
+        }
         self.counters.steps += 1;
         self.counters.instructions = hands.machine.instructions();
         self.grow(stepped, step, hands);
@@ -262,7 +279,18 @@ impl Run {
     fn grow<M: Stepper>(&mut self, stepped: Stepped, step: Step, hands: &mut Hands<M>) {
         match step {
             Step::Next => self.look_soon(),
+            Step::Fork(children) if children.is_empty() && stepped.pending => {
+                self.states.remove(&stepped.id);
+                hands.change.removed.push(stepped.id);
+                self.close_infeasible(stepped.node, hands);
+            }
             Step::Fork(children) => self.fork(stepped, children, hands),
+            Step::Deferred => {
+                if let Some(state) = self.states.remove(&stepped.id) {
+                    hands.change.removed.push(stepped.id);
+                    self.defer(state, hands.machine.logic().effort().steps - stepped.searched);
+                }
+            }
             Step::End(end) => {
                 if let Some(mut state) = self.states.remove(&stepped.id) {
                     hands.change.removed.push(stepped.id);
@@ -273,7 +301,7 @@ impl Run {
     }
 
     fn fork<M: Stepper>(&mut self, stepped: Stepped, mut children: Vec<Child>, hands: &mut Hands<M>) {
-        let Stepped { id, node, depth } = stepped;
+        let Stepped { id, node, depth, searched, .. } = stepped;
         if let [Child { end: None, state: only, .. }] = &children[..]
             && only.origin.is_none()
         {
@@ -301,6 +329,9 @@ impl Run {
             state.depth = depth + 1;
             hands.pruner.open(state.node, &mut state, &self.tree);
             match end {
+                None if state.pending.is_some() => {
+                    self.defer(Box::new(state), hands.machine.logic().effort().steps - searched);
+                }
                 None => hands.change.added.push(self.admit(state)),
                 Some(end) => ended.push((state, end)),
             }
@@ -329,6 +360,11 @@ impl Run {
         if let (End::Cut(Cut::Solver(_) | Cut::Interrupted), Some(why)) = (&end, self.halt.reason()) {
             end = End::Cut(why);
         }
+        self.conclude(state, end, hands);
+    }
+
+    /// A path has ended, for the reason that is given.
+    pub(crate) fn conclude<M: Stepper>(&mut self, state: &mut State, end: End, hands: &mut Hands<M>) {
         if let End::Error(e) = &end {
             let program = hands.machine.logic().program();
             self.met.insert(place_of(&program, state, e.kind));

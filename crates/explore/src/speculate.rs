@@ -90,6 +90,11 @@ impl Run {
             match step {
                 Step::Next => waiting.push(state),
                 Step::End(end) => known &= self.end_aside(&mut state, &end, hands),
+                // Not worth a longer search.
+                Step::Deferred => {
+                    known = false;
+                    self.close(node, Status::Cut, 0, hands);
+                }
                 Step::Fork(mut children) => match &children[..] {
                     [] => known &= self.end_aside(&mut state, &End::Silent, hands),
                     [Child { end: None, state: only, .. }] if only.origin.is_none() => {

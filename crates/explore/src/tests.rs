@@ -28,12 +28,17 @@ struct Synthetic {
     pause: u64,
     /// places with forks that have other conditions when they are executed again, with those that were executed
     changing: Option<BTreeSet<u32>>,
+    /// so often a state at every third place asks for a larger budget
+    stubborn: u32,
+    /// search steps, 10 of them for each such attempt
+    searched: u64,
     terms: Terms,
 }
 
 impl Synthetic {
     fn new(arity: u32, depth: u32) -> Synthetic {
-        Synthetic { arity, depth, instructions: 0, pause: 2, changing: None, terms: Terms::new(64) }
+        let (changing, terms) = (None, Terms::new(64));
+        Synthetic { arity, depth, instructions: 0, pause: 2, changing, stubborn: 0, searched: 0, terms }
     }
     fn initial(&self) -> State {
         State { fresh: 1, ..State::new(AddressSpace::new(64), FuncId(0), 0) }
@@ -66,6 +71,12 @@ impl Figures for Synthetic {
 impl Stepper for Synthetic {
     fn step(&mut self, state: &mut State, budget: u32) -> Step {
         assert!(budget > 0);
+        self.searched += 1;
+        if state.fresh.is_multiple_of(3) && state.budget_level() < self.stubborn {
+            self.searched += 10;
+            state.defer();
+            return Step::Deferred;
+        }
         self.instructions += 10;
         state.instructions += 10;
         state.since_new += 10;
@@ -107,7 +118,7 @@ impl Stepper for Synthetic {
 
 impl Logic for Synthetic {
     fn effort(&self) -> Effort {
-        Effort::default()
+        Effort { steps: self.searched, ..Effort::default() }
     }
     fn terms(&mut self) -> &mut Terms {
         &mut self.terms
@@ -200,6 +211,28 @@ fn search(names: &str, seed: u64) -> SearchConfig {
 
 fn limited(limits: Limits) -> RunConfig {
     RunConfig { limits, ..RunConfig::default() }
+}
+
+#[test]
+fn deferred_states_are_taken_up_again_by_every_strategy() {
+    for names in ALL.split(',') {
+        let mut machine = Synthetic { stubborn: 3, ..Synthetic::new(3, 5) };
+        let (run, sink) = explore(&mut machine, &search(names, 3), RunConfig::default(), Halt::new());
+        let c = &run.counters;
+        assert_eq!((c.completed, c.errored), (machine.leaves(), machine.errors()), "{names}");
+        assert!(c.is_complete() && c.deferred >= 3 * machine.leaves() / 3, "{names}: {}", c.deferred);
+        assert_eq!(sink.closed.last(), Some(&NodeId::ROOT), "{names}: nothing closes before what waits below");
+    }
+}
+
+#[test]
+fn easy_states_come_before_deferred_ones() {
+    // The places 2, 3 and 4 are leaves; 3 asks for more.
+    for (stubborn, order) in [(0, [2, 3, 4]), (1, [2, 4, 3])] {
+        let mut machine = Synthetic { stubborn, pause: 0, ..Synthetic::new(3, 1) };
+        let (_, sink) = explore(&mut machine, &search("dfs", 1), RunConfig::default(), Halt::new());
+        assert_eq!(sink.order, order);
+    }
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Run {
 
     /// How things stand after so long.
     pub fn progress(&self, elapsed: Duration) -> Progress<'_> {
-        let (states, parked) = (self.states.len(), self.parked.len());
+        let (states, parked) = (self.states.len() + self.deferred.len(), self.parked.len());
         Progress { counters: &self.counters, states, parked, nodes: self.tree.len(), elapsed, time_left: None }
     }
 

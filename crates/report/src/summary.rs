@@ -138,6 +138,9 @@ pub struct Summary {
     /// Times a state was set aside because memory was short, to be made again later.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub parked: u64,
+    /// Times a state was set aside because a query ran out of its budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deferred: u64,
     /// Most states alive at a time.
     pub states_peak: u64,
     /// Solver counters (no times).
@@ -162,6 +165,20 @@ pub struct Timing {
     pub memory_per_state_bytes: u64,
     /// Time per component, for instance the solver's.
     pub components_us: BTreeMap<String, u64>,
+    /// The lines of the program whose queries took the most time in a solver.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costly_lines: Vec<CostlyLine>,
+}
+
+/// A line of the program, and what its queries took in a solver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostlyLine {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+    /// Queries that no link before the solver answered.
+    pub queries: u64,
+    pub time_us: u64,
 }
 
 fn is_zero(n: &u64) -> bool {

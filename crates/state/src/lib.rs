@@ -26,7 +26,7 @@ pub use map::{HashMap, OrdMap};
 pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{PathConstraint, Relevant};
 pub use record::{Decision, Record};
-pub use state::{AtExit, Phase, State, StateId};
+pub use state::{AtExit, Deferred, Phase, State, StateId};
 pub use step::{Child, Step};
 pub use trace::{Access, Among, Exit, ForkKind, Trace};
 pub use tree::{NodeId, Status, Tree};

@@ -97,6 +97,19 @@ pub struct State {
     pub record: Option<Rc<crate::record::Record>>,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
+    /// how often a query of the current instruction ran out of its budget
+    pub deferred: Option<Deferred>,
+    /// the side of a fork that this state stands for, when it is not known yet whether the side is feasible
+    pub pending: Option<TermId>,
+}
+
+/// A state whose query ran out of budget, and where that was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deferred {
+    /// how often
+    pub level: u32,
+    /// [`State::position`] then: the budget is larger there only
+    pub position: (u64, u32),
 }
 
 /// Where paths meet: how many places since the last fork became nodes, and how many to pass by before the next does.
@@ -160,7 +173,24 @@ impl State {
             joins: Joins::default(),
             record: None,
             query_cost: 0,
+            deferred: None,
+            pending: None,
         }
+    }
+
+    /// Tells the instructions of one path apart.
+    pub fn position(&self) -> (u64, u32) {
+        (self.instructions, self.inst)
+    }
+
+    /// How often a query of this instruction ran out of its budget.
+    pub fn budget_level(&self) -> u32 {
+        self.deferred.filter(|d| d.position == self.position()).map_or(0, |d| d.level)
+    }
+
+    /// A query of this instruction ran out of its budget.
+    pub fn defer(&mut self) {
+        self.deferred = Some(Deferred { level: self.budget_level() + 1, position: self.position() });
     }
 
     pub fn func(&self) -> FuncId {
@@ -230,6 +260,12 @@ impl State {
         let callers = std::iter::successors(self.callers.as_deref(), |c| c.below.as_deref());
         let call = callers.map(|c| &c.frame).find(|f| program.is_own(f.func));
         call.map_or((self.frame.func, InstId(self.inst)), |f| (f.func, InstId(f.inst.saturating_sub(1))))
+    }
+
+    /// Where the program itself is: the innermost call with a line of its own, which the C library does not have.
+    pub fn program_place(&self, program: &Program) -> StackLine {
+        let stack = self.stack(program);
+        *stack.iter().find(|l| l.span.line != 0).unwrap_or(&stack[0])
     }
 
     /// The call stack, innermost first.

@@ -10,6 +10,8 @@ pub enum Step {
     /// the state is consumed; these take its place
     Fork(Vec<Child>),
     End(End),
+    /// a query needs more search than the state may use now; the state is as it was before the instruction
+    Deferred,
 }
 
 /// A state that a step gave rise to.

@@ -124,6 +124,10 @@ pub struct RunArgs {
     /// Longest single query to the solver
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
     pub max_solver_time: Option<Duration>,
+    /// Search steps of the solver that a query may take at first. A state whose query needs more waits, and is taken up again with four
+    /// times as many; 0: no budget
+    #[arg(long, value_name = "STEPS", help_heading = "Limits", default_value_t = pleach_exec::QUERY_BUDGET)]
+    pub query_budget: u64,
 
     /// Which solver decides
     #[arg(long, value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// Who answers a query or a part of one, in the order of the chain, and the counters that say how often.
-const ANSWERED: [(&str, &[&str]); 13] = [
+const ANSWERED: [(&str, &[&str]); 14] = [
     ("constants", &["trivial.answered"]),
     ("cache, with the same addresses", &["address.exact"]),
     ("cache, under other names", &["address.renamed"]),
@@ -21,6 +21,7 @@ const ANSWERED: [(&str, &[&str]); 13] = [
     ("rewriting", &["rewrite.answered"]),
     ("guessed values", &["guess.sat"]),
     ("random values", &["sample.sat"]),
+    ("evaluation of all values", &["enumerate.sat", "enumerate.unsat"]),
     ("Bitwuzla", &["bitwuzla.sat", "bitwuzla.unsat", "bitwuzla.unknown"]),
     ("Z3", &["z3.sat", "z3.unsat", "z3.unknown"]),
 ];
@@ -131,6 +132,16 @@ fn words(s: &Summary, t: &Timing) -> String {
     if based > 0 {
         let _ =
             writeln!(out, "{} mention an address, {} depend on it.", number(based), number(get("address.dependent")));
+    }
+    if s.deferred > 0 {
+        let _ = writeln!(out, "Queries ran out of their budget {} times; their states waited.", number(s.deferred));
+    }
+    if !t.costly_lines.is_empty() {
+        let _ = writeln!(out, "\nMost time in a solver");
+    }
+    for l in &t.costly_lines {
+        let place = format!("{}:{} in `{}`", l.file, l.line, l.function);
+        let _ = writeln!(out, "  {:>8} in {:>8}  {place}", number(l.queries), time(l.time_us));
     }
     for (head, figures) in [("Memory", &s.memory), ("Pruning", &s.pruning)] {
         if !figures.is_empty() {

@@ -26,6 +26,7 @@ fn conclude(mut found: Explored, json: bool, require_complete: bool) -> Result<C
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
         print!("{}", summary::words(&found.summary, &found.counters, found.elapsed, &found.place()));
+        print!("{}", summary::costly_lines(&found.counters, &found.timing));
     }
     let s = &found.summary;
     let code = match (s.errors.len(), found.signal) {

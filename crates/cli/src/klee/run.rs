@@ -134,6 +134,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
             eprintln!("KLEE: replaying: {} {of}", test.file.display());
         }
         let config = ExecConfig {
+            query_budget: Some(pleach_exec::QUERY_BUDGET),
             entry: Entry::Main { args: line.args.clone() },
             main: main.clone(),
             aliases: aliases.clone(),

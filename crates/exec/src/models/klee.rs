@@ -96,7 +96,7 @@ fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         }
         Decision::False => {}
         Decision::Both(yes, no) => return Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
-        Decision::Half { side, why, .. } => return Err(m.half(st, side, None, &why)),
+        Decision::Half { side, why, holds } => return Err(m.half(st, side, None, holds, &why)),
     }
     let name = input_name(m, st, call.arg(2), "range");
     let x = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);

@@ -23,6 +23,7 @@ impl Machine {
         origin: Origin,
         ty: InputType,
     ) -> TermId {
+        self.commit(st);
         let (nth, unique) = st.name_input(name);
         let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };
         let symbol = self.terms.symbols.intern(key, SymbolKind::Bits(bits), || unique.clone());
@@ -117,6 +118,7 @@ impl Machine {
             Some(ty) => InputType::Debug { ty, count: 1 },
             None => InputType::Bytes,
         };
+        self.commit(st);
         crate::access::note(st, || Access::FreshMemory { obj, off, len: n });
         let (nth, unique) = st.name_input(name);
         let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };

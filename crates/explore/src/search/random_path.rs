@@ -8,6 +8,9 @@ use pleach_state::seams::{Searcher, View};
 use pleach_state::{NodeId, StateId};
 use rustc_hash::FxHashMap;
 
+/// So many walks are tried before any state will do.
+const WALKS: u32 = 16;
+
 pub struct RandomPath {
     at: FxHashMap<NodeId, StateId>,
     /// needed on removal, when the state is gone
@@ -19,10 +22,8 @@ impl RandomPath {
     pub fn new(rng: Rng) -> RandomPath {
         RandomPath { at: FxHashMap::default(), node: FxHashMap::default(), rng }
     }
-}
 
-impl Searcher for RandomPath {
-    fn select(&mut self, view: View) -> Option<StateId> {
+    fn walk(&mut self, view: View) -> Option<StateId> {
         let mut node = NodeId::ROOT;
         loop {
             if let Some(&state) = self.at.get(&node) {
@@ -35,6 +36,17 @@ impl Searcher for RandomPath {
                 n => open().nth(self.rng.below(n))?,
             };
         }
+    }
+}
+
+impl Searcher for RandomPath {
+    fn select(&mut self, view: View) -> Option<StateId> {
+        // A walk may end at a leaf whose state was set aside.
+        let found = (0..WALKS).find_map(|_| self.walk(view));
+        found.or_else(|| match view.states.len() {
+            0 => None,
+            n => view.states.keys().nth(self.rng.below(n)).copied(),
+        })
     }
     fn update(&mut self, _: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
         for r in removed {

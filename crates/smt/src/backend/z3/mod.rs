@@ -29,8 +29,13 @@ pub struct Z3 {
     asserted: Vec<ffi::Ast>,
     /// something else than bit-vectors was made
     rich: bool,
+    /// the limit on resources that is set
+    resources: u32,
     limits: Limits,
 }
+
+/// Z3's resources for one step of Bitwuzla's: both take about 40 µs.
+const RESOURCES_PER_STEP: u64 = 1_000;
 
 impl Drop for Z3 {
     fn drop(&mut self) {
@@ -105,6 +110,21 @@ impl Z3 {
                 ffi::Z3_solver_dec_ref(c, self.solver);
             }
             self.solver = solver;
+            self.resources = 0;
+            self.set_limits(0);
+            for &term in &self.asserted {
+                ffi::Z3_solver_assert(c, solver, term);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the solver how long it may search; `resources`: as it counts them, 0 for no limit.
+    fn set_limits(&mut self, resources: u32) {
+        let c = self.context;
+        self.resources = resources;
+        // SAFETY: the parameters are counted right after they were made and given back once; the solver is alive.
+        unsafe {
             let params = ffi::Z3_mk_params(c);
             ffi::Z3_params_inc_ref(c, params);
             if let Some(limit) = self.limits.timeout {
@@ -115,13 +135,10 @@ impl Z3 {
                 let mib = u32::try_from(mib).unwrap_or(u32::MAX);
                 ffi::Z3_params_set_uint(c, params, ffi::Z3_mk_string_symbol(c, c"max_memory".as_ptr()), mib);
             }
-            ffi::Z3_solver_set_params(c, solver, params);
+            ffi::Z3_params_set_uint(c, params, ffi::Z3_mk_string_symbol(c, c"rlimit".as_ptr()), resources);
+            ffi::Z3_solver_set_params(c, self.solver, params);
             ffi::Z3_params_dec_ref(c, params);
-            for &term in &self.asserted {
-                ffi::Z3_solver_assert(c, solver, term);
-            }
         }
-        Ok(())
     }
 
     /// From now on there is more than bit-vectors.
@@ -209,6 +226,7 @@ impl Z3 {
             if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
         };
         match reason.as_str() {
+            _ if self.resources > 0 && (reason.contains("resource") || reason == "canceled") => Why::Steps,
             "timeout" | "canceled" => Why::Timeout,
             _ if reason.contains("memory") => Why::Memory,
             _ => Why::Unsupported(format!("z3: {reason}")),
@@ -239,6 +257,7 @@ impl Engine for Z3 {
                 literals: FxHashMap::default(),
                 asserted: Vec::new(),
                 rich: false,
+                resources: 0,
                 limits: limits.clone(),
             };
             let logic = ffi::Z3_mk_string_symbol(context, c"QF_BV".as_ptr());
@@ -296,6 +315,11 @@ impl Engine for Z3 {
     }
 
     fn check(&mut self, assumptions: &[ffi::Ast]) -> Result<Verdict, SmtError> {
+        let allowed = self.limits.steps.limit.get().map_or(0, |n| n.max(1).saturating_mul(RESOURCES_PER_STEP));
+        let allowed = u32::try_from(allowed).unwrap_or(u32::MAX);
+        if allowed != self.resources {
+            self.set_limits(allowed);
+        }
         let pairs = assumptions.iter().map(|&t| self.literal(t)).collect::<Result<Vec<_>, _>>()?;
         let literals: Vec<ffi::Ast> = pairs.iter().map(|(p, _)| *p).collect();
         // The implications live on a level of their own: those of other queries would only be in the way.
