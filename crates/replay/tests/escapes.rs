@@ -180,7 +180,8 @@ fn write_to_the_home_directory() {
 
 #[test]
 fn kill_the_one_who_started_it() {
-    let body = "for (int s = 1; s < 32; s++) if (!kill(PID, s)) return 1;\nkill(getppid(), SIGKILL);\n\
+    // In a container this process may have a number that the supervisor or the program has in the sandbox.
+    let body = "for (int s = 1; s < 32; s++) if (PID > 2 && !kill(PID, s)) return 1;\nkill(getppid(), SIGKILL);\n\
                 kill(getppid(), SIGSTOP);\nif (getppid() != 1) return 2;";
     Escape::new("parent", body).is_refused();
 }
