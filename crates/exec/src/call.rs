@@ -110,9 +110,11 @@ impl Machine {
         let mut rest: Rc<[(Value, Ty)]> = Rc::new([]);
         if target.variadic && list.len() > fixed {
             let mut extra = Vec::new();
+            let shown = self.prints_for_klee(code, st, callee);
             for a in &list[fixed..] {
                 let w = self.width_of(a.ty);
-                extra.push((self.value(st, consts, a.value, w), a.ty));
+                let v = self.value(st, consts, a.value, w);
+                extra.push((if shown { self.shown_number(st, v, a.ty) } else { v }, a.ty));
             }
             rest = extra.into();
         }

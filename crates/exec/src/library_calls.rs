@@ -2,8 +2,8 @@
 //! rest; that it is not the program's is worth a word, or forbidden.
 
 use crate::flow::{Attempt, Flow};
-use crate::machine::Machine;
-use pleach_ir::{FuncId, Range};
+use crate::machine::{Code, Machine};
+use pleach_ir::{FuncId, Range, Ty};
 use pleach_memory::Value;
 use pleach_state::{Detail, ErrorKind, State};
 
@@ -29,7 +29,27 @@ const FREESTANDING: [&str; 7] = ["bcmp", "memchr", "memcmp", "memcpy", "memmove"
 
 const HARMLESS: [&str; 4] = ["printf", "fprintf", "puts", "getpid"];
 
+/// They print, and nothing of the program depends on which number it was but their result.
+const PRINTING: [&str; 3] = ["printf", "fprintf", "dprintf"];
+
 impl Machine {
+    /// Whether the program calls a function that prints, as KLEE would call it: with concrete numbers.
+    pub(crate) fn prints_for_klee(&self, code: &Code, st: &State, callee: FuncId) -> bool {
+        self.config.externals.is_some()
+            && !st.recording
+            && code.library.contains(&callee)
+            && !code.library.contains(&st.frame.func)
+            && PRINTING.contains(&code.program.function(callee).name.as_str())
+    }
+
+    /// A symbolic number as the path's test has it; nothing is fixed by that.
+    pub(crate) fn shown_number(&mut self, st: &mut State, v: Value, ty: Ty) -> Value {
+        match v {
+            Value::Term(_) if ty != Ty::Ptr && self.width_of(ty) <= 64 => self.example(st, v).map_or(v, Value::Int),
+            _ => v,
+        }
+    }
+
     /// The program calls a function of the library.
     pub(crate) fn call_of_external(
         &mut self,

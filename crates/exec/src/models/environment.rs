@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// The number that a value is in the path's test.
-    fn example(&mut self, st: &mut State, v: Value) -> Option<u64> {
+    pub(crate) fn example(&mut self, st: &mut State, v: Value) -> Option<u64> {
         let Value::Term(t) = v else { return self.concrete_number(st, v) };
         let plain = self.plain(st, t);
         let relevant = st.path.relevant(&mut self.terms, plain);
