@@ -37,13 +37,7 @@ pub fn load(
     std::fs::create_dir_all(include.join("klee"))
         .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
         .map_err(|why| CliError::System { what: "write klee/klee.h to a temporary directory", why })?;
-    let mut inputs = Vec::new();
-    for (i, file) in files.iter().enumerate() {
-        match pleach_load::carried::of_file(file)? {
-            Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
-            None => inputs.push(file.clone()),
-        }
-    }
+    let inputs = inputs(files, &scratch)?;
     let options = pleach_load::Options {
         inputs,
         include_dirs: compile.include.clone(),
@@ -68,6 +62,18 @@ pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
         halt: Some(halt.flag()),
         memory: Some(args.max_memory).filter(|m| *m != 0).map(|mb| mb.max(LEAST_MB) * 1_000_000),
     }
+}
+
+/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they carry.
+pub fn inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, CliError> {
+    let mut inputs = Vec::new();
+    for (i, file) in files.iter().enumerate() {
+        match pleach_load::carried::of_file(file)? {
+            Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
+            None => inputs.push(file.clone()),
+        }
+    }
+    Ok(inputs)
 }
 
 fn unwritten(why: std::io::Error) -> CliError {

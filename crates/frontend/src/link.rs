@@ -52,10 +52,17 @@ fn with_archive<'c>(context: &'c Context, whole: Module<'c>, input: Input) -> Re
             return Ok(whole);
         }
         for member in members {
-            let bytes = archive.contents(member).ok_or_else(|| broken("the archive is truncated"))?.to_vec();
-            let module =
-                parse(context, &Input { path: path.clone(), bytes, kind: Kind::Bitcode, remarks: Vec::new() })?;
-            whole = join(whole, module, &path)?;
+            let bytes = archive.contents(member).ok_or_else(|| broken("the archive is truncated"))?;
+            // Objects of the compiler wrapper carry their bitcode.
+            let carried = pleach_load::carried::of_bytes(&path, bytes).map_err(|why| broken(&why.to_string()))?;
+            let pieces = match carried {
+                Some(carried) => carried.pieces.into_iter().map(|p| p.bitcode).collect(),
+                None => vec![bytes.to_vec()],
+            };
+            for bytes in pieces {
+                let input = Input { path: path.clone(), bytes, kind: Kind::Bitcode, remarks: Vec::new() };
+                whole = join(whole, parse(context, &input)?, &path)?;
+            }
         }
     }
 }

@@ -63,9 +63,16 @@ pub fn of_file(path: &Path) -> Result<Option<Carried>, CarriedError> {
     if file.read_exact(&mut magic).is_err() || magic != elf::MAGIC {
         return Ok(None);
     }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    of_bytes(path, &std::fs::read(path).map_err(unreadable)?)
+}
+
+/// What these bytes of the file carry; nothing if they are not in the ELF format.
+pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<Carried>, CarriedError> {
+    if !bytes.starts_with(&elf::MAGIC) {
+        return Ok(None);
+    }
     let none = || CarriedError::None(path.to_path_buf());
-    let elf = Elf::read(&bytes).ok_or_else(none)?;
+    let elf = Elf::read(bytes).ok_or_else(none)?;
     let pieces = match (elf.section(SECTION), elf.section(PATHS)) {
         (Some(contents), _) => pieces(contents).ok_or_else(|| CarriedError::Damaged(path.to_path_buf()))?,
         (None, Some(paths)) => follow(path, paths)?,

@@ -118,3 +118,28 @@ fn paths_of_bitcode_as_other_wrappers_leave_them() {
     done(&refused, 2);
     assert!(refused.stderr.contains(".b.o.bc cannot be read"), "{}", refused.stderr);
 }
+
+#[test]
+fn objects_programs_and_archives_alike() {
+    let scratch = Scratch::new("alike");
+    let main = "int f(int);\nint klee_int(const char *);\nvoid __assert_fail(const char *, const char *, unsigned, const char *);\n\
+                int main(void) {\n  if (f(klee_int(\"x\")) == 5) __assert_fail(\"\", \"main.c\", 5, \"\");\n  return 0;\n}\n";
+    std::fs::write(scratch.path().join("main.c"), main).unwrap();
+    std::fs::write(scratch.path().join("f.c"), "int f(int x) { return x + 1; }\n").unwrap();
+    std::fs::write(scratch.path().join("stub.c"), "int klee_int(const char *n) { return !n; }\n").unwrap();
+    let build = "for f in main f stub; do pleach cc -g -c $f.c || exit 1; done; ar rcs libf.a f.o; \
+                 pleach cc main.o f.o stub.o -o program";
+    done(&shell(build, scratch.path()), 0);
+    for files in ["program", "main.o libf.a", "main.o f.o"] {
+        let tested = shell(&format!("pleach test {files} --json --output-dir run"), scratch.path());
+        done(&tested, 1);
+        assert!(tested.stdout.contains("\"assert\""), "{files}: {}", tested.output());
+        let verified = shell(&format!("pleach verify {files} --no-replay"), scratch.path());
+        assert!(verified.output().contains("FALSE") || verified.output().contains("false"), "{}", verified.output());
+    }
+    for files in ["program", "--link-llvm-lib=libf.a main.o"] {
+        let run = shell(&format!("pleach klee {files}"), scratch.path());
+        done(&run, 0);
+        assert!(run.output().contains("ASSERTION FAIL"), "{files}: {}", run.output());
+    }
+}

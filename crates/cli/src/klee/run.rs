@@ -361,8 +361,9 @@ fn load(
     let symbolic = line.args.iter().any(|a| libc::symbolic_option(a).is_some());
     let need = if symbolic || line.is_on("posix-runtime", false) { Need::Always } else { Need::Output };
     let more = line.values("link-llvm-lib").map(Into::into);
+    let files: Vec<PathBuf> = std::iter::once(program.to_owned()).chain(more).collect();
     let options = pleach_load::Options {
-        inputs: std::iter::once(program.to_owned()).chain(more).collect(),
+        inputs: crate::assemble::inputs(&files, scratch)?,
         work_dir: scratch.0.clone(),
         library: libc::built(need),
         passed_params: true,
