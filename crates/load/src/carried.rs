@@ -68,7 +68,7 @@ pub fn of_file(path: &Path) -> Result<Option<Carried>, CarriedError> {
 
 /// What these bytes of the file carry; nothing if they are not in the ELF format.
 pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<Carried>, CarriedError> {
-    if !bytes.starts_with(&elf::MAGIC) {
+    if !bytes.starts_with(elf::MAGIC) {
         return Ok(None);
     }
     let none = || CarriedError::None(path.to_path_buf());

@@ -61,8 +61,12 @@ fn a_project_with_a_static_library() {
 #[test]
 fn objects_are_programs_too() {
     let project = built();
-    let tested =
-        pleach(["test", "build/words.o", "--entry", "words", "--libc=none", "-q"], project.path(), TIME).unwrap();
+    let tested = pleach(
+        ["test", "build/words.o", "--entry", "words", "--param", "text:string[2]", "--libc=none", "-q"],
+        project.path(),
+        TIME,
+    )
+    .unwrap();
     done(&tested, 0);
 }
 
@@ -131,7 +135,7 @@ fn objects_programs_and_archives_alike() {
                  pleach cc main.o f.o stub.o -o program";
     done(&shell(build, scratch.path()), 0);
     for files in ["program", "main.o libf.a", "main.o f.o"] {
-        let tested = shell(&format!("pleach test {files} --json --output-dir run"), scratch.path());
+        let tested = shell(&format!("rm -rf run; pleach test {files} --json --output-dir run"), scratch.path());
         done(&tested, 1);
         assert!(tested.stdout.contains("\"assert\""), "{files}: {}", tested.output());
         let verified = shell(&format!("pleach verify {files} --no-replay"), scratch.path());
