@@ -6,12 +6,12 @@
 //! does not have. *Direction*: a failure is a bug (of the pruner, or of the audit); silence covers the edges counted as checked, for states with the node's
 //! objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
 
-mod edge;
-mod general;
-mod holds;
+mod abstract_state;
+mod hoare_triple;
+mod satisfaction;
 
 use pleach_exec::Machine;
-use pleach_prune::{Account, Interpolation, Outcome};
+use pleach_prune::{AuditOutcome, AuditRecord, Interpolation};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::NodeId;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// What the audit found.
 #[derive(Clone, Default, Debug)]
-pub struct Findings {
+pub struct AuditReport {
     /// nodes whose way to the next nodes was checked
     pub checked: u64,
     /// nodes whose interpolant no state satisfies
@@ -31,8 +31,8 @@ pub struct Findings {
     pub failures: Vec<String>,
 }
 
-impl Findings {
-    pub fn figures(&self) -> Vec<(String, u64)> {
+impl AuditReport {
+    pub fn statistics(&self) -> Vec<(String, u64)> {
         let mut v = vec![
             ("audit: checked".to_string(), self.checked),
             ("audit: vacuous".into(), self.vacuous),
@@ -45,15 +45,15 @@ impl Findings {
 }
 
 /// Why a node could not be audited, or what is wrong with it.
-pub(crate) enum Trouble {
+pub(crate) enum AuditError {
     Unchecked(&'static str),
     Wrong(String),
 }
 
-/// Checks everything that the pruner kept ([`Interpolation::ledger`]), up to `limit` nodes. The machine's solver is the other one meanwhile.
-pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Findings {
-    let mut findings = Findings::default();
-    let Some(ledger) = &pruner.ledger else { return findings };
+/// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is the other one meanwhile.
+pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> AuditReport {
+    let mut findings = AuditReport::default();
+    let Some(audit_log) = &pruner.audit_log else { return findings };
     let other = pleach_smt::assemble(SolverConfig {
         backend: BackendKind::Z3,
         timeout: Some(Duration::from_secs(2)),
@@ -72,21 +72,21 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
     let instructions = machine.instructions;
     // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which count as decided.
     let splitting = machine.config.splitting.take();
-    let mut below: BTreeMap<NodeId, Vec<&Account>> = BTreeMap::new();
+    let mut below: BTreeMap<NodeId, Vec<&AuditRecord>> = BTreeMap::new();
     // A root is its own parent.
-    for a in ledger.iter().filter(|a| a.parent != a.node) {
+    for a in audit_log.iter().filter(|a| a.parent != a.node) {
         below.entry(a.parent).or_default().push(a);
     }
-    for (n, a) in ledger.iter().enumerate() {
+    for (n, a) in audit_log.iter().enumerate() {
         if n >= limit {
             *findings.unchecked.entry("more nodes than the limit").or_default() += 1;
             continue;
         }
-        if let Outcome::Covered { at, psi, by } = &a.outcome {
-            match holds::holds(machine, pruner.locs(), at, psi) {
+        if let AuditOutcome::Covered { at, psi, by } = &a.outcome {
+            match satisfaction::holds(machine, pruner.locs(), at, psi) {
                 Ok(()) => findings.matched += 1,
-                Err(Trouble::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
-                Err(Trouble::Wrong(what)) => findings.failures.push(format!(
+                Err(AuditError::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
+                Err(AuditError::Wrong(what)) => findings.failures.push(format!(
                     "the state below node {} that node {} covers does not satisfy its interpolant: {what}",
                     a.node.0, by.0
                 )),
@@ -96,23 +96,23 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Fin
             continue;
         }
         let children = below.get(&a.node).map(Vec::as_slice).unwrap_or_default();
-        match edge::check(machine, pruner.locs(), a, children) {
+        match hoare_triple::check(machine, pruner.locs(), a, children) {
             Ok(true) => findings.checked += 1,
             Ok(false) => findings.vacuous += 1,
-            Err(Trouble::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
+            Err(AuditError::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
             // Such a literal holds for all values of an unknown; assumed here is that it holds for one, which may not be enough.
-            Err(Trouble::Wrong(_)) if holds::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
+            Err(AuditError::Wrong(_)) if satisfaction::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
                 *findings.unchecked.entry("a literal for any value of an unknown").or_default() += 1;
             }
             // That some input meets an assumption is nothing that a state with more inputs could be asked for.
-            Err(Trouble::Wrong(_)) if !a.psi.possible.is_empty() => {
+            Err(AuditError::Wrong(_)) if !a.psi.satisfiable.is_empty() => {
                 *findings.unchecked.entry("an assumption that must be possible").or_default() += 1;
             }
-            Err(Trouble::Wrong(what)) => {
-                let words = holds::words(machine, &a.psi);
+            Err(AuditError::Wrong(what)) => {
+                let describe = satisfaction::describe(machine, &a.psi);
                 let program = machine.program.clone();
                 let line = a.state.stack(&program).first().map_or(0, |l| l.span.line);
-                findings.failures.push(format!("node {} at line {line}: {what}\n  with {words}", a.node.0));
+                findings.failures.push(format!("node {} at line {line}: {what}\n  with {describe}", a.node.0));
             }
         }
     }

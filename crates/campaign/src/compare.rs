@@ -1,6 +1,6 @@
 //! One program in all modes.
 
-use crate::engine::{self, Bounds, Found, MODES, Mode, PLAIN, Place};
+use crate::engine::{self, Bounds, ErrorSite, Found, MODES, Mode, PLAIN};
 use crate::generate;
 use pleach_ir::Program;
 use pleach_prune::Checks;
@@ -22,7 +22,7 @@ pub struct Totals {
     pub different: u64,
     pub paths: u64,
     pub blocks: u64,
-    /// covered states explored all the same, and those of them not to the end
+    /// subsumed states explored anyway, and those of them not to the end
     pub rechecked: u64,
     pub unfinished: u64,
     /// runs that the time ended: what they did not find says nothing
@@ -30,7 +30,7 @@ pub struct Totals {
     /// by mode: complete runs, paths, of these covered, nodes
     pub modes: Vec<[u64; 4]>,
     pub audit: std::collections::BTreeMap<String, u64>,
-    pub figures: std::collections::BTreeMap<String, u64>,
+    pub statistics: std::collections::BTreeMap<String, u64>,
 }
 
 impl Totals {
@@ -49,8 +49,8 @@ impl Totals {
         for (m, o) in self.modes.iter_mut().zip(&other.modes) {
             (0..4).for_each(|i| m[i] += o[i]);
         }
-        for (k, n) in &other.figures {
-            *self.figures.entry(k.clone()).or_default() += n;
+        for (k, n) in &other.statistics {
+            *self.statistics.entry(k.clone()).or_default() += n;
         }
         for (k, n) in &other.audit {
             *self.audit.entry(k.clone()).or_default() += n;
@@ -74,14 +74,14 @@ impl std::fmt::Display for Totals {
         for (mode, [complete, paths, pruned, nodes]) in MODES.iter().zip(&self.modes) {
             writeln!(
                 f,
-                "  {:24} {complete} complete runs, {paths} paths, of these {pruned} covered, {nodes} nodes",
+                "  {:24} {complete} complete runs, {paths} paths, of these {pruned} subsumed, {nodes} nodes",
                 mode.name
             )?;
         }
-        writeln!(f, "  {} covered states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
+        writeln!(f, "  {} subsumed states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
         writeln!(f, "  {} runs not ended in time and not compared", self.late)?;
         self.audit.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))?;
-        self.figures.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
+        self.statistics.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
     }
 }
 
@@ -132,11 +132,11 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
         totals.modes[i] = [u64::from(found.complete), found.paths, found.pruned, found.nodes];
         if i == 0 {
             totals.with_pruning = u64::from(found.pruned > 0);
-            totals.figures.extend(found.figures.iter().cloned());
+            totals.statistics.extend(found.statistics.iter().cloned());
         }
         totals.rechecked += found.rechecked.subtrees;
         totals.unfinished += found.rechecked.unfinished;
-        for (name, n) in found.audit.figures() {
+        for (name, n) in found.audit.statistics() {
             *totals.audit.entry(name).or_default() += n;
         }
         if let [why, ..] = &found.audit.failures[..] {
@@ -161,12 +161,12 @@ fn difference(program: &Program, mode: Mode, plain: &Found, found: &Found, words
         let f = &program.functions[func as usize];
         format!("{} line {}", f.name, f.spans.get(inst as usize).map_or(0, |s| s.line))
     };
-    let error = |e: &Place| format!("{} in {}", e.0, place(e.1, e.2));
+    let error = |e: &ErrorSite| format!("{} in {}", e.0, place(e.1, e.2));
     for e in plain.errors.difference(&found.errors) {
         let _ = writeln!(words, "{}: lost {}", mode.name, error(e));
     }
     // A path divided by the pieces of an object may not allow what the program assumes of the whole: an error of `klee_assume`, and no other.
-    let divided = |e: &&Place| mode.splitting.is_some() && e.0 == ErrorKind::User.as_str();
+    let divided = |e: &&ErrorSite| mode.splitting.is_some() && e.0 == ErrorKind::User.as_str();
     for e in found.errors.difference(&plain.errors).filter(|e| !divided(e)) {
         let _ = writeln!(words, "{}: made up {}", mode.name, error(e));
     }

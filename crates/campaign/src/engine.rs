@@ -1,13 +1,13 @@
 //! One exploration in this process, and what it found.
 
-use pleach_audit::Findings;
-use pleach_exec::{Aside, Entry, ExecConfig, Machine, Resolution, Splitting};
+use pleach_audit::AuditReport;
+use pleach_exec::{ExecConfig, ExecutorSnapshot, Machine, ProgramEntry, Resolution, Splitting};
 use pleach_explore::{
     Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
 };
 use pleach_ir::{Program, Span};
 use pleach_prune::{Checks, Interpolation, Method};
-use pleach_state::seams::{Figures, Logic, NoPruner, Pruner};
+use pleach_state::seams::{NoPruner, PathOracle, Pruner, SearchMetrics};
 use pleach_state::{CheckedPruner, Cut, End, State};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -81,25 +81,25 @@ pub struct Bounds {
 }
 
 /// Kind, function and instruction of an error.
-pub type Place = (&'static str, u32, u32);
+pub type ErrorSite = (&'static str, u32, u32);
 
 #[derive(Default, Debug)]
 pub struct Found {
     pub complete: bool,
     /// the time was over, the run's or the solver's
     pub late: bool,
-    pub errors: BTreeSet<Place>,
+    pub errors: BTreeSet<ErrorSite>,
     /// function and block
     pub blocks: BTreeSet<(u32, u32)>,
     pub paths: u64,
     pub pruned: u64,
     pub nodes: u64,
-    pub figures: Vec<(String, u64)>,
+    pub statistics: Vec<(String, u64)>,
     pub rechecked: Rechecked,
-    pub audit: Findings,
+    pub audit: AuditReport,
 }
 
-struct Collect(BTreeSet<Place>);
+struct Collect(BTreeSet<ErrorSite>);
 
 impl Sink<Plain> for Collect {
     fn on_path_end(&mut self, machine: &mut Plain, ended: Ended) -> u32 {
@@ -112,9 +112,9 @@ impl Sink<Plain> for Collect {
 }
 
 /// The executor without distances: the campaign's programs are too small for them to matter.
-struct Plain(Machine, Option<Aside>);
+struct Plain(Machine, Option<ExecutorSnapshot>);
 
-impl Figures for Plain {
+impl SearchMetrics for Plain {
     fn to_uncovered(&self, _: &State) -> Option<u32> {
         None
     }
@@ -134,17 +134,17 @@ impl Stepper for Plain {
         let f = self.0.program.function(state.frame.func);
         f.spans.get(state.inst as usize).copied().unwrap_or_default()
     }
-    fn aside(&mut self, on: bool) {
+    fn sub_exploration(&mut self, on: bool) {
         if on {
-            self.1 = Some(self.0.go_aside());
+            self.1 = Some(self.0.snapshot());
         } else if let Some(before) = self.1.take() {
-            self.0.come_back(before);
+            self.0.restore_snapshot(before);
         }
     }
     fn blocks_covered(&self) -> u64 {
         self.0.coverage.new_blocks
     }
-    fn logic(&mut self) -> &mut dyn Logic {
+    fn logic(&mut self) -> &mut dyn PathOracle {
         &mut self.0
     }
 }
@@ -174,9 +174,9 @@ pub fn explore_and_audit(
     spoil: &mut dyn FnMut(&mut Interpolation),
 ) -> Result<Found, String> {
     let mut pruner = Interpolation::new(program, checks, method);
-    pruner.never_rest(true);
+    pruner.always_on(true);
     pruner.speculate(mode.speculate);
-    pruner.ledger = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
+    pruner.audit_log = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
     let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
     spoil(&mut pruner);
     found.audit = pleach_audit::audit(&mut machine.0, &pruner, bounds.audit);
@@ -210,7 +210,7 @@ fn run(
         ..Default::default()
     });
     let exec = ExecConfig {
-        entry: Entry::Function(entry.to_owned()),
+        entry: ProgramEntry::Function(entry.to_owned()),
         check_signed_overflow: checks.overflow,
         leaks: checks.leaks,
         record: mode.prune.is_some(),
@@ -247,9 +247,9 @@ fn run(
         paths: c.paths(),
         pruned: c.pruned,
         nodes: run.tree.len() as u64,
-        figures: pruner.figures(),
+        statistics: pruner.statistics(),
         rechecked: c.rechecked.clone(),
-        audit: Findings::default(),
+        audit: AuditReport::default(),
     };
     Ok((found, machine))
 }

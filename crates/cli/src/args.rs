@@ -1,11 +1,11 @@
 //! The command line.
 
-mod ask;
 mod parameter;
 mod run;
+mod verify_reach;
 
-pub use ask::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
 pub use run::RunArgs;
+pub use verify_reach::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ Exit status:
   1   errors were found in the program; a replay disagrees
   2   the input or the command line is wrong, or results could not be written
   3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
-  70  a bug of the engine; what was found until then has been written
+  70  an internal error; what was found until then has been written
   128 plus a signal's number: the signal ended the run, and no error was found until then";
 
 const TEST_HELP: &str = "\
@@ -49,7 +49,7 @@ Exit status:
   1   errors were found in the program
   2   the input or the command line is wrong, or results could not be written
   3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
-  70  a bug of the engine; what was found until then has been written
+  70  an internal error; what was found until then has been written
   128 plus a signal's number: the signal ended the run, and no error was found until then";
 
 #[derive(Parser)]
@@ -66,16 +66,16 @@ pub enum Command {
     #[command(after_help = TEST_HELP)]
     Test(Box<TestArgs>),
     /// Verify a property of all executions, or show one that violates it
-    #[command(after_help = ask::VERIFY_EXIT_CODES)]
+    #[command(after_help = verify_reach::VERIFY_EXIT_CODES)]
     Verify(Box<VerifyArgs>),
     /// Find out which places of the program can be reached, with an input for each
-    #[command(after_help = ask::REACH_EXIT_CODES)]
+    #[command(after_help = verify_reach::REACH_EXIT_CODES)]
     Reach(Box<ReachArgs>),
     /// Run tests natively and compare with what was predicted
     Replay(ReplayArgs),
-    /// Say why a run pruned what it pruned
+    /// Explain the interpolants of a run
     Explain(ExplainArgs),
-    /// Say what a run cost, and who answered its queries
+    /// Show cost and solver statistics of a run
     Report(ReportArgs),
     /// Write the packed tests of a run as files
     Export(ExportArgs),

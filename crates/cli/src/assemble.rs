@@ -4,9 +4,9 @@ use crate::args::{
     BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Link, Resolution, RunArgs, Solver, Uninit,
 };
 use crate::error::CliError;
-use crate::plan::Plan;
+use crate::exploration_settings::ExplorationSettings;
 use crate::scratch::Scratch;
-use pleach_exec::{Entry, ExecConfig, LoopBound, Splitting};
+use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_load::Patience;
@@ -68,7 +68,7 @@ pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
 pub fn inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, CliError> {
     let mut inputs = Vec::new();
     for (i, file) in files.iter().enumerate() {
-        match pleach_load::carried::of_file(file)? {
+        match pleach_load::embedded_bitcode::of_file(file)? {
             Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
             None => inputs.push(file.clone()),
         }
@@ -85,7 +85,7 @@ fn unwritten(why: std::io::Error) -> CliError {
 pub fn sources(files: &[PathBuf], directory: &Path) -> Result<(Vec<PathBuf>, Vec<String>), CliError> {
     let (mut sources, mut libraries) = (Vec::new(), Vec::new());
     for (i, file) in files.iter().enumerate() {
-        match pleach_load::carried::of_file(file)? {
+        match pleach_load::embedded_bitcode::of_file(file)? {
             Some(carried) => {
                 let to = std::path::absolute(directory.join(format!("bitcode/{i}"))).map_err(unwritten)?;
                 sources.extend(carried.write(&to).map_err(unwritten)?);
@@ -107,7 +107,7 @@ pub fn cc_flags(compile: &CompileArgs) -> Vec<String> {
     flags
 }
 
-pub fn entry(args: &RunArgs, program: &Program) -> Result<Entry, CliError> {
+pub fn entry(args: &RunArgs, program: &Program) -> Result<ProgramEntry, CliError> {
     let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let name = match &args.entry {
         Some(name) => name.as_str(),
@@ -121,17 +121,17 @@ pub fn entry(args: &RunArgs, program: &Program) -> Result<Entry, CliError> {
         return Err(CliError::Usage(format!("--param is about the parameters of --entry, but the entry is `{name}`")));
     }
     Ok(match name {
-        "main" => Entry::Main { args: args.args.clone() },
-        FUZZ_ENTRY => Entry::Fuzz { max_size: args.max_fuzz_size },
-        other => Entry::Function(other.to_owned()),
+        "main" => ProgramEntry::Main { args: args.args.clone() },
+        FUZZ_ENTRY => ProgramEntry::Fuzz { max_size: args.max_fuzz_size },
+        other => ProgramEntry::Function(other.to_owned()),
     })
 }
 
-pub fn entry_name(entry: &Entry) -> &str {
+pub fn entry_name(entry: &ProgramEntry) -> &str {
     match entry {
-        Entry::Main { .. } => "main",
-        Entry::Function(name) => name,
-        Entry::Fuzz { .. } => FUZZ_ENTRY,
+        ProgramEntry::Main { .. } => "main",
+        ProgramEntry::Function(name) => name,
+        ProgramEntry::Fuzz { .. } => FUZZ_ENTRY,
     }
 }
 
@@ -142,7 +142,7 @@ pub fn program_name(files: &[PathBuf]) -> String {
 }
 
 /// Techniques that cannot be on together.
-pub fn conflicts(args: &RunArgs, plan: &Plan) -> Result<(), CliError> {
+pub fn conflicts(args: &RunArgs, plan: &ExplorationSettings) -> Result<(), CliError> {
     if plan.prune && matches!(plan.loop_bound, Some(LoopBound::Error(_))) {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
@@ -199,7 +199,7 @@ fn without_effect(args: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
+pub fn exec(args: &RunArgs, plan: &ExplorationSettings, entry: ProgramEntry) -> ExecConfig {
     ExecConfig {
         entry,
         check_signed_overflow: plan.overflow,
@@ -216,7 +216,7 @@ pub fn exec(args: &RunArgs, plan: &Plan, entry: Entry) -> ExecConfig {
             External::Concrete => pleach_exec::External::Concrete,
         },
         max_stack_depth: args.max_stack_frames,
-        one_placement: args.one_placement,
+        fixed_layout: args.fixed_layout,
         loop_bound: plan.loop_bound,
         record: plan.prune,
         resolution: match args.resolution {
@@ -267,7 +267,7 @@ pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
     }
 }
 
-pub fn search(args: &RunArgs, plan: &Plan) -> Result<SearchConfig, CliError> {
+pub fn search(args: &RunArgs, plan: &ExplorationSettings) -> Result<SearchConfig, CliError> {
     let strategies = Strategy::parse_list(&plan.search)?;
     let batch = (plan.search == FOR_COVERAGE).then_some(BATCH);
     Ok(SearchConfig {
@@ -278,7 +278,7 @@ pub fn search(args: &RunArgs, plan: &Plan) -> Result<SearchConfig, CliError> {
     })
 }
 
-pub fn run(args: &RunArgs, plan: &Plan) -> Result<RunConfig, CliError> {
+pub fn run(args: &RunArgs, plan: &ExplorationSettings) -> Result<RunConfig, CliError> {
     let kinds = plan.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
     let limits = Limits {
         max_time: args.max_time.filter(|t| !t.is_zero()),
@@ -343,7 +343,7 @@ pub fn relative<'a>(path: &'a str, directory: &Path) -> &'a str {
     rest.filter(|r| !r.is_empty()).unwrap_or(path)
 }
 
-pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpolation {
+pub fn interpolation(args: &RunArgs, plan: &ExplorationSettings, program: &Program) -> Interpolation {
     let method = match args.interpolation {
         Interpolants::Wp => Method::Wp,
         Interpolants::Abduction => Method::Abduction,
@@ -351,13 +351,13 @@ pub fn interpolation(args: &RunArgs, plan: &Plan, program: &Program) -> Interpol
     };
     let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
     let mut made = Interpolation::new(program, checks, method);
-    made.never_rest(args.prune_always || args.speculate);
+    made.always_on(args.prune_always || args.speculate);
     made.speculate(args.speculate);
     made.explain = args.explain_pruning.then(Default::default);
     // States, terms and the tree need the rest.
     if args.max_memory != 0 {
         made.limit_memory((args.max_memory << 20) / 4);
     }
-    made.ledger = args.check_interpolants.map(|_| Vec::new());
+    made.audit_log = args.check_interpolants.map(|_| Vec::new());
     made
 }

@@ -15,7 +15,7 @@ pub enum Code {
     Unknown = 3,
     /// The answer is "yes" only under the assumptions that are said.
     Assumed = 4,
-    /// A bug of the engine.
+    /// An internal error.
     Bug = 70,
     /// A signal ended the run early, and no error was found until then: the shell's number for it.
     HungUp = 129,
@@ -49,7 +49,7 @@ pub enum CliError {
     #[error(transparent)]
     Frontend(#[from] pleach_load::LoadError),
     #[error(transparent)]
-    Carried(#[from] pleach_load::carried::CarriedError),
+    Carried(#[from] pleach_load::embedded_bitcode::CarriedError),
     #[error(transparent)]
     Setup(#[from] pleach_exec::SetupError),
     #[error(transparent)]
@@ -64,7 +64,7 @@ pub enum CliError {
     Target(#[from] pleach_verify::TargetError),
     #[error("{0}")]
     Usage(String),
-    #[error("{} before the exploration began", crate::summary::reason(why).words())]
+    #[error("{} before the exploration began", crate::summary::reason(why).describe())]
     TooEarly { why: pleach_state::Cut, signal: Option<u8> },
     #[error("cannot {what}: {why}")]
     System { what: &'static str, why: std::io::Error },

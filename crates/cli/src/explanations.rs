@@ -13,8 +13,8 @@ pub fn of(pruner: &Interpolation, machine: &mut Machine, program: &Program, dire
         file: relative(program.path(e.span), directory).to_owned(),
         line: e.span.line,
         stack: e.stack,
-        covered_by: e.by.map(|n| n.0),
-        gave_up: e.gave_up.map(str::to_owned),
+        subsumed_by: e.by.map(|n| n.0),
+        no_interpolant: e.no_interpolant.map(str::to_owned),
         conjuncts: e.conjuncts,
     };
     pruner.explanations(machine).into_iter().map(one).collect()

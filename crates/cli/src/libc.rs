@@ -56,13 +56,13 @@ pub fn library(compile: &CompileArgs, args: &[String]) -> Result<Option<Library>
                 .into(),
         )),
         None => Ok(None),
-        Some(archive) => Ok(Some(from(archive, if always { Need::Always } else { Need::Auto }))),
+        Some(archive) => Ok(Some(from(archive, if always { LibcNeed::Always } else { LibcNeed::Auto }))),
     }
 }
 
 /// When the library is linked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Need {
+pub enum LibcNeed {
     /// the program calls a function of it that has no model
     Auto,
     /// the same, and the models that print nothing do not count
@@ -71,19 +71,19 @@ pub enum Need {
 }
 
 /// The library, if it is there.
-pub fn built(need: Need) -> Option<Library> {
+pub fn built(need: LibcNeed) -> Option<Library> {
     archive().filter(|a| a.is_file()).map(|a| from(a, need))
 }
 
-fn from(archive: PathBuf, need: Need) -> Library {
+fn from(archive: PathBuf, need: LibcNeed) -> Library {
     let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
-    let stand_ins = if need == Need::Output { Vec::new() } else { names(pleach_exec::STAND_INS) };
+    let stand_ins = if need == LibcNeed::Output { Vec::new() } else { names(pleach_exec::MODELLED_WITHOUT_LIBC) };
     Library {
         archive,
-        kept: names(pleach_exec::KEPT),
+        kept: names(pleach_exec::ALWAYS_MODELLED),
         stand_ins,
         output: pleach_exec::OUTPUT.iter().map(output).collect(),
-        always: need == Need::Always,
+        always: need == LibcNeed::Always,
     }
 }
 

@@ -1,11 +1,10 @@
 //! Flags to typed configuration to the assembly of the engine: the only place that names concrete techniques together.
 
 #[macro_use]
-mod out;
+mod stdio;
 
 mod args;
 mod argv;
-mod arrivals;
 mod assemble;
 mod cc;
 mod commands;
@@ -14,23 +13,24 @@ mod coverage;
 mod duration;
 mod error;
 mod explanations;
-mod guided;
+mod exploration_settings;
+mod guided_executor;
 mod huge_pages;
 mod inputs;
 mod klee;
 mod libc;
-mod native;
+mod native_calls;
+mod number_format;
 mod observer;
-mod plan;
 mod processes;
 mod progress;
-mod record;
+mod run_info;
 mod scratch;
 mod session;
 mod signals;
 mod standing;
 mod summary;
-mod text;
+mod target_tracker;
 mod timing;
 mod watchdog;
 mod writer;
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 }
 
 fn end(result: Result<error::Code, error::CliError>) -> ExitCode {
-    match (result, out::failure()) {
+    match (result, stdio::failure()) {
         (Err(error), _) => complain(error),
         (Ok(_), Some(why)) => complain(error::CliError::Usage(format!("the output cannot be written: {why}"))),
         (Ok(code), None) => code.into(),

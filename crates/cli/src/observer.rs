@@ -21,7 +21,7 @@ pub struct PathEnd<'a> {
 pub trait Observer {
     fn ended(&mut self, _path: PathEnd) {}
     /// Blocks whose first entries it wants to know of.
-    fn watched(&self) -> BTreeSet<(FuncId, BlockId)> {
+    fn targets(&self) -> BTreeSet<(FuncId, BlockId)> {
         BTreeSet::new()
     }
     /// A few words for the progress line.
@@ -40,5 +40,5 @@ pub trait Observer {
 }
 
 /// Adds nothing.
-pub struct Nobody;
-impl Observer for Nobody {}
+pub struct NoObserver;
+impl Observer for NoObserver {}

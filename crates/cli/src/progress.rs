@@ -1,7 +1,7 @@
 //! The live line on a terminal, and plain lines elsewhere.
 
 use crate::duration;
-use crate::text;
+use crate::number_format;
 use pleach_explore::Progress;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -82,12 +82,12 @@ impl Line {
     fn render(&self, progress: &Progress, extra: &Extra) -> String {
         let c = progress.counters;
         let mut parts: Vec<String> = extra.note.iter().cloned().collect();
-        parts.extend([text::count(c.paths(), "path"), text::count(progress.states as u64, "state")]);
+        parts.extend([number_format::count(c.paths(), "path"), number_format::count(progress.states as u64, "state")]);
         if c.errored > 0 {
-            parts.push(text::count(c.errored, "failing path"));
+            parts.push(number_format::count(c.errored, "failing path"));
         }
-        parts.push(format!("{} instr/s", text::short(self.rate)));
-        parts.push(format!("{} covered", text::percent(extra.blocks_covered, extra.blocks)));
+        parts.push(format!("{} instr/s", number_format::short(self.rate)));
+        parts.push(format!("{} covered", number_format::percent(extra.blocks_covered, extra.blocks)));
         let share = extra.solver_time.as_secs_f64() / progress.elapsed.as_secs_f64().max(1e-3);
         parts.push(format!("solver {:.0}%", (100.0 * share).min(100.0)));
         parts.push(duration::show(progress.elapsed));
@@ -100,7 +100,7 @@ impl Line {
 
 /// The limit, or what the explored share of the tree suggests.
 fn time_left(progress: &Progress) -> Option<String> {
-    let done = progress.counters.share_done;
+    let done = progress.counters.progress_share;
     let guess = (done > 0.02 && progress.elapsed > Duration::from_secs(1))
         .then(|| progress.elapsed.mul_f64((1.0 - done).max(0.0) / done));
     match (progress.time_left, guess) {

@@ -3,17 +3,17 @@
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
 use crate::error::{CliError, Code};
-use crate::guided::Guided;
+use crate::exploration_settings::ExplorationSettings;
+use crate::guided_executor::GuidedExecutor;
 use crate::observer::Observer;
-use crate::plan::Plan;
 use crate::progress::{Line, Style};
 use crate::signals;
 use crate::standing::Standing;
 use crate::timing::{self, Start};
 use crate::watchdog::{Bounds, Watchdog};
 use crate::writer::{Writer, WriterConfig};
-use crate::{coverage, explanations, record, summary};
-use pleach_exec::{Entry, Machine};
+use crate::{coverage, explanations, run_info, summary};
+use pleach_exec::{Machine, ProgramEntry};
 use pleach_explore::{Counters, Halt, Run, Seams};
 use pleach_ir::{CheckKind, Program};
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 pub struct Session<'a> {
     args: &'a RunArgs,
     pub program: Rc<Program>,
-    entry: Entry,
+    entry: ProgramEntry,
     /// What paths of sources are relative to.
     pub directory: PathBuf,
     /// For the first exploration: loading belongs to it.
@@ -58,7 +58,7 @@ impl Watched {
 }
 
 /// What an exploration found; nothing of it is printed yet.
-pub struct Explored {
+pub struct ExplorationResult {
     pub dir: RunDir,
     pub summary: Summary,
     pub counters: Counters,
@@ -67,7 +67,7 @@ pub struct Explored {
     pub nodes: u64,
     /// ends in undefined behaviour that the property does not ask about, in sentences
     pub undefined: Vec<String>,
-    /// a bug of ours ended it
+    /// an internal error ended it
     pub crashed: bool,
     /// what was taken for given about the program's surroundings
     pub assumptions: Vec<Assumption>,
@@ -82,7 +82,7 @@ pub struct Explored {
 }
 
 /// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended in the middle of a step.
-pub type Conclude = Arc<dyn Fn(Explored) -> Result<Code, CliError> + Send + Sync>;
+pub type Conclude = Arc<dyn Fn(ExplorationResult) -> Result<Code, CliError> + Send + Sync>;
 
 impl Session<'_> {
     pub fn files(&self) -> &[PathBuf] {
@@ -90,7 +90,7 @@ impl Session<'_> {
     }
 
     /// Compiles and links, once the flags are known to make sense.
-    pub fn load<'a>(args: &'a RunArgs, plan: &Plan) -> Result<Session<'a>, CliError> {
+    pub fn load<'a>(args: &'a RunArgs, plan: &ExplorationSettings) -> Result<Session<'a>, CliError> {
         assemble::conflicts(args, plan)?;
         assemble::search(args, plan)?;
         assemble::run(args, plan)?;
@@ -128,21 +128,21 @@ impl Session<'_> {
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
     pub fn explore(
         &self,
-        plan: &Plan,
+        plan: &ExplorationSettings,
         observer: &mut dyn Observer,
         to: Option<&Path>,
         conclude: &Conclude,
-    ) -> Result<Explored, CliError> {
+    ) -> Result<ExplorationResult, CliError> {
         let Session { args, program, entry, directory, .. } = self;
         let search = assemble::search(args, plan)?;
         let config = assemble::run(args, plan)?;
         let Watched { halt, dog, began } = self.watched()?;
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
         let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
-        machine.natively = crate::native::calls(args);
+        machine.native_calls = crate::native_calls::calls(args);
         machine.terms.brake = halt.brake();
-        let mut guided = Guided::new(machine, search.needs_distances());
-        guided.machine.watched = observer.watched();
+        let mut guided = GuidedExecutor::new(machine, search.needs_distances());
+        guided.machine.targets = observer.targets();
         let initial = guided.machine.initial_states()?;
         let mut searcher = search.build()?;
         if args.check_seams {
@@ -150,13 +150,13 @@ impl Session<'_> {
         }
 
         let dir = RunDir::create(to)?;
-        let info = record::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
+        let info = run_info::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
         dir.write_run_info(&info)?;
-        dir.write_suite_metadata(&record::suite(args, program, entry_name(entry)))?;
+        dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
             write_all_tests: args.write_all_tests,
             emit_all_errors: plan.emit_all_errors,
-            talk: !args.quiet,
+            print_findings: !args.quiet,
             colour: std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             directory: directory.clone(),
             argv: info.argv.clone(),
@@ -192,7 +192,7 @@ impl Session<'_> {
             }
         };
         let mut run = Run::new(config, halt.clone());
-        // A bug of ours must not lose what was found until then.
+        // An internal error must not lose what was found until then.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let seams = Seams { searcher: &mut *searcher, pruner: &mut *pruner };
             run.explore(initial, &mut guided, &mut writer, seams);
@@ -230,25 +230,25 @@ impl Session<'_> {
             tests: u64::from(writer.tests),
             instructions: c.instructions,
             forks: c.forks,
-            parked: c.parked,
+            evicted: c.evicted,
             deferred: c.deferred,
             states_peak: c.states_peak,
             solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
             pruning: pruner
-                .figures()
+                .statistics()
                 .into_iter()
                 .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
                 .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
-            memory: guided.machine.resolved.figures().into_iter().collect(),
+            memory: guided.machine.resolved.statistics().into_iter().collect(),
             warnings: warnings(&writer),
             ..fixed
         };
         let pruning_times = pruner.times();
         let audit = pleach_audit::audit(&mut guided.machine, &interpolation, args.check_interpolants.unwrap_or(0));
         if args.check_interpolants.is_some() {
-            summary.pruning.extend(audit.figures());
+            summary.pruning.extend(audit.statistics());
         }
         for failure in &audit.failures {
             eprintln!("pleach: an interpolant is wrong: {failure}");
@@ -263,7 +263,7 @@ impl Session<'_> {
         let undefined = writer.undefined.values().cloned().collect();
         let failure = writer.failure().map(ToString::to_string);
         drop(writer);
-        Ok(Explored {
+        Ok(ExplorationResult {
             dir,
             summary,
             timing: Timing {
@@ -300,7 +300,7 @@ impl Session<'_> {
     }
 }
 
-impl Explored {
+impl ExplorationResult {
     /// Ends it without taking apart what it left: the process ends.
     pub fn forget(self) {
         std::mem::forget(self.left);
@@ -323,7 +323,7 @@ impl Explored {
         }
         if self.crashed {
             let path = self.dir.path().display();
-            eprintln!("pleach: this is a bug of the engine; what was found until then is in {path}");
+            eprintln!("pleach: this is an internal error; what was found until then is in {path}");
         }
     }
 
@@ -375,7 +375,10 @@ fn flags() -> Vec<String> {
 fn warnings(writer: &Writer) -> Vec<String> {
     let mut all = writer.warnings.clone();
     if writer.untested > 0 {
-        all.push(format!("{} got no test because the run had to end", crate::text::count(writer.untested, "path")));
+        all.push(format!(
+            "{} got no test because the run had to end",
+            crate::number_format::count(writer.untested, "path")
+        ));
     }
     all
 }

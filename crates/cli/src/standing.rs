@@ -1,6 +1,6 @@
 //! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a step.
 
-use crate::session::Explored;
+use crate::session::ExplorationResult;
 use crate::timing::{self, Start};
 use pleach_explore::{Counters, Halt, Progress};
 use pleach_report::{Coverage, ErrorRecord, RunDir, Summary};
@@ -51,7 +51,7 @@ impl Standing {
     pub fn progress(&self, progress: &Progress) {
         let mut known = self.known();
         known.counters.clone_from(progress.counters);
-        known.open = (progress.states + progress.parked) as u64;
+        known.open = (progress.states + progress.evicted) as u64;
         known.nodes = progress.nodes as u64;
     }
 
@@ -76,7 +76,7 @@ impl Standing {
     }
 
     /// The account of a run that ends here for this reason.
-    pub fn cut_short(&self, why: &Cut, dir: &RunDir, start: &Start, began: Instant, halt: &Halt) -> Explored {
+    pub fn cut_short(&self, why: &Cut, dir: &RunDir, start: &Start, began: Instant, halt: &Halt) -> ExplorationResult {
         let known = self.known();
         let mut counters = known.counters.clone();
         counters.cut += known.open;
@@ -86,7 +86,7 @@ impl Standing {
         warnings.push("the run had to end in the middle of a step; its figures may be a second old".into());
         let untested = c.paths().saturating_sub(c.silent + c.pruned + u64::from(known.tests));
         if untested > 0 {
-            let paths = crate::text::count(untested, "path");
+            let paths = crate::number_format::count(untested, "path");
             warnings.push(format!("{paths} got no test because the run had to end"));
         }
         let summary = Summary {
@@ -99,13 +99,13 @@ impl Standing {
             tests: u64::from(known.tests),
             instructions: c.instructions,
             forks: c.forks,
-            parked: c.parked,
+            evicted: c.evicted,
             states_peak: c.states_peak,
             warnings,
             ..known.summary.clone()
         };
         let elapsed = began.elapsed();
-        Explored {
+        ExplorationResult {
             dir: dir.clone(),
             summary,
             timing: timing::timing(start, elapsed, &pleach_smt::Stats::new(), Vec::new(), c.states_peak),

@@ -1,9 +1,9 @@
 //! The account of a run: `summary.json`, and the same in plain words.
 
 use crate::duration;
-use crate::text::{count, number, percent};
+use crate::number_format::{count, number, percent};
 use pleach_explore::{Counters, Rechecked, Speculated};
-use pleach_report::{Assumption as Assumed, Cut as Entry, Paths, Summary, Timing};
+use pleach_report::{Assumption as Assumed, Cut as CutRecord, Paths, Summary, Timing};
 use pleach_state::{Assumption, Cut};
 use std::fmt::Write;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.detail.as_str() {
             "" => self.sentence.to_owned(),
             detail => format!("{}: {detail}", self.sentence),
@@ -30,7 +30,7 @@ impl Reason {
     pub fn account(&self, paths: u64) -> String {
         let verb = if paths == 1 { "was" } else { "were" };
         let next = if self.next.is_empty() { String::new() } else { format!(" ({})", self.next) };
-        format!("{}; {} {verb} not followed to the end{next}", self.words(), count(paths, "path"))
+        format!("{}; {} {verb} not explored to the end{next}", self.describe(), count(paths, "path"))
     }
 }
 
@@ -57,9 +57,9 @@ pub fn reason(cut: &Cut) -> Reason {
             with("external-call", "call of a function without a body", what, next)
         }
         Cut::Solver(what) => {
-            with("solver", "the solver gave no answer", what, "--max-solver-time gives it more time, or --solver=z3")
+            with("solver", "the solver returned unknown", what, "--max-solver-time gives it more time, or --solver=z3")
         }
-        Cut::Concretized(what) => with("concretized", "a value was fixed to one of several", what, ""),
+        Cut::Concretized(what) => with("concretized", "a value was concretised (other values not explored)", what, ""),
         Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
         Cut::Processor => limit("cpu-time", "the limit on processor time (ulimit -t) was reached"),
         Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),
@@ -84,9 +84,9 @@ pub fn paths(c: &Counters) -> Paths {
 
 /// Figures of `--check-pruning`.
 pub fn speculated(on: bool, s: &Speculated) -> Vec<(String, u64)> {
-    let figures =
+    let statistics =
         [("speculations", s.tried), ("speculations known", s.known), ("speculations: instructions", s.instructions)];
-    figures.into_iter().filter(|_| on).map(|(name, n)| (name.to_owned(), n)).collect()
+    statistics.into_iter().filter(|_| on).map(|(name, n)| (name.to_owned(), n)).collect()
 }
 
 pub fn rechecked(r: &Rechecked) -> Vec<(String, u64)> {
@@ -99,10 +99,10 @@ pub fn rechecked(r: &Rechecked) -> Vec<(String, u64)> {
     ]
 }
 
-pub fn cuts(c: &Counters) -> Vec<Entry> {
+pub fn cuts(c: &Counters) -> Vec<CutRecord> {
     let entry = |(cut, count): (&Cut, &u64)| {
         let r = reason(cut);
-        Entry { reason: r.name.into(), count: *count, detail: r.detail }
+        CutRecord { reason: r.name.into(), count: *count, detail: r.detail }
     };
     c.cuts.iter().map(entry).collect()
 }
@@ -122,7 +122,7 @@ pub fn verdict(s: &Summary) -> &'static str {
 }
 
 /// For people.
-pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
+pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
     let mut out = String::new();
     let ended = c.completed + c.errored + c.pruned;
     let errors = crate::writer::errors(s.errors.len());
@@ -163,7 +163,7 @@ pub fn words(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String 
         let _ = writeln!(out, "Assuming that {}.", assumption.clause);
     }
     if c.silent > 0 {
-        let _ = writeln!(out, "{} ended on purpose without a test.", count(c.silent, "path"));
+        let _ = writeln!(out, "{} terminated silently (no test).", count(c.silent, "path"));
     }
     let r = &c.rechecked;
     if r.subtrees > 0 {
@@ -196,7 +196,7 @@ fn not_exhaustive(out: &mut String, c: &Counters) {
         let _ = writeln!(out, "  {}", reason(cut).account(*n));
     }
     if c.cuts.is_empty() {
-        out.push_str("  the engine stopped on a bug of its own\n");
+        out.push_str("  the engine stopped on an internal error\n");
     }
 }
 
@@ -238,17 +238,17 @@ mod tests {
     fn plain_words() {
         let c = Counters { completed: 6675, errored: 763, ..Counters::default() };
         let s = Summary { complete: true, tests: 7438, ..Summary::default() };
-        let text = words(&s, &c, Duration::from_secs(4), "out");
+        let text = describe(&s, &c, Duration::from_secs(4), "out");
         assert!(text.starts_with("Explored all 7,438 paths in 4.0s: no errors."), "{text}");
         let c = Counters { cuts: [(Cut::Time, 1), (Cut::External("f".into()), 3)].into(), ..c };
         let s = Summary { complete: false, ..s };
-        let text = words(&s, &c, Duration::from_secs(4), "out");
+        let text = describe(&s, &c, Duration::from_secs(4), "out");
         assert!(
-            text.contains("  call of a function without a body: f; 3 paths were not followed to the end (add the file"),
+            text.contains("  call of a function without a body: f; 3 paths were not explored to the end (add the file"),
             "{text}"
         );
         assert!(
-            text.contains("  the time limit (--max-time) was reached; 1 path was not followed to the end (raise it"),
+            text.contains("  the time limit (--max-time) was reached; 1 path was not explored to the end (raise it"),
             "{text}"
         );
         let said = |complete, assumptions: &[Assumption]| {
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn nothing_is_no_green() {
         let c = Counters { cuts: [(Cut::External("f".into()), 1)].into(), ..Counters::default() };
-        let text = words(&Summary::default(), &c, Duration::from_secs(1), "out");
+        let text = describe(&Summary::default(), &c, Duration::from_secs(1), "out");
         assert!(text.starts_with("Nothing could be checked") && !text.contains("no errors"), "{text}");
     }
 }

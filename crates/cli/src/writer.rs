@@ -1,19 +1,19 @@
 //! The sink of a run: puts tests, errors, tree and statistics into the run directory as they come and talks to people.
 
 use crate::assemble::relative;
-use crate::guided::Guided;
+use crate::guided_executor::GuidedExecutor;
 use crate::inputs::Types;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::standing::Standing;
-use crate::{coverage, text};
-use pleach_exec::{Machine, Said};
+use crate::{coverage, number_format};
+use pleach_exec::{ExecMessage, Machine};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{Program, Span};
 use pleach_report::diagnostic::SourceCache;
 use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StackFrame, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
-use pleach_state::reached::{Place, place_of};
+use pleach_state::reached_set::{ErrorSite, place_of};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, Status, Tree};
 use pleach_verify::{Class, Property, called};
 use rustc_hash::FxHashSet;
@@ -32,7 +32,7 @@ pub struct WriterConfig {
     /// Every error, not only the first per place and kind.
     pub emit_all_errors: bool,
     /// Show errors and warnings as they are found.
-    pub talk: bool,
+    pub print_findings: bool,
     pub colour: bool,
     /// What source paths are relative to.
     pub directory: PathBuf,
@@ -54,7 +54,7 @@ pub struct Writer<'a> {
     stats_at: Option<Instant>,
     reachable_blocks: u64,
     totals: (u64, Totals),
-    places: FxHashSet<Place>,
+    places: FxHashSet<ErrorSite>,
     pub errors: Vec<ErrorRecord>,
     pub tests: u32,
     /// paths that got no test when the run had to end
@@ -62,7 +62,7 @@ pub struct Writer<'a> {
     pub warnings: Vec<String>,
     failed: Option<ReportError>,
     /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
-    pub undefined: BTreeMap<Place, String>,
+    pub undefined: BTreeMap<ErrorSite, String>,
     observer: &'a mut dyn Observer,
     standing: Standing,
 }
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Everything is on disk after this, and nothing of ours on the terminal's last line.
-    pub fn finish(&mut self, machine: &mut Guided, progress: Progress) {
+    pub fn finish(&mut self, machine: &mut GuidedExecutor, progress: Progress) {
         self.take_warnings(machine);
         self.line.clear();
         self.sample(machine, &progress);
@@ -122,14 +122,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Tests that the observer wants although no path of the exploration has them.
-    pub fn write_missing_tests(&mut self, machine: &mut Guided) {
+    pub fn write_missing_tests(&mut self, machine: &mut GuidedExecutor) {
         while let Some((number, state, end)) = self.observer.without_test(&mut machine.machine) {
             let id = TestId(self.tests + 1);
             let ended = Ended { state: &state, end: &end, node: state.node, skip_test: false };
             let predicted = match &end {
                 End::Error(error) => self.of_error(machine, &state, self.record(&state, error, id).predicted()),
                 End::Exit(code) => self.exit(machine, &state, *code),
-                End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).words() },
+                End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).describe() },
                 End::Silent => Prediction::Cut { reason: "the path ends on purpose".into() },
             };
             let test = self.test(machine, &ended, id, predicted);
@@ -141,28 +141,28 @@ impl<'a> Writer<'a> {
     }
 
     /// What is predicted for a normal end.
-    fn exit(&self, machine: &Guided, state: &State, code: Option<i32>) -> Prediction {
-        unforeseeable(&machine.machine, state).unwrap_or(Prediction::Exit { code })
+    fn exit(&self, machine: &GuidedExecutor, state: &State, code: Option<i32>) -> Prediction {
+        not_determined_by_input(&machine.machine, state).unwrap_or(Prediction::Exit { code })
     }
 
     /// What is predicted for an error.
-    fn of_error(&self, machine: &Guided, state: &State, predicted: Prediction) -> Prediction {
+    fn of_error(&self, machine: &GuidedExecutor, state: &State, predicted: Prediction) -> Prediction {
         let machine = &machine.machine;
         if machine.depends_on_external(state) {
             return Prediction::Cut { reason: "the path depends on what a function without a body does".into() };
         }
-        unforeseeable(machine, state).unwrap_or(predicted)
+        not_determined_by_input(machine, state).unwrap_or(predicted)
     }
 
     pub fn say(&mut self, message: &str) {
-        if self.config.talk {
+        if self.config.print_findings {
             self.line.clear();
             eprintln!("{message}");
         }
     }
 
-    fn take_warnings(&mut self, machine: &mut Guided) {
-        for w in machine.machine.said().into_iter().filter_map(Said::words) {
+    fn take_warnings(&mut self, machine: &mut GuidedExecutor) {
+        for w in machine.machine.messages().into_iter().filter_map(ExecMessage::describe) {
             self.warn(w);
         }
     }
@@ -202,7 +202,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn test(&mut self, machine: &mut Guided, ended: &Ended, id: TestId, predicted: Prediction) -> TestCase {
+    fn test(&mut self, machine: &mut GuidedExecutor, ended: &Ended, id: TestId, predicted: Prediction) -> TestCase {
         let inputs = machine.machine.test_inputs(ended.state);
         let inputs = inputs.into_iter().map(|i| self.types.input(&self.program, i)).collect();
         TestCase {
@@ -218,7 +218,7 @@ impl<'a> Writer<'a> {
     }
 
     fn show(&mut self, record: &ErrorRecord, test: &TestCase) {
-        if !self.config.talk {
+        if !self.config.print_findings {
             return;
         }
         self.line.clear();
@@ -256,7 +256,7 @@ impl<'a> Writer<'a> {
         self.keep(written);
     }
 
-    fn sample(&mut self, machine: &Guided, progress: &Progress) {
+    fn sample(&mut self, machine: &GuidedExecutor, progress: &Progress) {
         let m = &machine.machine;
         if self.totals.0 != m.coverage.new_blocks {
             let coverage = coverage::report(&self.program, &m.coverage, &self.config.directory);
@@ -289,8 +289,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Sink<Guided> for Writer<'_> {
-    fn on_path_end(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
+impl Sink<GuidedExecutor> for Writer<'_> {
+    fn on_path_end(&mut self, machine: &mut GuidedExecutor, ended: Ended) -> u32 {
         self.take_warnings(machine);
         if ended.skip_test && !matches!(ended.end, End::Error(_)) {
             self.untested += u64::from(!matches!(ended.end, End::Silent));
@@ -308,7 +308,7 @@ impl Sink<Guided> for Writer<'_> {
             }
             End::Cut(why) => {
                 let test =
-                    self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).words() });
+                    self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).describe() });
                 let written = self.put(&test, None, false);
                 (test, written)
             }
@@ -351,7 +351,7 @@ impl Sink<Guided> for Writer<'_> {
         }
     }
 
-    fn on_progress(&mut self, machine: &mut Guided, progress: Progress) {
+    fn on_progress(&mut self, machine: &mut GuidedExecutor, progress: Progress) {
         self.take_warnings(machine);
         self.standing.progress(&progress);
         // Should the process be killed, no more than this is lost.
@@ -369,7 +369,7 @@ impl Sink<Guided> for Writer<'_> {
         }
     }
 
-    fn on_unsound(&mut self, machine: &mut Guided, ended: Ended, words: &str) {
+    fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, words: &str) {
         let id = TestId(self.tests + 1);
         let predicted = match ended.end {
             End::Error(e) => {
@@ -392,7 +392,7 @@ impl Sink<Guided> for Writer<'_> {
     }
 
     fn on_memory_pressure(&mut self) {
-        let message = "memory is short (--max-memory): states were dropped and are counted as cut";
+        let message = "memory limit reached (--max-memory): states were dropped and are counted as cut";
         if !self.warnings.iter().any(|w| w == message) {
             self.warn(message.into());
         }
@@ -438,15 +438,15 @@ fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
 
 /// `3 errors`, for the summary.
 pub fn errors(n: usize) -> String {
-    text::count(n as u64, "error")
+    number_format::count(n as u64, "error")
 }
 
 /// Where the inputs alone do not decide what happens.
-fn unforeseeable(machine: &Machine, state: &State) -> Option<Prediction> {
+fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Prediction> {
     let reason = if machine.depends_on_uninitialised(state) {
         "the path depends on memory that was never written"
     } else if machine.depends_on_placement(state) {
-        "the path depends on where objects lie in memory"
+        "the path depends on the address layout"
     } else {
         return None;
     };

@@ -1,12 +1,12 @@
 //! Loads, stores and locals; which object a pointer means, and whether it may be touched.
 
 use crate::alignment::Wanted;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Contents, Entry, ObjId, ObjectKind, Site, Value, Window};
+use pleach_memory::{Contents, ObjId, ObjectEntry, ObjectKind, Site, Value, Window};
 use pleach_state::{Access, Cut, ErrorKind, State};
 
 /// Addresses below this are null with an offset.
@@ -14,7 +14,7 @@ pub(crate) const NULL_PAGE: u64 = 4096;
 
 /// A place in an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ResolvedLocation {
     At {
         obj: ObjId,
         off: u64,
@@ -34,22 +34,22 @@ pub(crate) enum Place {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum AccessKind {
     Read,
     Write,
 }
 
-impl Purpose {
+impl AccessKind {
     pub(crate) fn oob(self) -> ErrorKind {
         match self {
-            Purpose::Read => ErrorKind::OobRead,
-            Purpose::Write => ErrorKind::OobWrite,
+            AccessKind::Read => ErrorKind::OobRead,
+            AccessKind::Write => ErrorKind::OobWrite,
         }
     }
     pub(crate) fn verb(self) -> &'static str {
         match self {
-            Purpose::Read => "read",
-            Purpose::Write => "write",
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
         }
     }
 }
@@ -62,7 +62,7 @@ impl Machine {
         consts: &[Value],
         st: &mut State,
         inst: &Inst,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         match *inst {
             Inst::Load { ty, align, dst, ptr, .. } => {
                 let w = self.width_of(ty);
@@ -88,7 +88,7 @@ impl Machine {
                 let n = u64::from(code.program.target.store_bytes(ty));
                 let p = self.value(st, consts, ptr, self.pointer_bits());
                 self.mind_unwritten(st, p, "the address of a write")?;
-                let to = self.locate_aligned(st, p, Wanted { bytes: n, purpose: Purpose::Write, align })?;
+                let to = self.locate_aligned(st, p, Wanted { bytes: n, purpose: AccessKind::Write, align })?;
                 let mut v = self.copied(st, consts, value, w);
                 if u64::from(w) != n * 8 {
                     let t = self.term(st, v, w);
@@ -151,7 +151,7 @@ impl Machine {
     }
 
     /// A fresh object with contents nobody wrote, made by the current instruction.
-    pub(crate) fn allocate(&mut self, st: &mut State, size: u64, align: u64, kind: ObjectKind) -> Attempt<ObjId> {
+    pub(crate) fn allocate(&mut self, st: &mut State, size: u64, align: u64, kind: ObjectKind) -> StepResult<ObjId> {
         let contents = Contents::new(size, self.background());
         self.allocate_with(st, size, align, kind, contents)
     }
@@ -163,7 +163,7 @@ impl Machine {
         align: u64,
         kind: ObjectKind,
         contents: Contents,
-    ) -> Attempt<ObjId> {
+    ) -> StepResult<ObjId> {
         self.commit(st);
         let site = Site { func: st.frame.func.0, inst: st.inst, calls: self.calls_under_way(st) };
         st.memory.allocate(size, align, kind, site, contents).map_err(|_| Flow::cut(Cut::Memory))
@@ -171,14 +171,20 @@ impl Machine {
 
     /// The place a pointer means for an access of `n` bytes. Where it may mean several objects, or may be bad, the path splits
     /// and each side executes the instruction again.
-    pub(crate) fn place(&mut self, st: &mut State, p: Value, n: u64, purpose: Purpose) -> Attempt<Place> {
+    pub(crate) fn place(
+        &mut self,
+        st: &mut State,
+        p: Value,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         match p {
             Value::Ptr { obj, off } => {
                 let size = self.live_size(st, obj, purpose)?;
                 if off < 0 || (off as u64).checked_add(n).is_none_or(|e| e > size) {
                     return Err(self.out_of_bounds(st, obj, Some(off), n, purpose));
                 }
-                Ok(Place::At { obj, off: off as u64 })
+                Ok(ResolvedLocation::At { obj, off: off as u64 })
             }
             Value::Int(addr) => self.numeric_place(st, addr, n, purpose),
             Value::Term(t) => self.symbolic_place(st, t, n, purpose),
@@ -186,7 +192,13 @@ impl Machine {
         }
     }
 
-    pub(crate) fn numeric_place(&mut self, st: &mut State, addr: u64, n: u64, purpose: Purpose) -> Attempt<Place> {
+    pub(crate) fn numeric_place(
+        &mut self,
+        st: &mut State,
+        addr: u64,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         match st.memory.find(addr) {
             Some(obj) => {
                 let off = addr.wrapping_sub(st.memory.address(obj)) as i64;
@@ -202,9 +214,9 @@ impl Machine {
     }
 
     /// The size of an object that may be touched for `purpose`, or the error of doing so.
-    pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: Purpose) -> Attempt<u64> {
+    pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: AccessKind) -> StepResult<u64> {
         match st.memory.entry(obj) {
-            Some(Entry::Live(o) | Entry::Moved(o, ..)) => {
+            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
                 if o.kind == ObjectKind::Function {
                     return Err(Flow::error(
                         purpose.oob(),
@@ -218,14 +230,14 @@ impl Machine {
                     let what = format!("an access to `{name}`, which is defined elsewhere and whose size is not known");
                     return Err(Flow::cut(Cut::Unsupported(what)));
                 }
-                if o.readonly && purpose == Purpose::Write {
+                if o.readonly && purpose == AccessKind::Write {
                     let size = o.size;
                     let what = self.describe(st, obj, size);
                     return Err(Flow::error(ErrorKind::Readonly, format!("write to {what}, which is read-only")));
                 }
                 Ok(o.size)
             }
-            Some(Entry::Freed(o)) => {
+            Some(ObjectEntry::Freed(o)) => {
                 let size = o.size;
                 let what = self.describe(st, obj, size);
                 Err(Flow::error(ErrorKind::UseAfterFree, format!("{} of {what} after it was freed", purpose.verb())))
@@ -244,7 +256,7 @@ impl Machine {
         declared.then_some(&global.name)
     }
 
-    pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: Purpose) -> Flow {
+    pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> Flow {
         let size = st.memory.header(obj).map_or(0, |o| o.size);
         let what = self.describe(st, obj, size);
         let at = match off {
@@ -257,7 +269,8 @@ impl Machine {
     /// An object in words.
     pub(crate) fn describe(&self, st: &State, obj: ObjId, size: u64) -> String {
         let bytes = if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") };
-        let Some(Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o)) = st.memory.entry(obj) else {
+        let Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) = st.memory.entry(obj)
+        else {
             return format!("an object of {bytes}");
         };
         let program = &self.program;
@@ -291,9 +304,9 @@ impl Machine {
         }
     }
 
-    pub(crate) fn read_place(&mut self, st: &mut State, place: Place, n: u64) -> Value {
+    pub(crate) fn read_place(&mut self, st: &mut State, place: ResolvedLocation, n: u64) -> Value {
         match place {
-            Place::At { obj, off } => {
+            ResolvedLocation::At { obj, off } => {
                 // A read that decides nothing leaves the object shared with other states.
                 if let Some(o) = st.memory.get(obj) {
                     if n <= 8
@@ -308,12 +321,12 @@ impl Machine {
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 contents.read(&mut self.terms, w.start + off, n as usize, obj)
             }
-            Place::Symbolic { obj, off } => {
-                self.tell_of_large(st, obj, "read");
+            ResolvedLocation::Symbolic { obj, off } => {
+                self.warn_large_symbolic_array(st, obj, "read");
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 contents.read_at(&mut self.terms, w, off, n, obj)
             }
-            Place::Piece { obj, piece, off } => {
+            ResolvedLocation::Piece { obj, piece, off } => {
                 let Some((contents, _)) = st.memory.contents_mut(obj) else { return Value::Undef };
                 let v = contents.read_at(&mut self.terms, piece, off, n, obj);
                 if self.config.check_resolution {
@@ -325,7 +338,7 @@ impl Machine {
     }
 
     /// KLEE has a word to say where the solver is given a large array.
-    fn tell_of_large(&mut self, st: &State, obj: ObjId, what: &str) {
+    fn warn_large_symbolic_array(&mut self, st: &State, obj: ObjId, what: &str) {
         const LARGE: u64 = 4096;
         if !self.config.klee {
             return;
@@ -341,16 +354,18 @@ impl Machine {
     }
 
     /// Records an access of `n` bytes.
-    pub(crate) fn record(&self, st: &mut State, place: Place, n: u64) {
+    pub(crate) fn record(&self, st: &mut State, place: ResolvedLocation, n: u64) {
         if !st.recording {
             return;
         }
         let access = match place {
             // What happens in a segment may happen to any member.
-            Place::At { obj, .. } | Place::Symbolic { obj, .. } if self.is_segment(st, obj) => Access::Opaque,
-            Place::At { obj, off } => Access::At { obj, off },
-            Place::Symbolic { obj, .. } if st.memory.get(obj).is_none() => Access::Opaque,
-            Place::Symbolic { obj, off } | Place::Piece { obj, off, .. } => {
+            ResolvedLocation::At { obj, .. } | ResolvedLocation::Symbolic { obj, .. } if self.is_segment(st, obj) => {
+                Access::Opaque
+            }
+            ResolvedLocation::At { obj, off } => Access::At { obj, off },
+            ResolvedLocation::Symbolic { obj, .. } if st.memory.get(obj).is_none() => Access::Opaque,
+            ResolvedLocation::Symbolic { obj, off } | ResolvedLocation::Piece { obj, off, .. } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));
                 let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
                 Access::Within { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
@@ -359,10 +374,12 @@ impl Machine {
         st.trace.access(access);
     }
 
-    pub(crate) fn write_place(&mut self, st: &mut State, place: Place, n: u64, v: Value) {
+    pub(crate) fn write_place(&mut self, st: &mut State, place: ResolvedLocation, n: u64, v: Value) {
         let keep_undef = match place {
-            Place::At { obj, off } => st.memory.contents(obj).is_some_and(|(c, w)| c.is_uninit(w.start + off)),
-            Place::Symbolic { .. } | Place::Piece { .. } => false,
+            ResolvedLocation::At { obj, off } => {
+                st.memory.contents(obj).is_some_and(|(c, w)| c.is_uninit(w.start + off))
+            }
+            ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => false,
         };
         let v = if v == Value::Undef && !keep_undef {
             let t = self.fresh(st, (n * 8) as u16);
@@ -371,17 +388,17 @@ impl Machine {
             v
         };
         match place {
-            Place::At { obj, off } => {
+            ResolvedLocation::At { obj, off } => {
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
                 contents.write(&mut self.terms, w.start + off, n as usize, v);
             }
-            Place::Symbolic { obj, off } => {
-                self.tell_of_large(st, obj, "write");
+            ResolvedLocation::Symbolic { obj, off } => {
+                self.warn_large_symbolic_array(st, obj, "write");
                 let t = self.term(st, v, (n * 8) as u16);
                 let Some((contents, w)) = st.memory.contents_mut(obj) else { return };
                 contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, t, obj);
             }
-            Place::Piece { obj, piece, off } => {
+            ResolvedLocation::Piece { obj, piece, off } => {
                 if self.config.check_resolution {
                     self.check_piece(st, obj, piece, off, n, None);
                 }
@@ -410,7 +427,7 @@ pub(crate) fn renote(st: &mut State, access: Access) {
     }
 }
 
-pub(crate) fn null(addr: u64, n: u64, purpose: Purpose) -> Flow {
+pub(crate) fn null(addr: u64, n: u64, purpose: AccessKind) -> Flow {
     let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
     Flow::error(
         ErrorKind::Null,

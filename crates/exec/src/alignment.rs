@@ -4,10 +4,10 @@
 //! except for objects that are promised less: those may lie elsewhere, where the access is wrong, and these placements are cut like others
 //! that are not followed (`placement.rs`). Functions of the C library are not looked at.
 
-use crate::access::{Place, Purpose};
-use crate::choice::Located;
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, ResolvedLocation};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
+use crate::multi_target_access::ResolvedAccess;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, ObjectKind, Value};
@@ -17,14 +17,14 @@ use pleach_state::{ErrorKind, State};
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub bytes: u64,
-    pub purpose: Purpose,
+    pub purpose: AccessKind,
     /// the address is a multiple of 2^align
     pub align: u8,
 }
 
 impl Machine {
     /// Where an access goes, if its address is aligned.
-    pub(crate) fn locate_aligned(&mut self, st: &mut State, p: Value, wanted: Wanted) -> Attempt<Located> {
+    pub(crate) fn locate_aligned(&mut self, st: &mut State, p: Value, wanted: Wanted) -> StepResult<ResolvedAccess> {
         let located = self.find(st, p, wanted.bytes, wanted.purpose)?;
         if wanted.align > 0 {
             self.require_aligned(st, &located, wanted)?;
@@ -33,22 +33,24 @@ impl Machine {
         Ok(located)
     }
 
-    fn require_aligned(&mut self, st: &mut State, located: &Located, wanted: Wanted) -> Attempt<()> {
+    fn require_aligned(&mut self, st: &mut State, located: &ResolvedAccess, wanted: Wanted) -> StepResult<()> {
         match located {
-            Located::One(Place::At { obj, off }) => {
+            ResolvedAccess::One(ResolvedLocation::At { obj, off }) => {
                 let address = st.memory.address(*obj).wrapping_add(*off);
                 if address & ((1 << wanted.align) - 1) != 0 {
                     return Err(Flow::error(ErrorKind::Misaligned, self.misaligned(st, *obj, Some(*off), wanted)));
                 }
                 self.mind_alignment(st, *obj, wanted.align)
             }
-            Located::One(Place::Symbolic { obj, off }) => self.aligned_under(st, Terms::TRUE, *obj, *off, wanted),
-            Located::One(Place::Piece { obj, piece, off }) => {
+            ResolvedAccess::One(ResolvedLocation::Symbolic { obj, off }) => {
+                self.aligned_under(st, Terms::TRUE, *obj, *off, wanted)
+            }
+            ResolvedAccess::One(ResolvedLocation::Piece { obj, piece, off }) => {
                 let start = self.terms.constant(self.terms.width(*off), piece.start);
                 let off = self.terms.add(*off, start);
                 self.aligned_under(st, Terms::TRUE, *obj, off, wanted)
             }
-            Located::Among { targets, .. } => {
+            ResolvedAccess::MayPointTo { targets, .. } => {
                 for &(guard, obj, off) in targets.iter() {
                     self.aligned_under(st, guard, obj, off, wanted)?;
                 }
@@ -58,7 +60,14 @@ impl Machine {
     }
 
     /// Where the guard holds, the offset is aligned.
-    fn aligned_under(&mut self, st: &mut State, guard: TermId, obj: ObjId, off: TermId, wanted: Wanted) -> Attempt<()> {
+    fn aligned_under(
+        &mut self,
+        st: &mut State,
+        guard: TermId,
+        obj: ObjId,
+        off: TermId,
+        wanted: Wanted,
+    ) -> StepResult<()> {
         let low = st.memory.address(obj) & ((1 << wanted.align) - 1);
         if low != 0 || trailing_zeros(&self.terms, off) < u16::from(wanted.align) {
             let low = self.terms.constant(self.terms.width(off), low);
@@ -84,12 +93,12 @@ impl Machine {
     }
 
     /// An object that is promised less alignment may lie where the access is wrong.
-    fn mind_alignment(&mut self, st: &mut State, obj: ObjId, align: u8) -> Attempt<()> {
+    fn mind_alignment(&mut self, st: &mut State, obj: ObjId, align: u8) -> StepResult<()> {
         let Some(o) = st.memory.header(obj) else { return Ok(()) };
         if o.align >= 1 << align || matches!(o.kind, ObjectKind::Fixed | ObjectKind::Segment) {
             return Ok(());
         }
-        if self.config.one_placement {
+        if self.config.fixed_layout {
             return Ok(());
         }
         let size = o.size;

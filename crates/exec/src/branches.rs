@@ -1,26 +1,26 @@
 //! Branches that are kept in a record or taken from one, and limits on how often one place may fork. All of it is KLEE's; none of it costs
 //! anything where it is not asked for.
 
-use crate::feasible::Side;
+use crate::feasibility::FeasibleSide;
 use crate::flow::Flow;
 use crate::machine::{Code, Machine};
 use pleach_ir::BlockId;
-use pleach_state::{Cut, Decision, Detail, End, ErrorKind, ForkKind, ProgramError, State};
+use pleach_state::{BranchDecision, Cut, Detail, End, ErrorKind, ForkKind, ProgramError, State};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 /// What becomes of conditional branches besides being taken.
 #[derive(Clone, Debug, Default)]
-pub struct Branches {
+pub struct BranchLogging {
     /// keep a record of each path: its branches, and the blocks it was the first to enter
     pub record: bool,
     /// the only branches to take, in order
     pub follow: Option<Rc<[bool]>>,
-    pub shares: Option<Shares>,
+    pub shares: Option<ForkQuota>,
 }
 
-impl Branches {
+impl BranchLogging {
     pub(crate) fn are_kept(&self) -> bool {
         self.record || self.follow.is_some()
     }
@@ -28,7 +28,7 @@ impl Branches {
 
 /// How much of all forks, or of the time for solving, may go to one place. Beyond it one side of a branch is followed.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shares {
+pub struct ForkQuota {
     /// of forks, for an instruction
     pub forks: f64,
     /// of forks, for a function called in this way
@@ -44,9 +44,9 @@ pub struct Shares {
 /// Call sites from the bottom of the stack.
 type CallPath = Vec<(u32, u32)>;
 
-/// Forks and time, for [`Shares`].
+/// Forks and time, for [`ForkQuota`].
 #[derive(Default)]
-pub(crate) struct Spent {
+pub(crate) struct ForkQuotaUse {
     all: (u64, Duration),
     by_place: BTreeMap<(u32, u32), (u64, Duration)>,
     by_call_path: BTreeMap<CallPath, (u64, Duration)>,
@@ -77,7 +77,7 @@ impl Machine {
             return None;
         }
         let at = st.record.as_ref().map_or(0, |r| r.decisions.len());
-        st.record(|r| r.decisions.push(Decision { taken, free }));
+        st.record(|r| r.decisions.push(BranchDecision { taken, free }));
         let follow = self.config.branches.follow.as_ref()?;
         let message = match follow.get(at) {
             Some(&wanted) if wanted == taken => return None,
@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// One of two sides is followed because the place has had its share; the loss is a path of its own.
-    pub(crate) fn one_side(&mut self, st: &mut State, yes: Side, no: Side) -> Flow {
+    pub(crate) fn one_side(&mut self, st: &mut State, yes: FeasibleSide, no: FeasibleSide) -> Flow {
         let program = self.program.clone();
         let span = program.function(st.frame.func).spans.get(st.inst as usize).copied().unwrap_or_default();
         let at = if span.is_known() { format!(" at {}:{}", program.path(span), span.line) } else { String::new() };

@@ -1,9 +1,9 @@
 //! Copying and filling ranges of memory.
 
-use crate::access::{Place, Purpose, note};
-use crate::choice::Located;
-use crate::flow::Attempt;
+use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::flow::StepResult;
 use crate::machine::Machine;
+use crate::multi_target_access::ResolvedAccess;
 use crate::overlap::Overlap;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
@@ -15,7 +15,7 @@ use pleach_state::{Access, State};
 const SOME: u64 = 256;
 
 impl Machine {
-    pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+    pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> StepResult<()> {
         match *inst {
             Inst::MemCopy { mov, dst, src, len, len_width } => {
                 let n = self.value(st, consts, len, len_width);
@@ -41,7 +41,7 @@ impl Machine {
         s: Value,
         (n, w): (Value, u16),
         overlap: Overlap,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         for v in [d, s, n] {
             self.mind_unwritten(st, v, "the range of a copy")?;
         }
@@ -61,14 +61,14 @@ impl Machine {
             self.require_disjoint(st, &to, &from, n)?;
         }
         let (from, to) = match (from, to) {
-            (Located::One(from), Located::One(to)) => (from, to),
+            (ResolvedAccess::One(from), ResolvedAccess::One(to)) => (from, to),
             (from, to) => {
-                self.copy_among(st, &from, &to, n);
+                self.copy_may_point_to(st, &from, &to, n);
                 return Ok(());
             }
         };
         match (from, to) {
-            (Place::At { obj: so, off: soff }, Place::At { obj: dobj, off: doff }) => {
+            (ResolvedLocation::At { obj: so, off: soff }, ResolvedLocation::At { obj: dobj, off: doff }) => {
                 let access = Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n };
                 self.note_bulk(st, &[dobj, so], access);
                 let Some((source, sw)) = st.memory.contents(so) else { return Ok(()) };
@@ -114,10 +114,10 @@ impl Machine {
         s: Value,
         n: TermId,
         overlap: Overlap,
-    ) -> Attempt<Option<Access>> {
+    ) -> StepResult<Option<Access>> {
         let Some(n) = self.open_length(st, n) else { return Ok(None) };
-        let Some(from) = self.range_end(st, s, n, Purpose::Read)? else { return Ok(None) };
-        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(None) };
+        let Some(from) = self.range_end(st, s, n, AccessKind::Read)? else { return Ok(None) };
+        let Some(to) = self.range_end(st, d, n, AccessKind::Write)? else { return Ok(None) };
         if overlap == Overlap::Error
             && let Some((to, from)) = self.offsets_in_one(d, s)
         {
@@ -129,15 +129,15 @@ impl Machine {
         }
         let access = Access::CopyUpTo { to: to.obj, to_off: to.off, from: from.obj, from_off: from.off, most };
         let apart = !self.is_segment(st, to.obj) && !self.is_segment(st, from.obj);
-        let from = Place::At { obj: from.obj, off: from.off };
+        let from = ResolvedLocation::At { obj: from.obj, off: from.off };
         let bytes: Vec<Value> = (0..most).map(|i| self.read_byte(st, from, i)).collect();
         self.write_guarded(st, &to, n, &bytes);
         Ok(Some(if apart { access } else { Access::Opaque }))
     }
 
-    fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> Attempt<Option<Access>> {
+    fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> StepResult<Option<Access>> {
         let Some(n) = self.open_length(st, n) else { return Ok(None) };
-        let Some(to) = self.range_end(st, d, n, Purpose::Write)? else { return Ok(None) };
+        let Some(to) = self.range_end(st, d, n, AccessKind::Write)? else { return Ok(None) };
         let Some(most) = self.guarded_length(st, n, to.room) else { return Ok(None) };
         if self.has_pointers(st, &to, most) {
             return Ok(None);
@@ -149,19 +149,19 @@ impl Machine {
 
     /// The length as the path knows it, if that is no number.
     fn open_length(&mut self, st: &mut State, n: TermId) -> Option<TermId> {
-        let plain = self.plain(st, n);
-        self.terms.as_const(plain).is_none().then_some(plain)
+        let address_free = self.substitute_addresses(st, n);
+        self.terms.as_const(address_free).is_none().then_some(address_free)
     }
 
-    fn note_copy(&mut self, st: &mut State, to: Place, from: Place, len: u64) {
+    fn note_copy(&mut self, st: &mut State, to: ResolvedLocation, from: ResolvedLocation, len: u64) {
         let mut whole = len.is_power_of_two() && len <= 8;
-        let mut parts = |place: Place| match place {
-            Place::At { obj, off } => (obj, Some(off)),
-            Place::Symbolic { obj, off } => {
+        let mut parts = |place: ResolvedLocation| match place {
+            ResolvedLocation::At { obj, off } => (obj, Some(off)),
+            ResolvedLocation::Symbolic { obj, off } => {
                 whole &= u64::from(trailing_zeros(&self.terms, off)) >= u64::from(len.trailing_zeros());
                 (obj, None)
             }
-            Place::Piece { obj, .. } => {
+            ResolvedLocation::Piece { obj, .. } => {
                 whole = false;
                 (obj, None)
             }
@@ -177,26 +177,26 @@ impl Machine {
         note(st, || if apart { access } else { Access::Opaque });
     }
 
-    fn read_byte(&mut self, st: &mut State, place: Place, i: u64) -> Value {
+    fn read_byte(&mut self, st: &mut State, place: ResolvedLocation, i: u64) -> Value {
         let at = self.shifted(place, i);
         self.read_place(st, at, 1)
     }
 
-    pub(crate) fn shifted(&mut self, place: Place, i: u64) -> Place {
+    pub(crate) fn shifted(&mut self, place: ResolvedLocation, i: u64) -> ResolvedLocation {
         match place {
-            Place::At { obj, off } => Place::At { obj, off: off + i },
-            Place::Symbolic { obj, off } => {
+            ResolvedLocation::At { obj, off } => ResolvedLocation::At { obj, off: off + i },
+            ResolvedLocation::Symbolic { obj, off } => {
                 let k = self.terms.constant(self.terms.width(off), i);
-                Place::Symbolic { obj, off: self.terms.add(off, k) }
+                ResolvedLocation::Symbolic { obj, off: self.terms.add(off, k) }
             }
-            Place::Piece { obj, piece, off } => {
+            ResolvedLocation::Piece { obj, piece, off } => {
                 let k = self.terms.constant(self.terms.width(off), i);
-                Place::Piece { obj, piece, off: self.terms.add(off, k) }
+                ResolvedLocation::Piece { obj, piece, off: self.terms.add(off, k) }
             }
         }
     }
 
-    pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> Attempt<()> {
+    pub(crate) fn fill_bytes(&mut self, st: &mut State, d: Value, byte: Value, n: Value, w: u16) -> StepResult<()> {
         if let Value::Term(t) = n
             && let Some(access) = self.fill_guarded(st, d, byte, t)?
         {
@@ -208,22 +208,24 @@ impl Machine {
             note(st, || Access::Empty);
             return Ok(());
         }
-        let place = match self.locate_range(st, d, n, Purpose::Write)? {
-            Located::One(place) => place,
+        let place = match self.locate_range(st, d, n, AccessKind::Write)? {
+            ResolvedAccess::One(place) => place,
             to => {
-                self.fill_among(st, &to, byte, n);
+                self.fill_may_point_to(st, &to, byte, n);
                 return Ok(());
             }
         };
         match place {
-            Place::At { obj, off } => {
+            ResolvedLocation::At { obj, off } => {
                 self.note_bulk(st, &[obj], Access::Fill { obj, off, len: n });
                 if let Some((contents, w)) = st.memory.contents_mut(obj) {
                     contents.fill(&mut self.terms, w.start + off, n, byte);
                 }
             }
             place => {
-                let (Place::At { obj, .. } | Place::Symbolic { obj, .. } | Place::Piece { obj, .. }) = place;
+                let (ResolvedLocation::At { obj, .. }
+                | ResolvedLocation::Symbolic { obj, .. }
+                | ResolvedLocation::Piece { obj, .. }) = place;
                 self.note_bulk(st, &[obj], Access::FillWithin { obj, len: n });
                 for i in 0..n {
                     if i % SOME == SOME - 1 && self.terms.brake.pulled() {

@@ -1,6 +1,6 @@
 //! Calls: into functions with a body, into models, through pointers.
 
-use crate::flow::{Attempt, Flow, Step};
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::{Code, Machine};
 use crate::models::Call;
 use crate::overlap::Overlap;
@@ -8,7 +8,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
 use pleach_memory::resolve::Candidate;
 use pleach_memory::{ObjId, ObjectKind, Value};
-use pleach_state::{Access, Callers, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
+use pleach_state::{Access, CallStack, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
 use std::rc::Rc;
 
 impl Machine {
@@ -173,7 +173,7 @@ impl Machine {
         below.inst = st.inst + 1;
         below.dsts = dsts;
         let depth = st.call_depth() + 1;
-        st.callers = Some(Rc::new(Callers { frame: below, below: st.callers.take(), depth }));
+        st.callers = Some(Rc::new(CallStack { frame: below, below: st.callers.take(), depth }));
         self.enter_block(st, target, pleach_ir::BlockId(0));
     }
 
@@ -254,7 +254,7 @@ impl Machine {
     }
 
     /// A function pointer with several targets: one state per function, one for everything else.
-    pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> Attempt<FuncId> {
+    pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> StepResult<FuncId> {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions lie elsewhere: a test that depends on it cannot be replayed.

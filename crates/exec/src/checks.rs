@@ -1,13 +1,19 @@
 //! Checks that the front end put in: undefined behaviour that the instructions around do not show.
 
-use crate::flow::Attempt;
+use crate::flow::StepResult;
 use crate::machine::Machine;
 use pleach_ir::{CheckKind, Opnd};
 use pleach_memory::Value;
 use pleach_state::{ErrorKind, State};
 
 impl Machine {
-    pub(crate) fn check_inst(&mut self, consts: &[Value], st: &mut State, kind: CheckKind, cond: Opnd) -> Attempt<()> {
+    pub(crate) fn check_inst(
+        &mut self,
+        consts: &[Value],
+        st: &mut State,
+        kind: CheckKind,
+        cond: Opnd,
+    ) -> StepResult<()> {
         let v = self.value(st, consts, cond, 1);
         let ok = self.term(st, v, 1);
         let (error, message) = described(kind);

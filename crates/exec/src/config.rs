@@ -2,7 +2,7 @@
 
 /// Where execution begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum ProgramEntry {
     /// `main(argc, argv)` with these arguments after the program's name
     Main { args: Vec<String> },
     /// a function with symbolic parameters
@@ -111,7 +111,7 @@ impl Resolution {
 
 /// Inputs that were given.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct FixedInputs {
     /// names and bytes, in the order the program asks for them
     pub objects: Vec<(String, Vec<u8>)>,
     /// they are found by their names, not by their order
@@ -120,7 +120,7 @@ pub struct Given {
 
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
-    pub entry: Entry,
+    pub entry: ProgramEntry,
     /// report signed overflow (default: off)
     pub check_signed_overflow: bool,
     /// report branches, addresses and output that depend on memory never written (default: off)
@@ -144,7 +144,7 @@ pub struct ExecConfig {
     /// what pointers among the parameters of `Entry::Function` point to (default: null, one element, several)
     pub parameters: Vec<ParameterSpec>,
     /// the addresses that objects have are taken for given: branches that depend on them are not reported (default: off)
-    pub one_placement: bool,
+    pub fixed_layout: bool,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
     pub record: bool,
     /// default: one state per object
@@ -174,15 +174,15 @@ pub struct ExecConfig {
     /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
     pub check_overshift: bool,
     /// what is said of calls out of the program into the C library (default: nothing)
-    pub externals: Option<crate::Externals>,
+    pub externals: Option<crate::ExternalCallPolicy>,
     /// `NAME=VALUE`, for `main` (default: none)
     pub environment: Vec<String>,
     /// the only inputs to follow (default: any)
-    pub inputs: Option<Given>,
-    /// report what the program writes to standard output and standard error, see [`crate::Said`] (default: off)
+    pub inputs: Option<FixedInputs>,
+    /// report what the program writes to standard output and standard error, see [`crate::ExecMessage`] (default: off)
     pub echo: bool,
     /// default: they are only taken
-    pub branches: crate::Branches,
+    pub branches: crate::BranchLogging,
     /// a switch has one way for each case, not one for each target (default: off)
     pub split_cases: bool,
 }
@@ -190,7 +190,7 @@ pub struct ExecConfig {
 impl Default for ExecConfig {
     fn default() -> Self {
         ExecConfig {
-            entry: Entry::Main { args: Vec::new() },
+            entry: ProgramEntry::Main { args: Vec::new() },
             check_signed_overflow: false,
             check_uninit: false,
             leaks: pleach_state::Leaks::Ignored,
@@ -202,7 +202,7 @@ impl Default for ExecConfig {
             max_alloc: 1 << 30,
             loop_bound: None,
             parameters: Vec::new(),
-            one_placement: false,
+            fixed_layout: false,
             record: false,
             resolution: Resolution::Fork,
             contexts: Some(4),
@@ -214,7 +214,7 @@ impl Default for ExecConfig {
             program_name: "program".into(),
             main: "main".into(),
             echo: false,
-            branches: crate::Branches::default(),
+            branches: crate::BranchLogging::default(),
             split_cases: false,
             aliases: Vec::new(),
             klee: false,

@@ -1,14 +1,14 @@
 //! Branches and switches: where execution goes next.
 
 use crate::access::note;
-use crate::feasible::{Decision, Side};
-use crate::flow::{Attempt, Flow, Step};
+use crate::feasibility::{Feasibility, FeasibleSide};
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{Edge, Function, Inst, Opnd, Range};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, Value};
-use pleach_smt::Why;
+use pleach_smt::UnknownReason;
 use pleach_state::{Access, Cut, Detail, End, ErrorKind, Exit, ForkKind, ProgramError, State};
 
 impl Machine {
@@ -59,7 +59,7 @@ impl Machine {
         st: &mut State,
         t: TermId,
         edges: pleach_ir::Range,
-    ) -> Attempt<(ObjId, i64)> {
+    ) -> StepResult<(ObjId, i64)> {
         let here = Machine::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
         if let Some(&(obj, off)) = st.decided.get(&t)
             && let Some(off) = self.terms.as_const(off)
@@ -109,21 +109,21 @@ impl Machine {
         };
         let before = self.solver_time;
         let decision = self.decide(st, c);
-        if let Decision::True | Decision::False = decision {
-            let holds = matches!(decision, Decision::True);
-            if let Err(flow) = self.mind_placement(st, c, holds) {
+        if let Feasibility::True | Feasibility::False = decision {
+            let holds = matches!(decision, Feasibility::True);
+            if let Err(flow) = self.check_address_dependence(st, c, holds) {
                 return flow;
             }
         }
         let (flow, first) = match decision {
-            Decision::True => return jump(go(self, st, true, false)),
-            Decision::False => return jump(go(self, st, false, false)),
-            Decision::Both(yes, no) if !st.forking => {
+            Feasibility::True => return jump(go(self, st, true, false)),
+            Feasibility::False => return jump(go(self, st, false, false)),
+            Feasibility::Both(yes, no) if !st.forking => {
                 // INCOMPLETE: the program switched forking off; one side is followed and the loss is reported.
                 let cut = End::Cut(Cut::Concretized("a branch while forking was switched off".into()));
                 (self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other), true)
             }
-            Decision::Both(yes, no) => {
+            Feasibility::Both(yes, no) => {
                 if let Some(taken) = self.side_to_follow(st) {
                     self.add(st, if taken { yes } else { no });
                     return jump(go(self, st, taken, false));
@@ -134,7 +134,9 @@ impl Machine {
                 }
                 (self.one_side(st, yes, no), true)
             }
-            Decision::Half { holds, side, why } => (self.half(st, side, None, holds, &why), holds),
+            Feasibility::OtherUnknown { holds, side, why } => {
+                (self.split_with_unknown(st, side, None, holds, &why), holds)
+            }
         };
         // The only child that goes on, whichever it is.
         self.advance(flow, &mut |m, st, _| go(m, st, first, false))
@@ -146,7 +148,7 @@ impl Machine {
         self.take_edge(f, consts, st, edge);
         if st.recording {
             st.trace.leave(func, to, depth, exit, st.inst);
-            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]) && st.comes_to_join();
+            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]) && st.take_join_token();
         }
     }
 
@@ -248,12 +250,12 @@ impl Machine {
         &mut self,
         st: &mut State,
         conditions: &[TermId],
-    ) -> (Vec<Side>, Vec<usize>, Option<Why>) {
+    ) -> (Vec<FeasibleSide>, Vec<usize>, Option<UnknownReason>) {
         let mut sides = Vec::new();
         let mut taken = Vec::new();
         let mut lost = None;
         for (i, &c) in conditions.iter().enumerate() {
-            match self.possible(st, c) {
+            match self.is_satisfiable(st, c) {
                 Ok(Some(side)) => {
                     sides.push(side);
                     taken.push(i);
@@ -268,8 +270,8 @@ impl Machine {
     pub(crate) fn split_with_loss(
         &mut self,
         st: &mut State,
-        sides: Vec<Side>,
-        lost: Option<Why>,
+        sides: Vec<FeasibleSide>,
+        lost: Option<UnknownReason>,
         kind: ForkKind,
     ) -> Flow {
         if sides.is_empty() {
@@ -278,7 +280,7 @@ impl Machine {
         }
         let copy = lost.as_ref().map(|_| {
             let mut copy = st.clone();
-            copy.forget_covered();
+            copy.clear_new_coverage();
             copy
         });
         let flow = self.split(st, sides.into_iter().map(|s| (s, None)).collect(), kind);

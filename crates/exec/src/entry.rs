@@ -1,6 +1,6 @@
 //! How a run begins: the arguments of `main`, symbolic parameters, fuzz data.
 
-use crate::access::Place;
+use crate::access::ResolvedLocation;
 use crate::config::SetupError;
 use crate::machine::Machine;
 use crate::parameters::{self, Choice};
@@ -92,7 +92,7 @@ impl Machine {
             if let Some((bytes, terminated)) = object {
                 let obj = self.parameter_object(st, i, &name, bytes)?;
                 if terminated {
-                    self.terminate(st, Place::At { obj, off: bytes - 1 });
+                    self.terminate(st, ResolvedLocation::At { obj, off: bytes - 1 });
                 }
                 st.frame.regs[p.slot.index()] = Value::ptr(obj, 0);
             } else if *choice == Choice::Null {
@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// The last byte of a string is zero: stored, so that nothing is computed from it, and in the test too.
-    fn terminate(&mut self, st: &mut State, last: Place) {
+    fn terminate(&mut self, st: &mut State, last: ResolvedLocation) {
         let byte = self.read_place(st, last, 1);
         let byte = self.term(st, byte, 8);
         let zero = self.terms.constant(8, 0);

@@ -4,10 +4,10 @@
 //! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is cut off as a path of its
 //! own, once per path and function: such a run is never complete.
 
-use crate::access::{Place, note};
+use crate::access::{ResolvedLocation, note};
 use crate::config::External;
-use crate::feasible::Decision;
-use crate::flow::{Attempt, Flow};
+use crate::feasibility::Feasibility;
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use crate::models::symbolic::LARGE_INPUT;
 use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, Terms};
@@ -65,12 +65,12 @@ impl Machine {
     }
 
     /// Cuts off, once per path and function, everything that the policy leaves out.
-    fn leave_out(&mut self, st: &mut State, name: &str) -> Attempt<()> {
+    fn leave_out(&mut self, st: &mut State, name: &str) -> StepResult<()> {
         if st.left_out.contains(name) {
             return Ok(());
         }
         Rc::make_mut(&mut st.left_out).insert(name.to_owned());
-        match (self.possible(st, Terms::TRUE), self.possible(st, Terms::TRUE)) {
+        match (self.is_satisfiable(st, Terms::TRUE), self.is_satisfiable(st, Terms::TRUE)) {
             (Ok(Some(goes_on)), Ok(Some(cut))) => {
                 let end = End::Cut(Cut::External(name.into()));
                 Err(self.split(st, vec![(goes_on, None), (cut, Some(end))], ForkKind::Other))
@@ -85,7 +85,7 @@ impl Machine {
         self.terms.symbols.intern(SymbolOrigin::External(number), kind, name)
     }
 
-    fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
+    fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> StepResult<()> {
         self.leave_out(st, name)?;
         for obj in self.reachable(st, args) {
             let header = st.memory.header(obj).filter(|o| !o.readonly && o.kind != ObjectKind::Function);
@@ -131,8 +131,8 @@ impl Machine {
         found
     }
 
-    fn call_natively(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> Attempt<()> {
-        if self.natively.is_none() || self.pointer_bits() != 64 {
+    fn call_natively(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> StepResult<()> {
+        if self.native_calls.is_none() || self.pointer_bits() != 64 {
             return Err(Flow::cut(Cut::External(name.into())));
         }
         self.leave_out(st, name)?;
@@ -169,14 +169,14 @@ impl Machine {
                     bytes.push(UNWRITTEN);
                     continue;
                 }
-                let v = self.read_place(st, Place::At { obj, off }, 1);
+                let v = self.read_place(st, ResolvedLocation::At { obj, off }, 1);
                 let byte = match self.concrete_number(st, v) {
                     Some(n) => n,
                     None => {
                         let t = self.term(st, v, 8);
-                        let plain = self.plain(st, t);
-                        let relevant = st.path.relevant(&mut self.terms, plain);
-                        let value = self.terms.try_eval(plain, &relevant.model).unwrap_or(0);
+                        let address_free = self.substitute_addresses(st, t);
+                        let relevant = st.path.relevant(&mut self.terms, address_free);
+                        let value = self.terms.try_eval(address_free, &relevant.model).unwrap_or(0);
                         let k = self.terms.constant(8, value);
                         let same = self.terms.eq(t, k);
                         fixed = self.terms.and(fixed, same);
@@ -188,19 +188,23 @@ impl Machine {
             memory.push((st.memory.address(obj), bytes));
         }
         match self.decide(st, fixed) {
-            Decision::True => {}
-            Decision::Both(yes, no) => {
+            Feasibility::True => {}
+            Feasibility::Both(yes, no) => {
                 let cut =
                     End::Cut(Cut::Concretized(format!("memory that `{name}`, which is called natively, can read")));
                 return Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other));
             }
-            Decision::Half { holds: true, side, why } => return Err(self.half(st, side, None, false, &why)),
-            Decision::False | Decision::Half { .. } => return Err(refuse("with memory that has no example")),
+            Feasibility::OtherUnknown { holds: true, side, why } => {
+                return Err(self.split_with_unknown(st, side, None, false, &why));
+            }
+            Feasibility::False | Feasibility::OtherUnknown { .. } => {
+                return Err(refuse("with memory that has no example"));
+            }
         }
         let func = st.frame.func;
         let result = dsts.first().map(|d| self.program.function(func).slots[d.index()].ty);
         let call = NativeCall { name, args: bits, result: result.map(|ty| matches!(ty, Ty::Float(_))), memory };
-        let answer = match self.natively.as_mut().map(|n| n.call(&call)) {
+        let answer = match self.native_calls.as_mut().map(|n| n.call(&call)) {
             Some(Ok(answer)) => answer,
             Some(Err(why)) => return Err(refuse(&why)),
             None => return Err(Flow::cut(Cut::External(name.into()))),
@@ -208,7 +212,7 @@ impl Machine {
         for ((&obj, (_, before)), after) in objects.iter().zip(&call.memory).zip(&answer.memory) {
             for (off, (old, new)) in before.iter().zip(after).enumerate() {
                 if old != new {
-                    self.write_place(st, Place::At { obj, off: off as u64 }, 1, Value::Int(u64::from(*new)));
+                    self.write_place(st, ResolvedLocation::At { obj, off: off as u64 }, 1, Value::Int(u64::from(*new)));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Floating point: concrete values of 32 and 64 bits at native speed, everything else as terms.
 
 use crate::arith::signed_min;
-use crate::flow::Attempt;
+use crate::flow::StepResult;
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FBinOp, FCastOp, FCmpOp, FloatTy, Inst, ScalarFn};
@@ -9,7 +9,7 @@ use pleach_memory::Value;
 use pleach_state::State;
 
 impl Machine {
-    pub(crate) fn float(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+    pub(crate) fn float(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> StepResult<()> {
         match *inst {
             Inst::FBin { op, ty, dst, a, b } => {
                 let (x, y) = self.float_operands(consts, st, ty, a, b);

@@ -28,4 +28,4 @@ impl Flow {
 }
 
 /// `Ok`: go on with the value. `Err`: the instruction does something else to control.
-pub(crate) type Attempt<T> = Result<T, Flow>;
+pub(crate) type StepResult<T> = Result<T, Flow>;

@@ -1,7 +1,7 @@
 //! Integers, pointers as numbers, selects, addresses: the symbolic and checked cases.
 
 use crate::arith;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{BinOp, CastOp, Function, Inst, Slot, Ty, flags};
@@ -28,7 +28,7 @@ impl Machine {
         consts: &[Value],
         st: &mut State,
         inst: &Inst,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         match *inst {
             Inst::Bin { op, flags: fl, width, dst, a, b } => {
                 let x = self.value(st, consts, a, width);
@@ -41,7 +41,7 @@ impl Machine {
                 if width <= 64
                     && let (Some(p), Some(q)) = (self.concrete_number(st, x), self.concrete_number(st, y))
                 {
-                    self.mind_order(st, op, x, y)?;
+                    self.check_pointer_order_dependence(st, op, x, y)?;
                     self.pin_compared(st, op, x, y);
                     self.set(st, dst, Value::Int(u64::from(arith::compare(op, width, p, q))));
                     return Ok(());
@@ -104,7 +104,16 @@ impl Machine {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn binary(&mut self, st: &mut State, op: BinOp, fl: u8, width: u16, dst: Slot, x: Value, y: Value) -> Attempt<()> {
+    fn binary(
+        &mut self,
+        st: &mut State,
+        op: BinOp,
+        fl: u8,
+        width: u16,
+        dst: Slot,
+        x: Value,
+        y: Value,
+    ) -> StepResult<()> {
         if let Some(v) = self.pointer_bin(op, width, x, y).or_else(|| self.low_bits(st, op, width, x, y)) {
             self.set(st, dst, v);
             return Ok(());
@@ -162,7 +171,7 @@ impl Machine {
     }
 }
 
-impl From<Flow> for Attempt<()> {
+impl From<Flow> for StepResult<()> {
     fn from(f: Flow) -> Self {
         match f {
             Flow::Next => Ok(()),

@@ -61,8 +61,8 @@ pub(crate) fn touching(objects: &[Extent]) -> Vec<Vec<u64>> {
 }
 
 fn is_valid(objects: &[Extent], layout: &[u64]) -> bool {
-    let placed = objects.iter().zip(layout).filter(|(o, _)| o.kind != ObjectKind::Function);
-    let data: Vec<(&Extent, u64)> = placed.map(|(o, at)| (o, *at)).collect();
+    let located = objects.iter().zip(layout).filter(|(o, _)| o.kind != ObjectKind::Function);
+    let data: Vec<(&Extent, u64)> = located.map(|(o, at)| (o, *at)).collect();
     let fit = |(x, at): &(&Extent, u64), (y, there): &(&Extent, u64)| may_be_at(x, y, there.wrapping_sub(*at) as i64);
     data.iter().enumerate().all(|(i, x)| data[i + 1..].iter().all(|y| fit(x, y)))
 }

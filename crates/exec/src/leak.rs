@@ -5,7 +5,7 @@
 //! hold any object it mentions; where a block hangs on that, the run says so with a cut. Registers of callers count, also those that are not
 //! used any more.
 
-use crate::flow::{Attempt, Flow, Step};
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms, facts};
 use pleach_memory::{ObjId, ObjectKind, Value};
@@ -17,10 +17,10 @@ use std::collections::hash_map::Entry;
 /// Words of an object that are looked at for pointers.
 const WORDS: u64 = 1 << 12;
 
-const UNTOLD: &str = "a pointer that may or may not hold a heap block at the end";
+const UNTOLD: &str = "cannot decide whether a heap block is still referenced at exit";
 
 /// What is left of the heap.
-enum Left {
+enum LeakVerdict {
     Nothing,
     /// a block is lost unless the condition holds
     Lost {
@@ -33,21 +33,21 @@ enum Left {
 
 /// A pointer to an object.
 #[derive(Clone, Copy)]
-struct Hold {
+struct HeapReference {
     to: ObjId,
     /// when it points there; `None`: it cannot be told
     when: Option<TermId>,
 }
 
 /// By object.
-type Holds = FxHashMap<ObjId, Vec<Hold>>;
+type HeapReferences = FxHashMap<ObjId, Vec<HeapReference>>;
 
 impl Machine {
     /// The first heap block that was not freed or, unless that is asked for, that may not be reached from globals and live locals.
-    fn left(&mut self, st: &mut State) -> Attempt<Left> {
+    fn left(&mut self, st: &mut State) -> StepResult<LeakVerdict> {
         let heap: Vec<ObjId> = st.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap).map(|(id, _)| id).collect();
         if heap.is_empty() {
-            return Ok(Left::Nothing);
+            return Ok(LeakVerdict::Nothing);
         }
         if self.config.leaks == Leaks::Unfreed {
             return Ok(self.lost(st, heap[0], Terms::FALSE, "is not freed at the end"));
@@ -60,14 +60,14 @@ impl Machine {
         }
         let open: Vec<ObjId> = heap.into_iter().filter(|h| !reached.contains(h)).collect();
         if open.is_empty() {
-            return Ok(Left::Nothing);
+            return Ok(LeakVerdict::Nothing);
         }
         let may = self.held_under(st, &roots, &holds, true)?;
         let (mut all, mut first) = (Terms::TRUE, None);
         for &block in &open {
             let fine = may.get(&block).copied().unwrap_or(Terms::FALSE);
             let lost = self.terms.not(fine);
-            if self.is_possible(st, lost)? {
+            if self.may_hold(st, lost)? {
                 all = self.terms.and(all, fine);
                 first = first.or(Some(block));
             }
@@ -79,30 +79,32 @@ impl Machine {
         for &block in &open {
             let held = must.get(&block).copied().unwrap_or(Terms::FALSE);
             let lost = self.terms.not(held);
-            if self.is_possible(st, lost)? {
-                return Ok(Left::Untold);
+            if self.may_hold(st, lost)? {
+                return Ok(LeakVerdict::Untold);
             }
         }
-        Ok(Left::Nothing)
+        Ok(LeakVerdict::Nothing)
     }
 
-    fn lost(&mut self, st: &State, block: ObjId, unless: TermId, how: &str) -> Left {
+    fn lost(&mut self, st: &State, block: ObjId, unless: TermId, how: &str) -> LeakVerdict {
         let size = st.memory.header(block).map_or(0, |o| o.size);
         let what = self.describe(st, block, size);
-        Left::Lost { unless, message: format!("{what} {how}") }
+        LeakVerdict::Lost { unless, message: format!("{what} {how}") }
     }
 
     /// Nothing is lost, or the path splits; `here_ends`: how the state ends here otherwise, if it does.
-    fn nothing_lost(&mut self, st: &mut State, here_ends: Option<End>) -> Attempt<()> {
+    fn nothing_lost(&mut self, st: &mut State, here_ends: Option<End>) -> StepResult<()> {
         match self.left(st)? {
-            Left::Nothing => Ok(()),
-            Left::Lost { unless, message } => self.require_at_end(st, unless, ErrorKind::Leak, || message, here_ends),
-            Left::Untold => self.cut_beside_at_end(st, UNTOLD, here_ends),
+            LeakVerdict::Nothing => Ok(()),
+            LeakVerdict::Lost { unless, message } => {
+                self.require_at_end(st, unless, ErrorKind::Leak, || message, here_ends)
+            }
+            LeakVerdict::Untold => self.drop_alternative_at_end(st, UNTOLD, here_ends),
         }
     }
 
     /// Before the program gives up.
-    pub(crate) fn require_nothing_lost(&mut self, st: &mut State) -> Attempt<()> {
+    pub(crate) fn require_nothing_lost(&mut self, st: &mut State) -> StepResult<()> {
         self.nothing_lost(st, None)
     }
 
@@ -112,17 +114,18 @@ impl Machine {
         left.map_or_else(|flow| flow, |()| Flow::Stop(Step::End(end)))
     }
 
-    fn is_possible(&mut self, st: &mut State, condition: TermId) -> Attempt<bool> {
-        match self.possible(st, condition) {
+    fn may_hold(&mut self, st: &mut State, condition: TermId) -> StepResult<bool> {
+        match self.is_satisfiable(st, condition) {
             Ok(side) => Ok(side.is_some()),
             Err(why) => Err(Flow::cut(Cut::Solver(why.to_string()))),
         }
     }
 
     /// What variables point to. `exit` leaves the frames of its callers as they are.
-    fn roots(&mut self, st: &mut State) -> Vec<Hold> {
+    fn roots(&mut self, st: &mut State) -> Vec<HeapReference> {
         let variables = st.memory.live().filter(|(_, o)| o.kind != ObjectKind::Heap);
-        let mut holds: Vec<Hold> = variables.map(|(to, _)| Hold { to, when: Some(Terms::TRUE) }).collect();
+        let mut holds: Vec<HeapReference> =
+            variables.map(|(to, _)| HeapReference { to, when: Some(Terms::TRUE) }).collect();
         let mut registers: Vec<Value> = st.frame.regs.to_vec();
         let mut at = st.callers.clone();
         while let Some(c) = at {
@@ -131,15 +134,15 @@ impl Machine {
         }
         for v in registers {
             if let Some(t) = self.pointed_to(st, v, &mut holds) {
-                holds.extend(self.terms.bases(t).into_iter().map(|to| Hold { to, when: None }));
+                holds.extend(self.terms.bases(t).into_iter().map(|to| HeapReference { to, when: None }));
             }
         }
         holds
     }
 
     /// What each object points to that may be reached, and those that are reached whatever the inputs.
-    fn reached(&mut self, st: &mut State, roots: &[Hold]) -> (Holds, FxHashSet<ObjId>) {
-        let mut holds = Holds::default();
+    fn reached(&mut self, st: &mut State, roots: &[HeapReference]) -> (HeapReferences, FxHashSet<ObjId>) {
+        let mut holds = HeapReferences::default();
         let mut todo: Vec<ObjId> = roots.iter().map(|h| h.to).collect();
         while let Some(id) = todo.pop() {
             if let Entry::Vacant(new) = holds.entry(id) {
@@ -147,7 +150,7 @@ impl Machine {
                 todo.extend(found.iter().map(|h| h.to));
             }
         }
-        let surely = |h: &&Hold| h.when == Some(Terms::TRUE);
+        let surely = |h: &&HeapReference| h.when == Some(Terms::TRUE);
         let mut reached = FxHashSet::default();
         todo.extend(roots.iter().filter(surely).map(|h| h.to));
         while let Some(id) = todo.pop() {
@@ -162,19 +165,19 @@ impl Machine {
     fn held_under(
         &mut self,
         st: &mut State,
-        roots: &[Hold],
-        holds: &Holds,
+        roots: &[HeapReference],
+        holds: &HeapReferences,
         trusting: bool,
-    ) -> Attempt<FxHashMap<ObjId, TermId>> {
+    ) -> StepResult<FxHashMap<ObjId, TermId>> {
         let mut under: FxHashMap<ObjId, TermId> = FxHashMap::default();
-        let mut todo: Vec<(Hold, TermId)> = roots.iter().map(|h| (*h, Terms::TRUE)).collect();
+        let mut todo: Vec<(HeapReference, TermId)> = roots.iter().map(|h| (*h, Terms::TRUE)).collect();
         while let Some((hold, from)) = todo.pop() {
             let Some(when) = hold.when.or(trusting.then_some(Terms::TRUE)) else { continue };
             let way = self.terms.and(from, when);
             let known = under.get(&hold.to).copied().unwrap_or(Terms::FALSE);
             let unknown = self.terms.not(known);
             let new = self.terms.and(way, unknown);
-            if new == Terms::FALSE || (known != Terms::FALSE && !self.is_possible(st, new)?) {
+            if new == Terms::FALSE || (known != Terms::FALSE && !self.may_hold(st, new)?) {
                 continue;
             }
             let all = self.terms.or(known, way);
@@ -185,7 +188,7 @@ impl Machine {
     }
 
     /// What an object points to.
-    fn holds(&mut self, st: &mut State, id: ObjId) -> Vec<Hold> {
+    fn holds(&mut self, st: &mut State, id: ObjId) -> Vec<HeapReference> {
         let mut out = Vec::new();
         let held = st.memory.contents(id).map_or_else(Vec::new, |(contents, w)| contents.held(w));
         let parts: Vec<TermId> = held.into_iter().filter_map(|v| self.pointed_to(st, v, &mut out)).collect();
@@ -199,20 +202,20 @@ impl Machine {
         }
         for to in parts.into_iter().flat_map(|t| self.terms.bases(t)).collect::<BTreeSet<_>>() {
             if !out.iter().any(|h| h.to == to) {
-                out.push(Hold { to, when: None });
+                out.push(HeapReference { to, when: None });
             }
         }
         out
     }
 
     /// The objects that a value points to; the value itself if it has a part of a pointer.
-    fn pointed_to(&mut self, st: &mut State, v: Value, out: &mut Vec<Hold>) -> Option<TermId> {
+    fn pointed_to(&mut self, st: &mut State, v: Value, out: &mut Vec<HeapReference>) -> Option<TermId> {
         match v {
-            Value::Ptr { obj, .. } => out.push(Hold { to: obj, when: Some(Terms::TRUE) }),
+            Value::Ptr { obj, .. } => out.push(HeapReference { to: obj, when: Some(Terms::TRUE) }),
             Value::Term(t) if self.terms.has(t, facts::HAS_BASE) => {
                 let whole = self.terms.width(t) == self.pointer_bits();
                 let Some((_, found)) = whole.then(|| self.take_apart(st, t)).flatten() else { return Some(t) };
-                out.extend(found.iter().filter_map(|c| Some(Hold { to: c.obj?, when: Some(c.guard) })));
+                out.extend(found.iter().filter_map(|c| Some(HeapReference { to: c.obj?, when: Some(c.guard) })));
             }
             _ => {}
         }

@@ -5,7 +5,7 @@
 mod access;
 mod alignment;
 mod arith;
-mod aside;
+mod snapshot;
 /// What operators mean, as terms: shared with the walk back over paths.
 pub mod semantics {
     pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
@@ -13,25 +13,22 @@ pub mod semantics {
     pub use crate::overlap::disjoint;
     pub use crate::scalar::scalar_terms;
 }
-mod beside;
+mod address_dependence;
+mod address_substitution;
+mod allocation_contexts;
 mod branches;
 mod bulk;
 mod call;
-mod check;
 mod checks;
-mod choice;
 pub mod config;
-mod contexts;
 mod control;
 pub mod coverage;
-mod ending;
+mod dropped_alternatives;
 mod entry;
 mod external;
-mod feasible;
-mod few;
+mod feasibility;
 mod float;
 mod flow;
-mod guarded;
 mod input_pointers;
 mod integer;
 mod layouts;
@@ -40,45 +37,48 @@ mod library_calls;
 mod logic;
 mod low_bits;
 mod machine;
+mod messages;
 mod models;
-mod numbers;
+mod multi_target_access;
+mod multi_target_bulk;
 mod overlap;
 mod parameters;
-mod placement;
+mod program_exit;
 mod query_budget;
 mod query_costs;
-mod ranges;
 mod resolution;
-mod resolved;
-mod said;
+mod resolution_check;
+mod resolution_stats;
 mod scalar;
 mod segments;
+mod small_value_set;
 mod splitting;
 mod step;
-mod tests_of_paths;
+mod symbolic_length;
+mod test_generation;
 mod unwind;
 mod unwritten;
 mod varargs;
 
-pub use aside::Aside;
-pub use branches::{Branches, Shares};
+pub use branches::{BranchLogging, ForkQuota};
 pub use config::{
-    Entry, ExecConfig, External, Given, LoopBound, ParameterSpec, Pointee, Resolution, SetupError, Size, Splitting,
-    Uninit,
+    ExecConfig, External, FixedInputs, LoopBound, ParameterSpec, Pointee, ProgramEntry, Resolution, SetupError, Size,
+    Splitting, Uninit,
 };
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};
-pub use library_calls::{Externals, Tell};
+pub use library_calls::{ExternalCallPolicy, ExternalCallWarning};
 pub use logic::Refuted;
-pub use machine::{Arrival, Machine, address_of, fixed_objects};
+pub use machine::{Machine, TargetHit, address_of, fixed_objects};
+pub use messages::ExecMessage;
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::nondet::ABS_OVERFLOW;
 pub use models::symbolic::LARGE_INPUT;
-pub use models::{KEPT, OUTPUT, Output, STAND_INS};
+pub use models::{ALWAYS_MODELLED, MODELLED_WITHOUT_LIBC, OUTPUT, Output};
 pub use query_budget::{QUERY_BUDGET, budget_at};
 pub use query_costs::{CostlyLine, QueryCost, QueryCosts};
 pub use resolution::LARGE_OBJECT;
-pub use resolved::Resolved;
-pub use said::Said;
-pub use tests_of_paths::ConcreteInput;
+pub use resolution_stats::ResolutionStatistics;
+pub use snapshot::ExecutorSnapshot;
+pub use test_generation::ConcreteInput;

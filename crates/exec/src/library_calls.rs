@@ -1,7 +1,7 @@
 //! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is linked and runs like the
 //! rest; that it is not the program's is worth a word, or forbidden.
 
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use pleach_ir::{FuncId, Range, Ty};
 use pleach_memory::Value;
@@ -9,7 +9,7 @@ use pleach_state::{Detail, ErrorKind, State};
 
 /// When a call into the library is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tell {
+pub enum ExternalCallWarning {
     Never,
     /// once per function
     Once,
@@ -18,8 +18,8 @@ pub enum Tell {
 
 /// What is said of calls into the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Externals {
-    pub tell: Tell,
+pub struct ExternalCallPolicy {
+    pub tell: ExternalCallWarning,
     /// they are errors, but for those that only print
     pub forbidden: bool,
 }
@@ -57,8 +57,8 @@ impl Machine {
         callee: FuncId,
         consts: &[Value],
         args: Range,
-        how: Externals,
-    ) -> Attempt<()> {
+        how: ExternalCallPolicy,
+    ) -> StepResult<()> {
         let program = self.program.clone();
         let name = &program.function(callee).name;
         if FREESTANDING.contains(&name.as_str()) {
@@ -69,11 +69,13 @@ impl Machine {
             let why = format!("`{name}` is called, and calls of external functions are not allowed");
             return Err(Flow::error_with(ErrorKind::User, why, Detail::Misuse("external calls disallowed")));
         }
-        if how.tell == Tell::Never || how.tell == Tell::Once && !self.told_of.insert(callee) {
+        if how.tell == ExternalCallWarning::Never
+            || how.tell == ExternalCallWarning::Once && !self.warned_externals.insert(callee)
+        {
             return Ok(());
         }
         let caller = program.function(st.frame.func);
-        let shown = |a: &pleach_ir::Arg| Machine::shown(st, self.raw(st, consts, a.value));
+        let shown = |a: &pleach_ir::Arg| Machine::display_value(st, self.raw(st, consts, a.value));
         let list: Vec<String> = caller.args[args.as_range()].iter().map(shown).collect();
         let span = caller.spans.get(st.inst as usize).copied().unwrap_or_default();
         let at = match span.is_known() {
@@ -82,7 +84,7 @@ impl Machine {
         };
         let words = format!("calling external: {name}({}){at}", list.join(", "));
         match how.tell {
-            Tell::Once => self.say(crate::said::Said::Once(words)),
+            ExternalCallWarning::Once => self.say(crate::messages::ExecMessage::Once(words)),
             _ => self.warn(words),
         }
         Ok(())

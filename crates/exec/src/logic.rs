@@ -5,7 +5,7 @@ use pleach_expr::{Op, TermId, Terms};
 use pleach_ir::Program;
 use pleach_smt::{Answer, Query};
 use pleach_state::State;
-use pleach_state::seams::{Effort, Logic};
+use pleach_state::seams::{Effort, PathOracle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
@@ -79,7 +79,7 @@ impl Machine {
 pub enum Refuted {
     Holds,
     Fails(Rc<pleach_expr::Model>),
-    /// the solver gave no answer
+    /// the solver returned unknown
     Unknown,
 }
 
@@ -87,14 +87,14 @@ pub enum Refuted {
 impl Machine {
     /// Asks whether the path allows the condition to be false.
     pub fn refute(&mut self, state: &State, condition: TermId) -> Refuted {
-        let plain = self.plain(state, condition);
-        match self.terms.as_const(plain) {
+        let address_free = self.substitute_addresses(state, condition);
+        match self.terms.as_const(address_free) {
             Some(0) => return Refuted::Fails(Rc::new(state.path.model())),
             Some(_) => return Refuted::Holds,
             None => {}
         }
-        let mut all: Vec<TermId> = state.path.relevant(&mut self.terms, plain).constraints.to_vec();
-        let negated = self.terms.not(plain);
+        let mut all: Vec<TermId> = state.path.relevant(&mut self.terms, address_free).constraints.to_vec();
+        let negated = self.terms.not(address_free);
         if let Err(i) = all.binary_search(&negated) {
             all.insert(i, negated);
         }
@@ -107,7 +107,7 @@ impl Machine {
 
     /// Adds a condition to the path; false if it cannot hold there, `None` if the solver gives no answer.
     pub fn constrain(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
-        match self.possible(state, condition) {
+        match self.is_satisfiable(state, condition) {
             Ok(Some(side)) => {
                 self.add(state, side);
                 Some(true)
@@ -118,7 +118,7 @@ impl Machine {
     }
 }
 
-impl Logic for Machine {
+impl PathOracle for Machine {
     fn effort(&self) -> Effort {
         Effort {
             instructions: self.instructions,
@@ -138,15 +138,15 @@ impl Logic for Machine {
     }
 
     fn decided(&mut self, state: &State, condition: TermId) -> Option<bool> {
-        let plain = self.plain(state, condition);
-        if let Some(v) = self.terms.as_const(plain) {
+        let address_free = self.substitute_addresses(state, condition);
+        if let Some(v) = self.terms.as_const(address_free) {
             return Some(v != 0);
         }
-        let relevant = state.path.relevant(&mut self.terms, plain);
-        if relevant.constraints.binary_search(&plain).is_ok() {
+        let relevant = state.path.relevant(&mut self.terms, address_free);
+        if relevant.constraints.binary_search(&address_free).is_ok() {
             return Some(true);
         }
-        match self.terms.try_eval(plain, &relevant.model) {
+        match self.terms.try_eval(address_free, &relevant.model) {
             Some(0) => Some(false),
             _ => None,
         }
@@ -156,24 +156,24 @@ impl Logic for Machine {
         if let Some(d) = self.decided(state, condition) {
             return d;
         }
-        let plain = self.plain(state, condition);
-        let relevant = state.path.relevant(&mut self.terms, plain);
-        let negated = self.terms.not(plain);
+        let address_free = self.substitute_addresses(state, condition);
+        let relevant = state.path.relevant(&mut self.terms, address_free);
+        let negated = self.terms.not(address_free);
         self.refuted(&relevant.constraints, negated)
     }
 
-    fn allows(&mut self, state: &State, condition: TermId) -> bool {
-        let plain = self.plain(state, condition);
-        match self.terms.as_const(plain) {
+    fn is_satisfiable_with(&mut self, state: &State, condition: TermId) -> bool {
+        let address_free = self.substitute_addresses(state, condition);
+        match self.terms.as_const(address_free) {
             Some(v) => v != 0,
             None => {
-                let relevant = state.path.relevant(&mut self.terms, plain);
-                self.answer(&relevant.constraints, &[plain]).is_some_and(|a| a.is_sat())
+                let relevant = state.path.relevant(&mut self.terms, address_free);
+                self.answer(&relevant.constraints, &[address_free]).is_some_and(|a| a.is_sat())
             }
         }
     }
 
-    fn possible(&mut self, condition: TermId) -> bool {
+    fn is_satisfiable(&mut self, condition: TermId) -> bool {
         match self.terms.as_const(condition) {
             Some(v) => v != 0,
             None if self.terms.has(condition, pleach_expr::facts::HAS_BASE) => false,
@@ -193,7 +193,7 @@ impl Logic for Machine {
     }
 
     fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {
-        !self.config.one_placement && self.terms.bases(condition).len() > 1 && self.depends(state, condition, true)
+        !self.config.fixed_layout && self.terms.bases(condition).len() > 1 && self.depends(state, condition, true)
     }
 
     fn core(&mut self, state: &State, given: TermId, goal: TermId) -> Option<Vec<TermId>> {

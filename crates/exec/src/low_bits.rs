@@ -9,7 +9,7 @@ use crate::arith;
 use crate::machine::Machine;
 use pleach_expr::{BaseId, Op, TermId, facts, mask};
 use pleach_ir::BinOp;
-use pleach_memory::{Entry, ObjId, Value};
+use pleach_memory::{ObjId, ObjectEntry, Value};
 use pleach_state::State;
 
 /// So many pointers of a choice are looked at.
@@ -17,7 +17,7 @@ const LEAVES: u32 = 64;
 
 /// `_ op k`, `k` a constant.
 #[derive(Clone, Copy)]
-struct Low {
+struct KnownLowBits {
     op: BinOp,
     k: u64,
     /// the operation changes, or keeps, bits below this only
@@ -26,13 +26,13 @@ struct Low {
     keep: bool,
 }
 
-impl Low {
-    fn new(op: BinOp, width: u16, k: u64) -> Option<Low> {
+impl KnownLowBits {
+    fn new(op: BinOp, width: u16, k: u64) -> Option<KnownLowBits> {
         Some(match op {
-            BinOp::And if k >> (width - 1) & 1 == 1 => Low { op, k, below: !k & mask(width), keep: true },
-            BinOp::And => Low { op, k, below: k, keep: false },
-            BinOp::Or | BinOp::Xor => Low { op, k, below: k, keep: true },
-            BinOp::URem if k.is_power_of_two() => Low { op: BinOp::And, k: k - 1, below: k - 1, keep: false },
+            BinOp::And if k >> (width - 1) & 1 == 1 => KnownLowBits { op, k, below: !k & mask(width), keep: true },
+            BinOp::And => KnownLowBits { op, k, below: k, keep: false },
+            BinOp::Or | BinOp::Xor => KnownLowBits { op, k, below: k, keep: true },
+            BinOp::URem if k.is_power_of_two() => KnownLowBits { op: BinOp::And, k: k - 1, below: k - 1, keep: false },
             _ => return None,
         })
     }
@@ -49,7 +49,7 @@ impl Machine {
             (Value::Int(k), _) if op != BinOp::URem => (b, k),
             _ => return None,
         };
-        let low = Low::new(op, width, k)?;
+        let low = KnownLowBits::new(op, width, k)?;
         match pointer {
             Value::Ptr { obj, off } => {
                 if low.below >= alignment(st, obj) {
@@ -68,7 +68,14 @@ impl Machine {
     }
 
     /// `(pointer + plus) op k`.
-    fn low_bits_of(&mut self, st: &State, low: Low, pointer: TermId, plus: TermId, left: &mut u32) -> Option<TermId> {
+    fn low_bits_of(
+        &mut self,
+        st: &State,
+        low: KnownLowBits,
+        pointer: TermId,
+        plus: TermId,
+        left: &mut u32,
+    ) -> Option<TermId> {
         let n = self.terms.node(pointer);
         let (a, b) = (n.arg_a(), n.arg_b());
         let apply = |m: &mut Machine, x: TermId| {
@@ -108,7 +115,11 @@ impl Machine {
 /// Wherever the object lies, its address is a multiple of this power of two.
 fn alignment(st: &State, obj: ObjId) -> u64 {
     match st.memory.entry(obj) {
-        Some(Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o)) if o.align.is_power_of_two() => o.align,
+        Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o))
+            if o.align.is_power_of_two() =>
+        {
+            o.align
+        }
         _ => 1,
     }
 }

@@ -1,10 +1,10 @@
 //! The machine: the program made ready to run, the term table, the solver, and what a run collects.
 
-use crate::config::{Entry, ExecConfig, SetupError, Uninit};
+use crate::config::{ExecConfig, ProgramEntry, SetupError, Uninit};
 use crate::coverage::Coverage;
 use crate::flow::Step;
+use crate::messages::ExecMessage;
 use crate::models::{self, ModelFn};
-use crate::said::Said;
 use pleach_expr::Terms;
 use pleach_ir::{BlockId, Const, FuncId, Init, Program, Symbol};
 use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
@@ -30,7 +30,7 @@ pub(crate) struct Code {
     /// functions that come with the C library; only where calls of them are told
     pub library: BTreeSet<FuncId>,
     /// something is to be done after a branch: it is recorded or followed, or loops are bounded
-    pub watched: bool,
+    pub has_branch_hooks: bool,
 }
 
 pub struct Machine {
@@ -43,15 +43,15 @@ pub struct Machine {
     /// time in the solver chain, and queries handed to it
     pub solver_time: Duration,
     pub queries: u64,
-    pub resolved: crate::resolved::Resolved,
-    pub(crate) homes: crate::segments::Homes,
-    pub(crate) contexts: crate::contexts::Contexts,
+    pub resolved: crate::resolution_stats::ResolutionStatistics,
+    pub(crate) homes: crate::segments::SegmentLayout,
+    pub(crate) contexts: crate::allocation_contexts::Contexts,
     /// which objects belong together, found for static segments when the first objects are joined
     pub(crate) partition: std::cell::OnceCell<pleach_ir::pointsto::Partition>,
-    pub(crate) placements: crate::placement::Placements,
-    pub(crate) beside: crate::beside::Beside,
-    pub(crate) numbers: crate::numbers::Numbers,
-    pub(crate) few: crate::few::Few,
+    pub(crate) placements: crate::address_dependence::AddressDependence,
+    pub(crate) beside: crate::dropped_alternatives::DroppedAlternatives,
+    pub(crate) numbers: crate::address_substitution::AddressSubstitution,
+    pub(crate) few: crate::small_value_set::SmallValueSets,
     pub(crate) query_budget: crate::query_budget::QueryBudget,
     /// where the program is when queries go to a back end, and what they take
     pub query_costs: crate::query_costs::QueryCosts,
@@ -59,22 +59,22 @@ pub struct Machine {
     pub disagreements: Vec<String>,
     /// LLVM instructions executed on all paths
     pub instructions: u64,
-    said: Vec<Said>,
-    warned: BTreeSet<String>,
+    messages: Vec<ExecMessage>,
+    warned_once: BTreeSet<String>,
     /// functions of the library whose call was told
-    pub(crate) told_of: BTreeSet<FuncId>,
-    pub(crate) spent: crate::branches::Spent,
+    pub(crate) warned_externals: BTreeSet<FuncId>,
+    pub(crate) spent: crate::branches::ForkQuotaUse,
     /// blocks whose first entries are kept in `arrivals`
-    pub watched: BTreeSet<(FuncId, BlockId)>,
-    pub arrivals: Vec<Arrival>,
+    pub targets: BTreeSet<(FuncId, BlockId)>,
+    pub arrivals: Vec<TargetHit>,
     /// what was taken for given so far
     pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
-    pub natively: Option<Box<dyn crate::external::NativeCalls>>,
+    pub native_calls: Option<Box<dyn crate::external::NativeCalls>>,
 }
 
 /// A state that was among the first to enter a block, as it was then.
-pub struct Arrival {
+pub struct TargetHit {
     pub func: FuncId,
     pub block: BlockId,
     pub state: State,
@@ -107,8 +107,17 @@ impl Machine {
             Some(_) => program.from_library.iter().copied().collect(),
             None => BTreeSet::new(),
         };
-        let watched = config.branches.are_kept() || !loops.is_empty();
-        let code = Rc::new(Code { program: program.clone(), consts, models, joins, loops, aliases, library, watched });
+        let has_branch_hooks = config.branches.are_kept() || !loops.is_empty();
+        let code = Rc::new(Code {
+            program: program.clone(),
+            consts,
+            models,
+            joins,
+            loops,
+            aliases,
+            library,
+            has_branch_hooks,
+        });
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -130,12 +139,12 @@ impl Machine {
             query_costs: Default::default(),
             disagreements: Vec::new(),
             instructions: 0,
-            said: Vec::new(),
-            warned: BTreeSet::new(),
-            natively: None,
-            told_of: BTreeSet::new(),
+            messages: Vec::new(),
+            warned_once: BTreeSet::new(),
+            native_calls: None,
+            warned_externals: BTreeSet::new(),
             spent: Default::default(),
-            watched: BTreeSet::new(),
+            targets: BTreeSet::new(),
             arrivals: Vec::new(),
             assumptions: BTreeSet::new(),
         })
@@ -157,24 +166,24 @@ impl Machine {
 
     /// Says something once per run.
     pub(crate) fn warn_once(&mut self, message: String) {
-        if self.warned.insert(message.clone()) {
-            self.said.push(Said::Once(message));
+        if self.warned_once.insert(message.clone()) {
+            self.messages.push(ExecMessage::Once(message));
         }
     }
     pub(crate) fn warn(&mut self, message: String) {
-        self.said.push(Said::Warning(message));
+        self.messages.push(ExecMessage::Warning(message));
     }
-    pub(crate) fn say(&mut self, said: Said) {
-        self.said.push(said);
+    pub(crate) fn say(&mut self, messages: ExecMessage) {
+        self.messages.push(messages);
     }
 
     /// What was said since the last call.
-    pub fn said(&mut self) -> Vec<Said> {
-        std::mem::take(&mut self.said)
+    pub fn messages(&mut self) -> Vec<ExecMessage> {
+        std::mem::take(&mut self.messages)
     }
 
     /// A value for people: a number, or that it is none.
-    pub fn shown(state: &State, value: Value) -> String {
+    pub fn display_value(state: &State, value: Value) -> String {
         match value {
             Value::Int(n) => n.to_string(),
             Value::Ptr { obj, off } => state.memory.address(obj).wrapping_add(off as u64).to_string(),
@@ -258,9 +267,9 @@ impl Machine {
 
     fn entry(&self) -> Result<FuncId, SetupError> {
         let name = match &self.config.entry {
-            Entry::Main { .. } => &self.config.main,
-            Entry::Function(f) => f,
-            Entry::Fuzz { .. } => "LLVMFuzzerTestOneInput",
+            ProgramEntry::Main { .. } => &self.config.main,
+            ProgramEntry::Function(f) => f,
+            ProgramEntry::Fuzz { .. } => "LLVMFuzzerTestOneInput",
         };
         let Some(id) = self.program.function_named(name) else {
             let mut candidates: Vec<String> =
@@ -275,7 +284,7 @@ impl Machine {
         // With the C library linked, what comes before `main` is code, too.
         let start = self.program.function_named("__pleach_start").filter(|_| self.program.library);
         Ok(match (&self.config.entry, start) {
-            (Entry::Main { .. }, Some(start)) => start,
+            (ProgramEntry::Main { .. }, Some(start)) => start,
             _ => id,
         })
     }
@@ -287,12 +296,12 @@ impl Machine {
         let slots = self.program.function(entry).slots.len();
         let first = State::new(memory, entry, slots);
         let mut states = match self.config.entry.clone() {
-            Entry::Main { args } => {
+            ProgramEntry::Main { args } => {
                 let mut st = first;
                 self.main_arguments(&mut st, &args)?;
                 vec![st]
             }
-            Entry::Function(_) => {
+            ProgramEntry::Function(_) => {
                 let program = self.program.clone();
                 let choices = self.parameter_choices(&program.function(entry).params)?;
                 let one = |choice: &Vec<_>| {
@@ -302,7 +311,7 @@ impl Machine {
                 };
                 choices.iter().map(one).collect::<Result<_, SetupError>>()?
             }
-            Entry::Fuzz { max_size } => {
+            ProgramEntry::Fuzz { max_size } => {
                 self.assume_of_run(Assumption::FuzzSize(max_size));
                 (0..=max_size)
                     .map(|n| {

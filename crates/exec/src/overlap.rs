@@ -2,10 +2,10 @@
 //!
 //! A copy of a range onto itself is let through: the compiler writes `*p = *q` so, and there it is allowed.
 
-use crate::access::Place;
-use crate::choice::Located;
-use crate::flow::Attempt;
+use crate::access::ResolvedLocation;
+use crate::flow::StepResult;
 use crate::machine::Machine;
+use crate::multi_target_access::ResolvedAccess;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
 use pleach_state::{ErrorKind, State};
@@ -33,9 +33,15 @@ impl Machine {
     }
 
     /// The ranges of `n` bytes at these places do not overlap.
-    pub(crate) fn require_disjoint(&mut self, st: &mut State, to: &Located, from: &Located, n: u64) -> Attempt<()> {
+    pub(crate) fn require_disjoint(
+        &mut self,
+        st: &mut State,
+        to: &ResolvedAccess,
+        from: &ResolvedAccess,
+        n: u64,
+    ) -> StepResult<()> {
         let (to, from) = match (to, from) {
-            (Located::One(to), Located::One(from)) => (self.offset_in(*to), self.offset_in(*from)),
+            (ResolvedAccess::One(to), ResolvedAccess::One(from)) => (self.offset_in(*to), self.offset_in(*from)),
             (to, from) => return self.require_apart(st, to, from, n),
         };
         if to.0 != from.0 {
@@ -46,13 +52,13 @@ impl Machine {
     }
 
     /// The offsets lie in one object.
-    pub(crate) fn require_far(&mut self, st: &mut State, to: TermId, from: TermId, n: TermId) -> Attempt<()> {
+    pub(crate) fn require_far(&mut self, st: &mut State, to: TermId, from: TermId, n: TermId) -> StepResult<()> {
         let ok = disjoint(&mut self.terms, to, from, n);
         self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())
     }
 
     /// Through pointers with several targets: wherever both are in one object.
-    fn require_apart(&mut self, st: &mut State, to: &Located, from: &Located, n: u64) -> Attempt<()> {
+    fn require_apart(&mut self, st: &mut State, to: &ResolvedAccess, from: &ResolvedAccess, n: u64) -> StepResult<()> {
         let n = self.terms.constant(self.pointer_bits(), n);
         for (to_guard, to_obj, to_off) in self.goals(to) {
             for (from_guard, from_obj, from_off) in self.goals(from) {
@@ -67,23 +73,23 @@ impl Machine {
         Ok(())
     }
 
-    fn goals(&mut self, located: &Located) -> Vec<(TermId, ObjId, TermId)> {
+    fn goals(&mut self, located: &ResolvedAccess) -> Vec<(TermId, ObjId, TermId)> {
         match located {
-            Located::One(place) => {
+            ResolvedAccess::One(place) => {
                 let (obj, off) = self.offset_in(*place);
                 vec![(Terms::TRUE, obj, off)]
             }
-            Located::Among { targets, .. } => targets.to_vec(),
+            ResolvedAccess::MayPointTo { targets, .. } => targets.to_vec(),
         }
     }
 
     /// The object, and the offset in it as a term.
-    fn offset_in(&mut self, place: Place) -> (ObjId, TermId) {
+    fn offset_in(&mut self, place: ResolvedLocation) -> (ObjId, TermId) {
         let w = self.pointer_bits();
         match place {
-            Place::At { obj, off } => (obj, self.terms.constant(w, off)),
-            Place::Symbolic { obj, off } => (obj, off),
-            Place::Piece { obj, piece, off } => {
+            ResolvedLocation::At { obj, off } => (obj, self.terms.constant(w, off)),
+            ResolvedLocation::Symbolic { obj, off } => (obj, off),
+            ResolvedLocation::Piece { obj, piece, off } => {
                 let start = self.terms.constant(w, piece.start);
                 (obj, self.terms.add(off, start))
             }

@@ -9,7 +9,7 @@
 use crate::flow::{Child, Flow, Step};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
-use pleach_smt::Why;
+use pleach_smt::UnknownReason;
 use pleach_state::State;
 
 /// Of the first attempt, unless another is asked for: about 40 ms of search.
@@ -93,12 +93,12 @@ impl Machine {
 
     /// The side whose query ran out of its budget, as a child that waits; none where paths are walked back over: a fork with a side that
     /// turns out to be infeasible is not described there.
-    pub(crate) fn pending_side(&mut self, condition: TermId, why: &Why) -> Option<Child> {
-        if *why != Why::Steps || self.config.record || self.query_budget.whole {
+    pub(crate) fn pending_side(&mut self, condition: TermId, why: &UnknownReason) -> Option<Child> {
+        if *why != UnknownReason::Steps || self.config.record || self.query_budget.whole {
             return None;
         }
         let mut state = *self.query_budget.exhausted.take()?;
-        state.forget_covered();
+        state.clear_new_coverage();
         state.defer();
         state.pending = Some(condition);
         Some(Child { state, condition, end: None })
@@ -107,9 +107,9 @@ impl Machine {
     /// Decides whether the side that this state stands for is feasible; `None`: it is, and the state goes on.
     pub(crate) fn settle_pending(&mut self, st: &mut State) -> Option<Step> {
         let condition = st.pending?;
-        match self.possible(st, condition) {
+        match self.is_satisfiable(st, condition) {
             Ok(Some(side)) => {
-                if side.plain != Terms::TRUE {
+                if side.address_free != Terms::TRUE {
                     self.add(st, side);
                 }
                 st.pending = None;

@@ -2,25 +2,25 @@
 //!
 //! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
 
-use crate::access::{NULL_PAGE, Place, Purpose, null};
-use crate::feasible::Side;
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation, null};
+use crate::feasibility::FeasibleSide;
+use crate::flow::{Flow, StepResult};
 use crate::input_pointers::{InputPointer, MIDDLE};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
 use pleach_memory::{ObjId, Object, ObjectKind, Value};
-use pleach_smt::Why;
+use pleach_smt::UnknownReason;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// One way a pointer can go: under a side of the path, an error, or a place in an object.
-pub(crate) type Target = (Side, Option<End>, Option<(ObjId, TermId)>);
+pub(crate) type ResolutionSide = (FeasibleSide, Option<End>, Option<(ObjId, TermId)>);
 
 /// What the candidates of a pointer come to for one access.
 #[derive(Default)]
-pub(crate) struct Sorted {
+pub(crate) struct ClassifiedTargets {
     /// within an object: when, which, where in it
     pub good: Vec<(TermId, ObjId, TermId)>,
     /// when there is an error of this kind, and its message
@@ -31,7 +31,13 @@ pub(crate) struct Sorted {
 pub const LARGE_OBJECT: &str = "an object of 4 GiB or more";
 
 impl Machine {
-    pub(crate) fn symbolic_place(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+    pub(crate) fn symbolic_place(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         if let Some(&(obj, off)) = st.decided.get(&t) {
             return self.place_in(st, obj, off, n, purpose);
         }
@@ -76,7 +82,7 @@ impl Machine {
         let made = match node.op {
             Op::Ite => {
                 self.pin_bases(st, a);
-                let condition = self.plain(st, a);
+                let condition = self.substitute_addresses(st, a);
                 let (x, y) = (self.with_addresses(st, b, memo), self.with_addresses(st, node.arg_c(), memo));
                 self.terms.ite(condition, x, y)
             }
@@ -97,8 +103,8 @@ impl Machine {
         obj: ObjId,
         off: TermId,
         n: u64,
-        purpose: Purpose,
-    ) -> Attempt<Place> {
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         if let Value::Int(k) = Value::from_term(&self.terms, off) {
             let k = pleach_expr::sign_extend(k, self.terms.width(off));
             return self.place(st, Value::ptr(obj, k), n, purpose);
@@ -110,18 +116,18 @@ impl Machine {
             format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
         })?;
         self.pin_bases(st, off);
-        let plain = self.plain(st, off);
-        let (plain, off) = self.among_few(st, plain).map_or((plain, off), |few| (few, few));
-        Ok(match self.terms.as_const(plain) {
-            Some(k) => Place::At { obj, off: k },
+        let address_free = self.substitute_addresses(st, off);
+        let (address_free, off) = self.small_value_set(st, address_free).map_or((address_free, off), |few| (few, few));
+        Ok(match self.terms.as_const(address_free) {
+            Some(k) => ResolvedLocation::At { obj, off: k },
             // INCOMPLETE: an index of 32 bits would wrap around.
             None if size > u64::from(u32::MAX) => {
                 let what = format!("a {} at a symbolic place of {LARGE_OBJECT} ({size} bytes)", purpose.verb());
                 return Err(Flow::cut(Cut::Unsupported(what)));
             }
-            None => match self.piece(st, obj, plain, n)? {
+            None => match self.piece(st, obj, address_free, n)? {
                 Some(place) => place,
-                None => Place::Symbolic { obj, off },
+                None => ResolvedLocation::Symbolic { obj, off },
             },
         })
     }
@@ -141,9 +147,9 @@ impl Machine {
         st: &mut State,
         found: &[Candidate],
         n: u64,
-        purpose: Purpose,
-    ) -> Option<Sorted> {
-        let mut sorted = Sorted::default();
+        purpose: AccessKind,
+    ) -> Option<ClassifiedTargets> {
+        let mut sorted = ClassifiedTargets::default();
         for c in found {
             let (guard, flow) = match c.obj {
                 None => {
@@ -151,7 +157,7 @@ impl Machine {
                     let is_null = self.terms.ult(c.offset, null_page);
                     let not_null = self.terms.not(is_null);
                     let elsewhere = self.terms.and(c.guard, not_null);
-                    if elsewhere != Terms::FALSE && !matches!(self.possible(st, elsewhere), Ok(None)) {
+                    if elsewhere != Terms::FALSE && !matches!(self.is_satisfiable(st, elsewhere), Ok(None)) {
                         return None;
                     }
                     (c.guard, null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose))
@@ -185,11 +191,11 @@ impl Machine {
         &mut self,
         st: &mut State,
         bad: BTreeMap<ErrorKind, (TermId, String)>,
-    ) -> (Vec<Target>, Option<Why>) {
-        let mut sides: Vec<Target> = Vec::new();
-        let mut lost: Option<Why> = None;
+    ) -> (Vec<ResolutionSide>, Option<UnknownReason>) {
+        let mut sides: Vec<ResolutionSide> = Vec::new();
+        let mut lost: Option<UnknownReason> = None;
         for (kind, (guard, message)) in bad {
-            match self.possible(st, guard) {
+            match self.is_satisfiable(st, guard) {
                 Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
                 Ok(None) => {}
                 Err(why) => lost = Some(why),
@@ -199,11 +205,16 @@ impl Machine {
     }
 
     /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
-    pub(crate) fn fork_targets(&mut self, st: &mut State, t: TermId, Sorted { good, bad }: Sorted) -> Attempt<Place> {
+    pub(crate) fn fork_targets(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        ClassifiedTargets { good, bad }: ClassifiedTargets,
+    ) -> StepResult<ResolvedLocation> {
         let before = self.queries;
         let (mut sides, mut lost) = self.failing_sides(st, bad);
         for (guard, obj, offset) in good {
-            match self.possible(st, guard) {
+            match self.is_satisfiable(st, guard) {
                 Ok(Some(side)) => sides.push((side, None, Some((obj, offset)))),
                 Ok(None) => {}
                 Err(why) => lost = Some(why),
@@ -217,9 +228,9 @@ impl Machine {
         &mut self,
         st: &mut State,
         t: TermId,
-        sides: Vec<Target>,
-        lost: Option<Why>,
-    ) -> Attempt<Place> {
+        sides: Vec<ResolutionSide>,
+        lost: Option<UnknownReason>,
+    ) -> StepResult<ResolvedLocation> {
         if let Some(why) = &lost
             && sides.is_empty()
         {
@@ -229,7 +240,7 @@ impl Machine {
         self.resolved.multiple += u64::from(targets.iter().flatten().count() > 1);
         let before = lost.as_ref().map(|_| {
             let mut copy = st.clone();
-            copy.forget_covered();
+            copy.clear_new_coverage();
             copy
         });
         let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
@@ -248,7 +259,13 @@ impl Machine {
     }
 
     /// A pointer that is not a choice between bases: the solver gives addresses, one object after the other.
-    fn place_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Place> {
+    fn place_by_solver(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         let before = self.queries;
         let scanned = self.scan(st, t, n, purpose);
         self.resolved.queries += self.queries - before;
@@ -262,11 +279,11 @@ impl Machine {
         &mut self,
         st: &mut State,
         t: TermId,
-        sides: Vec<Target>,
-        lost: Option<Why>,
+        sides: Vec<ResolutionSide>,
+        lost: Option<UnknownReason>,
         n: u64,
-        purpose: Purpose,
-    ) -> Attempt<Place> {
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedLocation> {
         if let [(_, None, Some((obj, off)))] = sides[..]
             && lost.is_none()
         {
@@ -283,17 +300,17 @@ impl Machine {
         st: &mut State,
         t: TermId,
         n: u64,
-        purpose: Purpose,
-    ) -> Attempt<(Vec<Target>, Option<Why>)> {
-        const MOST: usize = 256;
-        let plain = self.plain(st, t);
+        purpose: AccessKind,
+    ) -> StepResult<(Vec<ResolutionSide>, Option<UnknownReason>)> {
+        const MAX_TARGETS: usize = 256;
+        let address_free = self.substitute_addresses(st, t);
         let w = self.pointer_bits();
         let given = self.input_pointer(st, t);
         let mut rest = Terms::TRUE;
-        let mut sides: Vec<Target> = Vec::new();
+        let mut sides: Vec<ResolutionSide> = Vec::new();
         let mut lost = None;
         loop {
-            let side = match self.possible(st, rest) {
+            let side = match self.is_satisfiable(st, rest) {
                 Ok(Some(s)) => s,
                 Ok(None) => break,
                 Err(why) => {
@@ -301,8 +318,8 @@ impl Machine {
                     break;
                 }
             };
-            let model = self.model_for(st, &side, plain);
-            let Some(addr) = self.terms.try_eval(plain, &model) else {
+            let model = self.model_for(st, &side, address_free);
+            let Some(addr) = self.terms.try_eval(address_free, &model) else {
                 return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
             };
             let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size)));
@@ -314,22 +331,22 @@ impl Machine {
                     let k = self.terms.constant(w, NULL_PAGE);
                     (ErrorKind::Null, self.terms.ult(t, k))
                 } else if st.memory.freed().any(|o| holds(o, addr, n)) {
-                    (ErrorKind::UseAfterFree, self.in_freed(st, plain, n))
+                    (ErrorKind::UseAfterFree, self.in_freed(st, address_free, n))
                 } else {
-                    (purpose.oob(), self.outside_everything(st, plain, n))
+                    (purpose.oob(), self.outside_everything(st, address_free, n))
                 };
                 let here = self.terms.and(rest, range);
                 let freed = if kind == ErrorKind::UseAfterFree { ", where an object was freed" } else { "" };
                 let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}{freed}", purpose.verb());
-                match self.possible(st, here) {
+                match self.is_satisfiable(st, here) {
                     Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
                     // The example says otherwise; asking again would give it again.
-                    Ok(None) => lost = Some(Why::Unsupported(format!("a pointer with the value {addr:#x}"))),
+                    Ok(None) => lost = Some(UnknownReason::Unsupported(format!("a pointer with the value {addr:#x}"))),
                     Err(why) => lost = Some(why),
                 }
                 let not = self.terms.not(range);
                 rest = self.terms.and(rest, not);
-                if sides.len() > MOST || lost.is_some() {
+                if sides.len() > MAX_TARGETS || lost.is_some() {
                     break;
                 }
                 continue;
@@ -349,14 +366,14 @@ impl Machine {
             if whole != Terms::TRUE {
                 let middle = self.terms.not(whole);
                 let middle = self.terms.and(here, middle);
-                match self.possible(st, middle) {
+                match self.is_satisfiable(st, middle) {
                     Ok(Some(side)) => sides.push((side, Some(End::Cut(Cut::Concretized(MIDDLE.into()))), None)),
                     Ok(None) => {}
                     Err(why) => lost = Some(why),
                 }
             }
             let followed = self.terms.and(here, whole);
-            match self.possible(st, followed) {
+            match self.is_satisfiable(st, followed) {
                 Ok(Some(side)) => {
                     // Writing to a constant and the like is an error of that object.
                     match self.live_size(st, obj, purpose) {
@@ -370,8 +387,8 @@ impl Machine {
             }
             let not = self.terms.not(here);
             rest = self.terms.and(rest, not);
-            if sides.len() > MOST {
-                lost = Some(Why::Unsupported(format!("a pointer with more than {MOST} targets")));
+            if sides.len() > MAX_TARGETS {
+                lost = Some(UnknownReason::Unsupported(format!("a pointer with more than {MAX_TARGETS} targets")));
                 break;
             }
         }
@@ -379,7 +396,7 @@ impl Machine {
     }
 
     /// Decides which object (and offset) a pointer to be freed means without touching it: one child per possibility.
-    pub(crate) fn decide_pointer(&mut self, st: &mut State, t: TermId) -> Attempt<()> {
+    pub(crate) fn decide_pointer(&mut self, st: &mut State, t: TermId) -> StepResult<()> {
         let Some(found) = candidates(&mut self.terms, t) else { return Ok(()) };
         let mut sides = Vec::new();
         let mut lost = None;
@@ -395,10 +412,10 @@ impl Machine {
             let other = self.terms.not(null);
             let (guard, rest) = (self.terms.and(c.guard, null), self.terms.and(c.guard, other));
             ways.push(Candidate { obj: None, guard, offset: zero });
-            if let Ok(Some(side)) = self.possible(st, rest) {
+            if let Ok(Some(side)) = self.is_satisfiable(st, rest) {
                 let model = self.model_for(st, &side, c.offset);
-                let plain = self.plain(st, c.offset);
-                let Some(n) = self.terms.try_eval(plain, &model) else {
+                let address_free = self.substitute_addresses(st, c.offset);
+                let Some(n) = self.terms.try_eval(address_free, &model) else {
                     return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
                 };
                 let value = self.terms.constant(self.pointer_bits(), n);
@@ -406,7 +423,7 @@ impl Machine {
             }
         }
         for c in ways {
-            match self.possible(st, c.guard) {
+            match self.is_satisfiable(st, c.guard) {
                 Ok(Some(side)) => sides.push((side, c.obj.map(|o| (o, c.offset)), c.offset)),
                 Ok(None) => {}
                 Err(why) => lost = Some(why),
@@ -439,35 +456,35 @@ impl Machine {
     }
 
     /// A model that also speaks about the unknowns of `t`.
-    pub(crate) fn model_for(&mut self, st: &State, side: &Side, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
-        if side.plain == Terms::TRUE {
+    pub(crate) fn model_for(&mut self, st: &State, side: &FeasibleSide, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
+        if side.address_free == Terms::TRUE {
             return st.path.relevant(&mut self.terms, t).model;
         }
         side.model.clone()
     }
 
     /// The address lies in no object, live or freed (for an access of `n` bytes).
-    fn outside_everything(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
+    fn outside_everything(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
         let live = st.memory.live().map(|(_, o)| o).filter(|o| o.kind != ObjectKind::Function);
         let ranges: Vec<(u64, u64)> = live.chain(st.memory.freed()).map(|o| (o.addr, o.size)).collect();
-        let inside = self.in_ranges(plain, n, &ranges);
+        let inside = self.in_ranges(address_free, n, &ranges);
         let outside = self.terms.not(inside);
         let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
-        let above = self.terms.ule(null_page, plain);
+        let above = self.terms.ule(null_page, address_free);
         self.terms.and(above, outside)
     }
 
     /// The address lies in an object that was freed.
-    fn in_freed(&mut self, st: &State, plain: TermId, n: u64) -> TermId {
+    fn in_freed(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
         let ranges: Vec<(u64, u64)> = st.memory.freed().map(|o| (o.addr, o.size)).collect();
-        self.in_ranges(plain, n, &ranges)
+        self.in_ranges(address_free, n, &ranges)
     }
 
-    fn in_ranges(&mut self, plain: TermId, n: u64, ranges: &[(u64, u64)]) -> TermId {
+    fn in_ranges(&mut self, address_free: TermId, n: u64, ranges: &[(u64, u64)]) -> TermId {
         let mut any = Terms::FALSE;
         for &(addr, size) in ranges.iter().filter(|r| r.1 >= n) {
             let b = self.terms.constant(self.pointer_bits(), addr);
-            let off = self.terms.sub(plain, b);
+            let off = self.terms.sub(address_free, b);
             let inside = self.within(size, off, n);
             any = self.terms.or(any, inside);
         }

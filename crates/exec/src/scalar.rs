@@ -2,7 +2,7 @@
 
 use crate::arith::{bin_term, overflow_term, signed_min};
 use crate::float::float_scalar;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{BinOp, Function, Inst, ScalarFn, Ty};
@@ -11,7 +11,7 @@ use pleach_state::{Cut, State};
 use smallvec::{SmallVec, smallvec};
 
 impl Machine {
-    pub(crate) fn scalar(&mut self, f: &Function, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+    pub(crate) fn scalar(&mut self, f: &Function, consts: &[Value], st: &mut State, inst: &Inst) -> StepResult<()> {
         let &Inst::Scalar { op, ty, dsts, args } = inst else { unreachable!("dispatched by family") };
         let mut a: SmallVec<[TermId; 3]> = SmallVec::new();
         for x in &f.args[args.as_range()] {

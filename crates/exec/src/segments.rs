@@ -8,32 +8,32 @@
 //! points-to classes of the targets when the first pointer with several targets is met, not when they are allocated: until then
 //! accesses are as cheap as without, and the analysis is not made.
 
-use crate::access::{NULL_PAGE, Place, Purpose};
-use crate::choice::{Goal, Located};
+use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation};
 use crate::config::Resolution;
-use crate::feasible::Decision;
-use crate::flow::{Attempt, Flow, Step};
+use crate::feasibility::Feasibility;
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
-use crate::resolution::Target;
+use crate::multi_target_access::{ResolvedAccess, TargetAccess};
+use crate::resolution::ResolutionSide;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
 use pleach_memory::segments::Pins;
 use pleach_memory::space::{first_segment, last_address};
-use pleach_memory::{Arrangement, ObjId, Object, ObjectKind, Value};
+use pleach_memory::{ObjId, Object, ObjectKind, SegmentArrangement, Value};
 use pleach_state::{ForkKind, State};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// What decides the address of a segment: the function and instruction, and how its members lie.
-type Home = (u32, u32, Arrangement);
+type SegmentKey = (u32, u32, SegmentArrangement);
 
 /// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal questions are equal.
 /// *Invariant*: segments that can be on one path do not overlap, so a segment that took in others has another home than one of the same
 /// objects that did not.
 #[derive(Default)]
-pub(crate) struct Homes {
-    known: FxHashMap<Home, u64>,
+pub(crate) struct SegmentLayout {
+    known: FxHashMap<SegmentKey, u64>,
     next: u64,
 }
 
@@ -42,7 +42,7 @@ const RED_ZONE: u64 = 64;
 
 impl Machine {
     /// The segment that all targets are in.
-    pub(crate) fn common_segment(&self, st: &State, targets: &[Goal]) -> Option<ObjId> {
+    pub(crate) fn common_segment(&self, st: &State, targets: &[TargetAccess]) -> Option<ObjId> {
         let first = st.memory.segment_of(targets.first()?.1)?.0;
         targets.iter().all(|t| st.memory.segment_of(t.1).is_some_and(|s| s.0 == first)).then_some(first)
     }
@@ -59,7 +59,7 @@ impl Machine {
         if let Some(segment) = homes.and_then(|h| only(h.into_iter())) {
             return Some(segment);
         }
-        let mut all = self.class_mates(st, &targets);
+        let mut all = self.points_to_class(st, &targets);
         all.extend(&targets);
         all.sort_unstable();
         all.dedup();
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// Objects that the points-to analysis does not tell apart from these, as far as they can be moved.
-    fn class_mates(&self, st: &State, objects: &[ObjId]) -> Vec<ObjId> {
+    fn points_to_class(&self, st: &State, objects: &[ObjId]) -> Vec<ObjId> {
         if self.config.resolution != Resolution::SegmentsStatic {
             return Vec::new();
         }
@@ -102,7 +102,7 @@ impl Machine {
     }
 
     /// The offset in their segment of a pointer to one of the targets.
-    pub(crate) fn segment_offset(&mut self, st: &State, ptr: TermId, targets: &[Goal]) -> TermId {
+    pub(crate) fn segment_offset(&mut self, st: &State, ptr: TermId, targets: &[TargetAccess]) -> TermId {
         let w = self.pointer_bits();
         let off = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
             let obj = obj.filter(|o| targets.iter().any(|t| t.1 == *o))?;
@@ -114,17 +114,23 @@ impl Machine {
     }
 
     /// A pointer that is not a choice between bases.
-    pub(crate) fn locate_by_solver(&mut self, st: &mut State, t: TermId, n: u64, purpose: Purpose) -> Attempt<Located> {
+    pub(crate) fn locate_by_solver(
+        &mut self,
+        st: &mut State,
+        t: TermId,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<ResolvedAccess> {
         if !self.config.resolution.joins() {
-            return self.symbolic_place(st, t, n, purpose).map(Located::One);
+            return self.symbolic_place(st, t, n, purpose).map(ResolvedAccess::One);
         }
         if let Some(segment) = self.mentioned_segment(st, t) {
             let within = self.within_segment(st, t, segment, n, purpose);
             let before = self.queries;
             let decision = self.decide(st, within);
             self.resolved.queries += self.queries - before;
-            if matches!(decision, Decision::True) {
-                return Ok(Located::One(self.place_in_segment(st, t, segment)));
+            if matches!(decision, Feasibility::True) {
+                return Ok(ResolvedAccess::One(self.place_in_segment(st, t, segment)));
             }
         }
         let before = self.queries;
@@ -136,16 +142,18 @@ impl Machine {
         };
         self.resolved.queries += self.queries - before;
         let (sides, lost) = scanned?;
-        let Some(segment) = joined else { return self.place_of(st, t, sides, lost, n, purpose).map(Located::One) };
+        let Some(segment) = joined else {
+            return self.place_of(st, t, sides, lost, n, purpose).map(ResolvedAccess::One);
+        };
         self.resolved.multiple += 1;
         // What was found out before the objects moved holds after it: it is a condition on inputs.
         let (good, mut sides): (Vec<_>, Vec<_>) = sides.into_iter().partition(|s| s.1.is_none());
         if sides.is_empty() {
-            return Ok(Located::One(self.place_in_segment(st, t, segment)));
+            return Ok(ResolvedAccess::One(self.place_in_segment(st, t, segment)));
         }
-        let within = good.iter().fold(Terms::FALSE, |all, g| self.terms.or(all, g.0.plain));
+        let within = good.iter().fold(Terms::FALSE, |all, g| self.terms.or(all, g.0.address_free));
         let mut lost = None;
-        match self.possible(st, within) {
+        match self.is_satisfiable(st, within) {
             Ok(Some(side)) => sides.push((side, None, None)),
             Ok(None) => {}
             Err(why) => lost = Some(why),
@@ -155,7 +163,7 @@ impl Machine {
                 children.iter_mut().for_each(|c| c.state.fork = ForkKind::Other);
                 Err(Flow::Stop(Step::Fork(children)))
             }
-            other => other.map(Located::One),
+            other => other.map(ResolvedAccess::One),
         }
     }
 
@@ -167,8 +175,8 @@ impl Machine {
         st: &mut State,
         t: TermId,
         n: u64,
-        purpose: Purpose,
-        sides: &[Target],
+        purpose: AccessKind,
+        sides: &[ResolutionSide],
         pins: Pins,
     ) -> Option<ObjId> {
         let objects: Vec<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
@@ -176,20 +184,20 @@ impl Machine {
         if objects.len() < 2 {
             return None;
         }
-        let figures = self.resolved;
+        let statistics = self.resolved;
         let mut moved = st.clone();
         moved.memory.set_pins(pins);
         let segment = self.join(&mut moved, &objects)?;
         let inside = self.within_segment(&mut moved, t, segment, n, purpose);
-        let good = sides.iter().filter(|s| s.1.is_none()).map(|s| s.0.plain);
+        let good = sides.iter().filter(|s| s.1.is_none()).map(|s| s.0.address_free);
         let found = good.fold(Terms::FALSE, |all, g| self.terms.or(all, g));
         let outside = self.terms.not(inside);
         let lost = self.terms.and(found, outside);
-        if matches!(self.without_budget(|m| m.possible(&mut moved, lost)), Ok(None)) {
+        if matches!(self.without_budget(|m| m.is_satisfiable(&mut moved, lost)), Ok(None)) {
             *st = moved;
             return Some(segment);
         }
-        self.resolved = figures;
+        self.resolved = statistics;
         None
     }
 
@@ -205,26 +213,26 @@ impl Machine {
     }
 
     /// The access stays within one of a segment's objects.
-    fn within_segment(&mut self, st: &mut State, t: TermId, segment: ObjId, n: u64, purpose: Purpose) -> TermId {
-        let plain = self.plain(st, t);
+    fn within_segment(&mut self, st: &mut State, t: TermId, segment: ObjId, n: u64, purpose: AccessKind) -> TermId {
+        let address_free = self.substitute_addresses(st, t);
         let mut within = Terms::FALSE;
         for (obj, _) in st.memory.members(segment).to_vec() {
             let Ok(size) = self.live_size(st, obj, purpose) else { continue };
             let base = self.terms.constant(self.pointer_bits(), st.memory.address(obj));
-            let off = self.terms.sub(plain, base);
+            let off = self.terms.sub(address_free, base);
             let here = self.within(size, off, n);
             within = self.terms.or(within, here);
         }
         within
     }
 
-    fn place_in_segment(&mut self, st: &State, t: TermId, segment: ObjId) -> Place {
-        let plain = self.plain(st, t);
+    fn place_in_segment(&mut self, st: &State, t: TermId, segment: ObjId) -> ResolvedLocation {
+        let address_free = self.substitute_addresses(st, t);
         let base = self.terms.constant(self.pointer_bits(), st.memory.address(segment));
-        let off = self.terms.sub(plain, base);
+        let off = self.terms.sub(address_free, base);
         match self.terms.as_const(off) {
-            Some(k) => Place::At { obj: segment, off: k },
-            None => Place::Symbolic { obj: segment, off },
+            Some(k) => ResolvedLocation::At { obj: segment, off: k },
+            None => ResolvedLocation::Symbolic { obj: segment, off },
         }
     }
 

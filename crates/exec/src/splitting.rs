@@ -8,34 +8,40 @@
 //! *Direction*: loses nothing; an access that may lie in more than 256 pieces is not split. *Checked by*: `check.rs`; the fixtures
 //! about memory run with and without.
 
-use crate::access::Place;
-use crate::feasible::{Decision, Side};
-use crate::flow::Attempt;
+use crate::access::ResolvedLocation;
+use crate::feasibility::{Feasibility, FeasibleSide};
+use crate::flow::StepResult;
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
-use pleach_memory::offsets::Offsets;
-use pleach_memory::stride::low_bits;
+use pleach_memory::constant_offsets::Offsets;
+use pleach_memory::known_bits::low_bits;
 use pleach_memory::{ObjId, Window};
 use pleach_state::{End, ForkKind, State};
 
-const MOST: usize = 256;
+const MAX_PIECES: usize = 256;
 
 impl Machine {
     /// The piece of a big object that an access within bounds lies in; where there are several, the path splits. `None`: it is not split.
-    pub(crate) fn piece(&mut self, st: &mut State, obj: ObjId, off: TermId, n: u64) -> Attempt<Option<Place>> {
+    pub(crate) fn piece(
+        &mut self,
+        st: &mut State,
+        obj: ObjId,
+        off: TermId,
+        n: u64,
+    ) -> StepResult<Option<ResolvedLocation>> {
         let Some(splitting) = self.config.splitting else { return Ok(None) };
         let size = st.memory.get(obj).map_or(0, |o| o.size);
         if size <= splitting.threshold || n > splitting.piece {
             return Ok(None);
         }
-        let mut sides: Vec<(Side, Option<End>)> = Vec::new();
+        let mut sides: Vec<(FeasibleSide, Option<End>)> = Vec::new();
         if let Some(place) = self.piece_by_shape(obj, off, n, splitting.piece, size) {
             self.split_object(st, obj, splitting.piece);
             return Ok(Some(place));
         }
         let mut rest = Terms::TRUE;
         loop {
-            let side = match self.possible(st, rest) {
+            let side = match self.is_satisfiable(st, rest) {
                 Ok(Some(side)) => side,
                 Ok(None) => break,
                 Err(_) => return Ok(None),
@@ -44,14 +50,14 @@ impl Machine {
             let Some(at) = self.terms.try_eval(off, &model) else { return Ok(None) };
             let (here, place) = self.piece_at(obj, off, n, at, splitting.piece, size);
             match self.decide(st, here) {
-                Decision::True => {
+                Feasibility::True => {
                     self.split_object(st, obj, splitting.piece);
                     return Ok(Some(place));
                 }
-                Decision::Both(yes, _) => sides.push((yes, None)),
+                Feasibility::Both(yes, _) => sides.push((yes, None)),
                 _ => return Ok(None),
             }
-            if sides.len() > MOST {
+            if sides.len() > MAX_PIECES {
                 return Ok(None);
             }
             let not = self.terms.not(here);
@@ -62,13 +68,21 @@ impl Machine {
     }
 
     /// The piece with the offset `at`, or that offset alone where the access would straddle two; when, and the place.
-    fn piece_at(&mut self, obj: ObjId, off: TermId, n: u64, at: u64, piece: u64, size: u64) -> (TermId, Place) {
+    fn piece_at(
+        &mut self,
+        obj: ObjId,
+        off: TermId,
+        n: u64,
+        at: u64,
+        piece: u64,
+        size: u64,
+    ) -> (TermId, ResolvedLocation) {
         let w = self.terms.width(off);
         let start = at - at % piece;
         let len = piece.min(size - start);
         if at + n > start + len {
             let k = self.terms.constant(w, at);
-            return (self.terms.eq(off, k), Place::At { obj, off: at });
+            return (self.terms.eq(off, k), ResolvedLocation::At { obj, off: at });
         }
         let k = self.terms.constant(w, start);
         let inner = self.terms.sub(off, k);
@@ -79,7 +93,7 @@ impl Machine {
             }
             None => self.within(len, inner, n),
         };
-        (here, Place::Piece { obj, piece: Window { start, len }, off: inner })
+        (here, ResolvedLocation::Piece { obj, piece: Window { start, len }, off: inner })
     }
 
     /// The high bits of an offset say which piece it lies in, where its low bits keep the access from lying in two. They are the same term for
@@ -99,7 +113,7 @@ impl Machine {
     }
 
     /// The piece of an offset that is a choice between constants, of which those within the object lie in one.
-    fn piece_by_shape(&mut self, obj: ObjId, off: TermId, n: u64, piece: u64, size: u64) -> Option<Place> {
+    fn piece_by_shape(&mut self, obj: ObjId, off: TermId, n: u64, piece: u64, size: u64) -> Option<ResolvedLocation> {
         let leaves = Offsets::of(&self.terms, off)?.leaves(&|k| k.checked_add(n).is_some_and(|end| end <= size));
         let start = leaves.first()? / piece * piece;
         let len = piece.min(size - start);
@@ -108,7 +122,7 @@ impl Machine {
         }
         let k = self.terms.constant(self.terms.width(off), start);
         let inner = self.terms.sub(off, k);
-        Some(Place::Piece { obj, piece: Window { start, len }, off: inner })
+        Some(ResolvedLocation::Piece { obj, piece: Window { start, len }, off: inner })
     }
 
     fn split_object(&mut self, st: &mut State, obj: ObjId, piece: u64) {

@@ -3,7 +3,7 @@
 
 use crate::arith;
 use crate::flow::{Flow, Step};
-use crate::machine::{Arrival, Code, Machine};
+use crate::machine::{Code, Machine, TargetHit};
 use pleach_expr::{Spoiled, mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
@@ -191,7 +191,7 @@ impl Machine {
                             let (left, from) = (pc as u32 + 1, st.block);
                             pc = self.take_edge(f, consts, st, f.edges[e]);
                             let join = RECORD && self.record_exit(code, st, left, Exit::Side(u8::from(c & 1 == 0)));
-                            if code.watched
+                            if code.has_branch_hooks
                                 && let Some(end) = self.after_branch(code, st, from, c & 1 != 0)
                             {
                                 return Step::End(end);
@@ -271,7 +271,7 @@ impl Machine {
     #[inline(always)]
     fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
         st.trace.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
-        st.at_join = code.joins[st.frame.func.index()][st.block.index()] && st.comes_to_join();
+        st.at_join = code.joins[st.frame.func.index()][st.block.index()] && st.take_join_token();
         st.at_join
     }
 
@@ -283,7 +283,7 @@ impl Machine {
         let weight = u64::from(f.block_weight[block.index()]);
         st.instructions += weight;
         self.instructions += weight;
-        st.since_new += weight;
+        st.since_new_coverage += weight;
         let entries = self.coverage.enter(st.frame.func, block);
         if entries <= ARRIVALS {
             self.early_entry(st, block, entries);
@@ -295,16 +295,16 @@ impl Machine {
     fn early_entry(&mut self, st: &mut State, block: BlockId, entries: u64) {
         if entries == 1 {
             self.coverage.new_blocks += 1;
-            if self.config.klee || self.coverage.sought[st.frame.func.index()] {
+            if self.config.klee || self.coverage.counts_for_coverage[st.frame.func.index()] {
                 st.covered_new = true;
-                st.since_new = 0;
+                st.since_new_coverage = 0;
             }
             let func = st.frame.func;
             st.record(|r| r.covered.push((func, block)));
         }
-        if self.watched.contains(&(st.frame.func, block)) {
+        if self.targets.contains(&(st.frame.func, block)) {
             Rc::make_mut(&mut st.passed).insert((st.frame.func, block));
-            self.arrivals.push(Arrival { func: st.frame.func, block, state: st.clone() });
+            self.arrivals.push(TargetHit { func: st.frame.func, block, state: st.clone() });
         }
     }
 
@@ -313,7 +313,7 @@ impl Machine {
         // KLEE counts instructions alone.
         if self.coverage.take(st.frame.func, edge) && !self.config.klee {
             st.covered_new = true;
-            st.since_new = 0;
+            st.since_new_coverage = 0;
         }
     }
 

@@ -6,14 +6,14 @@
 //! way is the same for all values is none. What is written to files as bytes is not looked at.
 
 use crate::machine::Machine;
-use crate::{feasible::Decision, flow::Attempt};
+use crate::{feasibility::Feasibility, flow::StepResult};
 use pleach_expr::{SymbolOrigin, TermId};
-use pleach_memory::{Entry, ObjId, Value};
+use pleach_memory::{ObjId, ObjectEntry, Value};
 use pleach_state::{End, ErrorKind, ProgramError, State};
 
 impl Machine {
     /// Reports a value that decides something and was never written.
-    pub(crate) fn mind_unwritten(&mut self, st: &mut State, v: Value, what: &str) -> Attempt<()> {
+    pub(crate) fn mind_unwritten(&mut self, st: &mut State, v: Value, what: &str) -> StepResult<()> {
         if !self.config.check_uninit {
             return Ok(());
         }
@@ -25,17 +25,17 @@ impl Machine {
     }
 
     /// The same for the condition of a branch that can go both ways.
-    pub(crate) fn mind_unwritten_branch(&mut self, st: &mut State, c: TermId) -> Attempt<()> {
+    pub(crate) fn mind_unwritten_branch(&mut self, st: &mut State, c: TermId) -> StepResult<()> {
         if !self.config.check_uninit || self.unwritten_in(st, c).is_none() {
             return Ok(());
         }
         match self.decide(st, c) {
-            Decision::True | Decision::False => Ok(()),
+            Feasibility::True | Feasibility::False => Ok(()),
             _ => self.mind_unwritten_term(st, c, "a branch"),
         }
     }
 
-    fn mind_unwritten_term(&mut self, st: &mut State, t: TermId, what: &str) -> Attempt<()> {
+    fn mind_unwritten_term(&mut self, st: &mut State, t: TermId, what: &str) -> StepResult<()> {
         match self.unwritten_in(st, t) {
             Some(origin) => {
                 let of = self.describe_origin(st, origin);
@@ -46,8 +46,8 @@ impl Machine {
     }
 
     fn unwritten_in(&mut self, st: &mut State, t: TermId) -> Option<SymbolOrigin> {
-        let plain = self.plain(st, t);
-        let support = self.terms.support(plain);
+        let address_free = self.substitute_addresses(st, t);
+        let support = self.terms.support(address_free);
         support.iter().map(|k| self.terms.symbols.origin(k.symbol())).find(|o| o.is_unwritten())
     }
 
@@ -56,7 +56,9 @@ impl Machine {
             SymbolOrigin::Uninitialised { object, .. } => {
                 let obj = ObjId(object);
                 match st.memory.entry(obj) {
-                    Some(Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o)) => self.describe(st, obj, o.size),
+                    Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) => {
+                        self.describe(st, obj, o.size)
+                    }
                     _ => "a local variable".into(),
                 }
             }
@@ -64,7 +66,7 @@ impl Machine {
         }
     }
 
-    fn report_unwritten(&mut self, st: &mut State, what: &str, of: &str) -> Attempt<()> {
+    fn report_unwritten(&mut self, st: &mut State, what: &str, of: &str) -> StepResult<()> {
         let message = format!("{what} depends on the value of {of}, which was never written");
         self.end_beside(st, End::Error(ProgramError::new(ErrorKind::Uninit, message)))
     }

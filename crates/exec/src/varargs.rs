@@ -3,8 +3,8 @@
 //! On x86-64 clang expands `va_arg` into reads of a structure: `{ i32 gp_offset, i32 fp_offset, ptr overflow_area, ptr save_area }`.
 //! `va_start` fills it so that every argument lies in the overflow area; on 32-bit targets the list is a plain pointer.
 
-use crate::access::{Place, Purpose, note};
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use crate::overlap::Overlap;
 use pleach_ir::{Inst, Ty};
@@ -14,29 +14,29 @@ use pleach_state::{Access, Cut, ErrorKind, State};
 
 /// Library functions that pass on as many arguments as there may be, given or not.
 const GREEDY: [&str; 5] = ["ioctl", "mremap", "prctl", "ptrace", "syscall"];
-const MOST: u64 = 6;
+const REGISTER_ARGUMENTS: u64 = 6;
 
 impl Machine {
-    pub(crate) fn varargs(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> Attempt<()> {
+    pub(crate) fn varargs(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> StepResult<()> {
         let pw = self.pointer_bits();
         match *inst {
             Inst::VaStart { list } => {
                 let list = self.value(st, consts, list, pw);
-                let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, Purpose::Write)?;
+                let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, AccessKind::Write)?;
                 let (area, args) = self.argument_area(st)?;
                 st.frame.locals.push(area);
                 let size = st.memory.get(area).map_or(0, |o| o.size);
                 note(st, || match place {
-                    Place::At { obj, off } => Access::VaStart { list: obj, off, area, size, args },
-                    Place::Symbolic { .. } | Place::Piece { .. } => Access::Opaque,
+                    ResolvedLocation::At { obj, off } => Access::VaStart { list: obj, off, area, size, args },
+                    ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => Access::Opaque,
                 });
                 let area = Value::ptr(area, 0);
                 if pw == 64 {
                     // Offsets past the register save area: everything is taken from the overflow area.
-                    let Place::At { obj, off } = place else {
+                    let ResolvedLocation::At { obj, off } = place else {
                         return Err(Flow::cut(Cut::Unsupported("va_start through a symbolic pointer".into())));
                     };
-                    let at = |k: u64| Place::At { obj, off: off + k };
+                    let at = |k: u64| ResolvedLocation::At { obj, off: off + k };
                     self.write_place(st, at(0), 4, Value::Int(48));
                     self.write_place(st, at(4), 4, Value::Int(304));
                     self.write_place(st, at(8), 8, area);
@@ -64,20 +64,20 @@ impl Machine {
     }
 
     /// Takes the next argument from where `va_start` put it.
-    fn next_argument(&mut self, st: &mut State, list: Value, ty: Ty) -> Attempt<Value> {
+    fn next_argument(&mut self, st: &mut State, list: Value, ty: Ty) -> StepResult<Value> {
         let word = self.pointer_bytes();
         let cursor = match (word, list) {
             (8, Value::Ptr { obj, off }) => Value::Ptr { obj, off: off + 8 },
             (4, _) => list,
             _ => return Err(Flow::cut(Cut::Unsupported("va_arg through a symbolic pointer".into()))),
         };
-        let cursor = self.place(st, cursor, word, Purpose::Write)?;
+        let cursor = self.place(st, cursor, word, AccessKind::Write)?;
         let Value::Ptr { obj, off } = self.read_place(st, cursor, word) else {
             return Err(Flow::error(ErrorKind::BadCall, "va_arg of a list that was not started"));
         };
         let at = if is_wide(word, ty) { (off as u64).next_multiple_of(16) as i64 } else { off };
         let bytes = u64::from(self.program.target.store_bytes(ty));
-        let from = self.place(st, Value::Ptr { obj, off: at }, bytes, Purpose::Read)?;
+        let from = self.place(st, Value::Ptr { obj, off: at }, bytes, AccessKind::Read)?;
         let v = self.read_place(st, from, bytes);
         let after = at + bytes.next_multiple_of(word) as i64;
         self.write_place(st, cursor, word, Value::Ptr { obj, off: after });
@@ -87,29 +87,29 @@ impl Machine {
 
     /// The variable arguments of the top frame, one after the other as the calling convention lays them out in memory.
     /// With the offset and the type of each.
-    fn argument_area(&mut self, st: &mut State) -> Attempt<(ObjId, Arguments)> {
+    fn argument_area(&mut self, st: &mut State) -> StepResult<(ObjId, Arguments)> {
         let args = st.frame.varargs.clone();
         let word = self.pointer_bytes();
         let mut offset = 0u64;
-        let mut placed = Vec::new();
+        let mut located = Vec::new();
         for &(_, ty) in args.iter() {
             let bytes = u64::from(self.program.target.store_bytes(ty));
             if is_wide(word, ty) {
                 offset = offset.next_multiple_of(16);
             }
-            placed.push((offset, ty));
+            located.push((offset, ty));
             offset += bytes.next_multiple_of(word);
         }
         if self.program.library && GREEDY.contains(&self.program.function(st.frame.func).name.as_str()) {
             // Anything may be there.
-            offset = offset.max(MOST * word);
+            offset = offset.max(REGISTER_ARGUMENTS * word);
         }
         let id = self.allocate(st, offset, 16, ObjectKind::Stack)?;
-        for (&(off, ty), &(v, _)) in placed.iter().zip(args.iter()) {
+        for (&(off, ty), &(v, _)) in located.iter().zip(args.iter()) {
             let bytes = u64::from(self.program.target.store_bytes(ty));
-            self.write_place(st, Place::At { obj: id, off }, bytes, v);
+            self.write_place(st, ResolvedLocation::At { obj: id, off }, bytes, v);
         }
-        Ok((id, placed.into()))
+        Ok((id, located.into()))
     }
 }
 

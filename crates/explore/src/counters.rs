@@ -14,11 +14,11 @@ pub struct Counters {
     pub errored: u64,
     pub cut: u64,
     pub pruned: u64,
-    /// ended on purpose without a test
+    /// terminated silently (no test)
     pub silent: u64,
     pub tests: u64,
     /// times a state was set aside because memory was short
-    pub parked: u64,
+    pub evicted: u64,
     /// times a state was set aside because a query ran out of its budget
     pub deferred: u64,
     pub states_peak: u64,
@@ -26,9 +26,9 @@ pub struct Counters {
     /// every reason for which paths were not followed to their end, with how many
     pub cuts: BTreeMap<Cut, u64>,
     /// the share of the tree that is done, each fork dividing its node's share evenly
-    pub share_done: f64,
+    pub progress_share: f64,
     /// with [`crate::RunConfig::check_pruning`]
-    pub rechecked: crate::recheck::Rechecked,
+    pub rechecked: crate::subsumption_recheck::Rechecked,
     pub speculated: crate::speculate::Speculated,
 }
 

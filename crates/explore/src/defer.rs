@@ -4,7 +4,7 @@
 //! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned there before it has ended.
 //! What still waits when the run ends is cut, under the place of its query. The order depends on search steps, not on time.
 
-use crate::run::{Hands, Run};
+use crate::run::{Run, RunContext};
 use crate::step::Stepper;
 use pleach_state::seams::Effort;
 use pleach_state::{Cut, End, NodeId, State, Status};
@@ -72,33 +72,33 @@ impl Run {
     }
 
     /// Takes up the next deferred state if that is due; false if not.
-    pub(crate) fn take_up_due<M: Stepper>(&mut self, hands: &mut Hands<M>) -> bool {
-        self.deferred.len() > 0 && self.deferred.is_due(hands.machine.logic().effort()) && self.take_up(hands)
+    pub(crate) fn take_up_due<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
+        self.deferred.len() > 0 && self.deferred.is_due(ctx.machine.logic().effort()) && self.take_up(ctx)
     }
 
     /// Takes up the next deferred state; false if there is none.
-    pub(crate) fn take_up<M: Stepper>(&mut self, hands: &mut Hands<M>) -> bool {
+    pub(crate) fn take_up<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
         let Some((_, w)) = self.deferred.waiting.pop_first() else { return false };
-        let id = self.admit(*w.state);
-        hands.change.added.push(id);
+        let id = self.add_state(*w.state);
+        ctx.change.added.push(id);
         true
     }
 
     /// The side that a leaf stood for is infeasible: there is no such path.
-    pub(crate) fn close_infeasible<M: Stepper>(&mut self, leaf: NodeId, hands: &mut Hands<M>) {
+    pub(crate) fn close_infeasible<M: Stepper>(&mut self, leaf: NodeId, ctx: &mut RunContext<M>) {
         self.deferred.infeasible.insert(leaf);
-        self.close(leaf, Status::Silent, 0, hands);
+        self.close(leaf, Status::Silent, 0, ctx);
     }
 
     /// The run ends: what still waits is cut, under the place of its query.
-    pub(crate) fn abandon_deferred<M: Stepper>(&mut self, hands: &mut Hands<M>) {
+    pub(crate) fn abandon_deferred<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {
         for Waiting { mut state, .. } in std::mem::take(&mut self.deferred.waiting).into_values() {
-            let program = hands.machine.logic().program();
+            let program = ctx.machine.logic().program();
             let at = state.program_place(&program);
             let function = &program.function(at.func).name;
             let place = format!("at {}:{} in `{function}`", program.path(at.span), at.span.line);
             let why = Cut::Solver(format!("no answer within the budget of a query {place}"));
-            self.conclude(&mut state, End::Cut(why), hands);
+            self.conclude(&mut state, End::Cut(why), ctx);
         }
     }
 }

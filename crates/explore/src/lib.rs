@@ -2,29 +2,29 @@
 //!
 //! Knows no concrete technique: what is pruned, merged or written is decided behind the seams of `pleach_state`.
 
+mod cost_sampling;
 pub mod counters;
 mod defer;
+pub mod evict;
+mod limit_polling;
 pub mod limits;
-pub mod park;
-mod probe;
-pub mod recheck;
 pub mod rng;
 mod run;
 pub mod search;
 pub mod sink;
 pub mod speculate;
 pub mod step;
-mod watch;
+pub mod subsumption_recheck;
 
 #[cfg(test)]
 mod tests;
 
 pub use counters::Counters;
 pub use limits::{Halt, Limits};
-pub use recheck::Rechecked;
 pub use rng::Rng;
 pub use run::{Run, RunConfig, Seams};
 pub use search::{SearchConfig, SearchError, Strategy};
 pub use sink::{Ended, Progress, Sink};
 pub use speculate::Speculated;
 pub use step::{Child, Step, Stepper};
+pub use subsumption_recheck::Rechecked;

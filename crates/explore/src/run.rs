@@ -13,8 +13,8 @@ use crate::speculate::Speculation;
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
-use pleach_state::reached::{Place, place_of};
-use pleach_state::seams::{Look, NoPruner, Pruner, Searcher, States, View};
+use pleach_state::reached_set::{ErrorSite, place_of};
+use pleach_state::seams::{NoPruner, PruneDecision, Pruner, Searcher, States, View};
 use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub struct RunConfig {
     /// How often the sink hears of progress. Default: a quarter of a second.
     pub progress_every: Duration,
     /// How long the remaining states may take to be turned into tests after a halt. Default: 0.4 s.
-    pub grace: Duration,
+    pub flush_time: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
     /// Explore covered states all the same, each up to so many instructions, and compare with the coverer. Needs a [`pleach_state::CheckedPruner`].
@@ -43,7 +43,7 @@ impl Default for RunConfig {
             limits: Limits::default(),
             step_blocks: 4096,
             progress_every: Duration::from_millis(250),
-            grace: Duration::from_millis(400),
+            flush_time: Duration::from_millis(400),
             seed: 0,
             check_pruning: None,
             memory: resident_bytes,
@@ -67,7 +67,7 @@ pub struct Run {
     /// where paths begin, to make parked states again
     pub(crate) initial: Vec<State>,
     /// nodes of states that were set aside, and whether they had covered something new
-    pub(crate) parked: Vec<(NodeId, bool)>,
+    pub(crate) evicted: Vec<(NodeId, bool)>,
     /// states that the end of the run left
     #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
     abandoned: Vec<Box<State>>,
@@ -79,26 +79,26 @@ pub struct Run {
     /// by node: its share of the whole tree
     pub(crate) shares: Vec<f64>,
     /// errors that paths of the run ended in
-    pub(crate) met: BTreeSet<Place>,
+    pub(crate) error_sites: BTreeSet<ErrorSite>,
     pub(crate) speculation: Speculation,
     next_id: u64,
     pub(crate) rng: Rng,
     pub(crate) started: Instant,
-    pub(crate) looked: Instant,
-    pub(crate) steps_to_look: u32,
-    pub(crate) memory_looked: Instant,
+    pub(crate) last_poll: Instant,
+    pub(crate) steps_to_poll: u32,
+    pub(crate) last_memory_poll: Instant,
 }
 
 /// What a step did to the set of states.
 #[derive(Default)]
-pub(crate) struct Change {
+pub(crate) struct StateSetDelta {
     pub added: Vec<StateId>,
     pub removed: Vec<StateId>,
 }
 
 /// A state before its step: what a step consumes cannot be asked any more.
 #[derive(Clone, Copy)]
-struct Stepped {
+struct SteppedState {
     id: StateId,
     node: NodeId,
     depth: u32,
@@ -109,11 +109,11 @@ struct Stepped {
 }
 
 /// Those the loop works with.
-pub(crate) struct Hands<'a, M> {
+pub(crate) struct RunContext<'a, M> {
     pub machine: &'a mut M,
     pub sink: &'a mut dyn Sink<M>,
     pub pruner: &'a mut dyn Pruner,
-    pub change: Change,
+    pub change: StateSetDelta,
 }
 
 impl Run {
@@ -127,19 +127,19 @@ impl Run {
             counters: Counters::default(),
             halt,
             initial: Vec::new(),
-            parked: Vec::new(),
+            evicted: Vec::new(),
             abandoned: Vec::new(),
             deferred: DeferredStates::default(),
             stop: None,
             ending: None,
             shares: vec![1.0],
-            met: BTreeSet::new(),
+            error_sites: BTreeSet::new(),
             speculation: Speculation::default(),
             next_id: 0,
             started: now,
-            looked: now,
-            steps_to_look: 0,
-            memory_looked: now,
+            last_poll: now,
+            steps_to_poll: 0,
+            last_memory_poll: now,
         }
     }
 
@@ -150,94 +150,95 @@ impl Run {
     /// Explores until no state is left or a limit is hit. What then remains is cut, with that limit as the reason.
     pub fn explore<M: Stepper>(&mut self, initial: Vec<State>, machine: &mut M, sink: &mut dyn Sink<M>, seams: Seams) {
         let Seams { searcher, pruner } = seams;
-        let hands = &mut Hands { machine, sink, pruner, change: Change::default() };
+        let ctx = &mut RunContext { machine, sink, pruner, change: StateSetDelta::default() };
         self.started = Instant::now();
         self.initial = initial.clone();
-        self.plant(initial, hands);
+        self.new_root(initial, ctx);
         // A block counts when it is entered, the first one, too.
-        self.counters.instructions = hands.machine.instructions();
-        searcher.update(None, &hands.change.added, &[], self.view(hands));
+        self.counters.instructions = ctx.machine.instructions();
+        searcher.update(None, &ctx.change.added, &[], self.view(ctx));
         loop {
-            hands.change.added.clear();
-            hands.change.removed.clear();
-            if self.look_around(hands) {
+            ctx.change.added.clear();
+            ctx.change.removed.clear();
+            if self.poll_limits(ctx) {
                 break;
             }
-            if !hands.change.removed.is_empty() {
-                searcher.update(None, &[], &hands.change.removed, self.view(hands));
-                hands.change.removed.clear();
+            if !ctx.change.removed.is_empty() {
+                searcher.update(None, &[], &ctx.change.removed, self.view(ctx));
+                ctx.change.removed.clear();
             }
-            if self.take_up_due(hands) {
-                searcher.update(None, &hands.change.added, &[], self.view(hands));
-                hands.change.added.clear();
+            if self.take_up_due(ctx) {
+                searcher.update(None, &ctx.change.added, &[], self.view(ctx));
+                ctx.change.added.clear();
             }
-            let Some(id) = searcher.select(self.view(hands)) else {
-                if !self.restore(hands) && !self.take_up(hands) {
+            let Some(id) = searcher.select(self.view(ctx)) else {
+                if !self.restore(ctx) && !self.take_up(ctx) {
                     break;
                 }
-                searcher.update(None, &hands.change.added, &[], self.view(hands));
+                searcher.update(None, &ctx.change.added, &[], self.view(ctx));
                 continue;
             };
-            self.advance(id, hands);
-            searcher.update(Some(id), &hands.change.added, &hands.change.removed, self.view(hands));
+            self.advance(id, ctx);
+            searcher.update(Some(id), &ctx.change.added, &ctx.change.removed, self.view(ctx));
         }
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
-        self.report(hands, Instant::now());
-        self.abandon(&why, hands);
-        self.abandon_parked(&why, hands);
-        self.abandon_deferred(hands);
-        self.report(hands, Instant::now());
+        self.report(ctx, Instant::now());
+        self.cut_remaining(&why, ctx);
+        self.cut_evicted(&why, ctx);
+        self.abandon_deferred(ctx);
+        self.report(ctx, Instant::now());
     }
 
     /// Covered, or one step further.
-    fn advance<M: Stepper>(&mut self, id: StateId, hands: &mut Hands<M>) {
+    fn advance<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(state) = self.states.get_mut(&id) else { return };
-        let mut look = hands.pruner.look(state, &self.tree, hands.machine.logic());
-        if let Look::Speculate(limit) = look
+        let mut look = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
+        if let PruneDecision::Speculate(limit) = look
             && let Some(mut state) = self.states.remove(&id)
         {
-            look = self.look_again(&mut state, limit, hands);
+            look = self.recheck_after_speculation(&mut state, limit, ctx);
             self.states.insert(id, state);
         }
-        if let Look::Covered(_) = look
+        if let PruneDecision::Subsumed(_) = look
             && let Some(state) = self.states.remove(&id)
         {
-            self.probe(&state, hands);
+            self.sample_cost(&state, ctx);
             self.states.insert(id, state);
         }
         let Some(state) = self.states.get_mut(&id) else { return };
         match look {
-            Look::Go | Look::Speculate(_) => {}
-            Look::Open => {
+            PruneDecision::Continue | PruneDecision::Speculate(_) => {}
+            PruneDecision::NewNode => {
                 let share = self.shares[state.node.index()];
                 let above = state.node;
-                state.node = self.tree.grow(above, Terms::TRUE, hands.machine.span(state));
+                state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
                 self.shares.push(share);
-                hands.pruner.open(state.node, state, &self.tree);
-                hands.sink.on_fork(above, &self.tree);
+                ctx.pruner.open(state.node, state, &self.tree);
+                ctx.sink.on_fork(above, &self.tree);
             }
-            Look::Covered(by) => return self.prune(id, by, hands),
+            PruneDecision::Subsumed(by) => return self.prune(id, by, ctx),
         }
         let retried = state.budget_level() > 0;
-        let searched = hands.machine.logic().effort().steps;
-        let stepped = Stepped { id, node: state.node, depth: state.depth, pending: state.pending.is_some(), searched };
-        let step = hands.machine.step(state, Self::budget(&self.config, &self.counters));
+        let searched = ctx.machine.logic().effort().steps;
+        let stepped =
+            SteppedState { id, node: state.node, depth: state.depth, pending: state.pending.is_some(), searched };
+        let step = ctx.machine.step(state, Self::budget(&self.config, &self.counters));
         if retried {
-            self.deferred.retried(hands.machine.logic().effort().steps - searched);
+            self.deferred.retried(ctx.machine.logic().effort().steps - searched);
         }
         self.counters.steps += 1;
-        self.counters.instructions = hands.machine.instructions();
-        self.grow(stepped, step, hands);
-        hands.machine.refresh();
+        self.counters.instructions = ctx.machine.instructions();
+        self.grow(stepped, step, ctx);
+        ctx.machine.refresh();
     }
 
-    fn view<'a, M: Stepper>(&'a self, hands: &'a Hands<M>) -> View<'a> {
-        View { states: &self.states, tree: &self.tree, figures: &*hands.machine }
+    fn view<'a, M: Stepper>(&'a self, ctx: &'a RunContext<M>) -> View<'a> {
+        View { states: &self.states, tree: &self.tree, statistics: &*ctx.machine }
     }
 
     /// The first states: one at the root, several below it.
-    fn plant<M>(&mut self, initial: Vec<State>, hands: &mut Hands<M>) {
+    fn new_root<M>(&mut self, initial: Vec<State>, ctx: &mut RunContext<M>) {
         let several = initial.len() > 1;
         let share = 1.0 / initial.len().max(1) as f64;
         for mut state in initial {
@@ -246,16 +247,16 @@ impl Run {
                 state.node = self.tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
                 self.shares.push(share);
             }
-            hands.pruner.open(state.node, &mut state, &self.tree);
-            let id = self.admit(state);
-            hands.change.added.push(id);
+            ctx.pruner.open(state.node, &mut state, &self.tree);
+            let id = self.add_state(state);
+            ctx.change.added.push(id);
         }
         if several {
-            hands.sink.on_fork(NodeId::ROOT, &self.tree);
+            ctx.sink.on_fork(NodeId::ROOT, &self.tree);
         }
     }
 
-    pub(crate) fn admit(&mut self, mut state: State) -> StateId {
+    pub(crate) fn add_state(&mut self, mut state: State) -> StateId {
         let id = StateId(self.next_id);
         self.next_id += 1;
         state.id = id;
@@ -276,32 +277,32 @@ impl Run {
         }
     }
 
-    fn grow<M: Stepper>(&mut self, stepped: Stepped, step: Step, hands: &mut Hands<M>) {
+    fn grow<M: Stepper>(&mut self, stepped: SteppedState, step: Step, ctx: &mut RunContext<M>) {
         match step {
-            Step::Next => self.look_soon(),
+            Step::Next => self.poll_limits_next(),
             Step::Fork(children) if children.is_empty() && stepped.pending => {
                 self.states.remove(&stepped.id);
-                hands.change.removed.push(stepped.id);
-                self.close_infeasible(stepped.node, hands);
+                ctx.change.removed.push(stepped.id);
+                self.close_infeasible(stepped.node, ctx);
             }
-            Step::Fork(children) => self.fork(stepped, children, hands),
+            Step::Fork(children) => self.fork(stepped, children, ctx),
             Step::Deferred => {
                 if let Some(state) = self.states.remove(&stepped.id) {
-                    hands.change.removed.push(stepped.id);
-                    self.defer(state, hands.machine.logic().effort().steps - stepped.searched);
+                    ctx.change.removed.push(stepped.id);
+                    self.defer(state, ctx.machine.logic().effort().steps - stepped.searched);
                 }
             }
             Step::End(end) => {
                 if let Some(mut state) = self.states.remove(&stepped.id) {
-                    hands.change.removed.push(stepped.id);
-                    self.finish(&mut state, end, hands);
+                    ctx.change.removed.push(stepped.id);
+                    self.finish(&mut state, end, ctx);
                 }
             }
         }
     }
 
-    fn fork<M: Stepper>(&mut self, stepped: Stepped, mut children: Vec<Child>, hands: &mut Hands<M>) {
-        let Stepped { id, node, depth, searched, .. } = stepped;
+    fn fork<M: Stepper>(&mut self, stepped: SteppedState, mut children: Vec<Child>, ctx: &mut RunContext<M>) {
+        let SteppedState { id, node, depth, searched, .. } = stepped;
         if let [Child { end: None, state: only, .. }] = &children[..]
             && only.origin.is_none()
         {
@@ -310,15 +311,15 @@ impl Run {
             return;
         }
         let parent = self.states.remove(&id);
-        hands.change.removed.push(id);
+        ctx.change.removed.push(id);
         let Some(first) = children.first() else {
             // No side is feasible: the path itself was not.
             if let Some(parent) = parent {
-                self.finish(&mut State { id, node, ..*parent }, End::Silent, hands);
+                self.finish(&mut State { id, node, ..*parent }, End::Silent, ctx);
             }
             return;
         };
-        let span = hands.machine.span(&first.state);
+        let span = ctx.machine.span(&first.state);
         self.limit_forks(&mut children, depth + 1);
         let share = self.shares[node.index()] / children.len() as f64;
         self.counters.forks += u64::from(children.len() > 1);
@@ -327,59 +328,59 @@ impl Run {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(share);
             state.depth = depth + 1;
-            hands.pruner.open(state.node, &mut state, &self.tree);
+            ctx.pruner.open(state.node, &mut state, &self.tree);
             match end {
                 None if state.pending.is_some() => {
-                    self.defer(Box::new(state), hands.machine.logic().effort().steps - searched);
+                    self.defer(Box::new(state), ctx.machine.logic().effort().steps - searched);
                 }
-                None => hands.change.added.push(self.admit(state)),
+                None => ctx.change.added.push(self.add_state(state)),
                 Some(end) => ended.push((state, end)),
             }
         }
-        hands.sink.on_fork(node, &self.tree);
+        ctx.sink.on_fork(node, &self.tree);
         for (mut state, end) in ended {
-            self.finish(&mut state, end, hands);
+            self.finish(&mut state, end, ctx);
         }
     }
 
-    fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, hands: &mut Hands<M>) {
+    fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
-        hands.change.removed.push(id);
+        ctx.change.removed.push(id);
         self.counters.pruned += 1;
         if let Some(limit) = self.config.check_pruning {
-            self.recheck(&state, by, limit, hands);
+            self.recheck(&state, by, limit, ctx);
         }
-        hands.sink.on_pruned(&state, by);
-        hands.pruner.covered(&mut state, by, hands.machine.logic());
-        self.close(state.node, Status::Pruned, 0, hands);
+        ctx.sink.on_pruned(&state, by);
+        ctx.pruner.on_subsumed(&mut state, by, ctx.machine.logic());
+        self.close(state.node, Status::Pruned, 0, ctx);
     }
 
     /// A path has ended.
-    pub(crate) fn finish<M: Stepper>(&mut self, state: &mut State, mut end: End, hands: &mut Hands<M>) {
+    pub(crate) fn finish<M: Stepper>(&mut self, state: &mut State, mut end: End, ctx: &mut RunContext<M>) {
         // What was interrupted because the run halts, a query or another long operation, says nothing about the path.
         if let (End::Cut(Cut::Solver(_) | Cut::Interrupted), Some(why)) = (&end, self.halt.reason()) {
             end = End::Cut(why);
         }
-        self.conclude(state, end, hands);
+        self.conclude(state, end, ctx);
     }
 
     /// A path has ended, for the reason that is given.
-    pub(crate) fn conclude<M: Stepper>(&mut self, state: &mut State, end: End, hands: &mut Hands<M>) {
+    pub(crate) fn conclude<M: Stepper>(&mut self, state: &mut State, end: End, ctx: &mut RunContext<M>) {
         if let End::Error(e) = &end {
-            let program = hands.machine.logic().program();
-            self.met.insert(place_of(&program, state, e.kind));
+            let program = ctx.machine.logic().program();
+            self.error_sites.insert(place_of(&program, state, e.kind));
         }
         let status = self.count(&end);
         let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);
         let late = self.is_late();
         let skip_test = enough || late;
-        let test = hands.sink.on_path_end(hands.machine, Ended { state, end: &end, node: state.node, skip_test });
+        let test = ctx.sink.on_path_end(ctx.machine, Ended { state, end: &end, node: state.node, skip_test });
         self.counters.tests += u64::from(test != 0);
-        self.look_at_results(&end, hands.sink.stop());
+        self.check_stop_conditions(&end, ctx.sink.stop());
         if !late {
-            hands.pruner.ended(state, &end, hands.machine.logic());
+            ctx.pruner.ended(state, &end, ctx.machine.logic());
         }
-        self.close(state.node, status, test, hands);
+        self.close(state.node, status, test, ctx);
     }
 
     pub(crate) fn count(&mut self, end: &End) -> Status {
@@ -405,25 +406,25 @@ impl Run {
         }
     }
 
-    pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, hands: &mut Hands<M>) {
-        self.counters.share_done += self.shares[leaf.index()];
+    pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, ctx: &mut RunContext<M>) {
+        self.counters.progress_share += self.shares[leaf.index()];
         // What is learned when the run is over covers nothing any more.
         let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
             if learns {
-                hands.pruner.close(node, &self.tree, hands.machine.logic());
+                ctx.pruner.close(node, &self.tree, ctx.machine.logic());
             }
-            hands.sink.on_close(node, &self.tree);
+            ctx.sink.on_close(node, &self.tree);
         }
     }
 
     /// Ends all waiting states, oldest first.
-    fn abandon<M: Stepper>(&mut self, why: &Cut, hands: &mut Hands<M>) {
+    fn cut_remaining<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
         self.ending = Some(Instant::now());
         // Time may be short: those that have shown something new first.
         let (new, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.states).into_values().partition(|s| s.covered_new);
         for mut state in new.into_iter().chain(rest) {
-            self.finish(&mut state, End::Cut(why.clone()), hands);
+            self.finish(&mut state, End::Cut(why.clone()), ctx);
             // To take them all apart takes longer than to write the results.
             self.abandoned.push(state);
         }
@@ -431,15 +432,15 @@ impl Run {
 
     /// A panic came out of the loop. What waits is cut, with its test; nobody learns from it.
     pub fn abandon_after_panic<M: Stepper>(&mut self, machine: &mut M, sink: &mut dyn Sink<M>) {
-        let hands = &mut Hands { machine, sink, pruner: &mut NoPruner, change: Change::default() };
-        let why = Cut::Stopped("a bug of the engine ended the run".into());
+        let ctx = &mut RunContext { machine, sink, pruner: &mut NoPruner, change: StateSetDelta::default() };
+        let why = Cut::Stopped("an internal error ended the run".into());
         self.stop.get_or_insert_with(|| why.clone());
-        self.abandon(&why, hands);
-        self.abandon_parked(&why, hands);
+        self.cut_remaining(&why, ctx);
+        self.cut_evicted(&why, ctx);
     }
 
     /// The run is over, and the time for tests of what was not finished, too.
     fn is_late(&self) -> bool {
-        self.ending.is_some_and(|since| since.elapsed() > self.config.grace)
+        self.ending.is_some_and(|since| since.elapsed() > self.config.flush_time)
     }
 }

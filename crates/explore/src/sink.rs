@@ -18,7 +18,7 @@ pub struct Progress<'a> {
     pub counters: &'a Counters,
     pub states: usize,
     /// states set aside
-    pub parked: usize,
+    pub evicted: usize,
     /// of the execution tree
     pub nodes: usize,
     pub elapsed: Duration,
@@ -36,7 +36,7 @@ pub trait Sink<M> {
     fn on_close(&mut self, _node: NodeId, _tree: &Tree) {}
     /// A state was covered by what is known of `by`.
     fn on_pruned(&mut self, _state: &State, _by: NodeId) {}
-    /// A covered state, explored all the same, came to something its coverer did not have: a bug of the engine.
+    /// A covered state, explored all the same, came to something its coverer did not have: an internal error.
     fn on_unsound(&mut self, _machine: &mut M, _ended: Ended, _words: &str) {}
     /// Now and then, about as often as [`crate::RunConfig::progress_every`] asks.
     fn on_progress(&mut self, _machine: &mut M, _progress: Progress) {}

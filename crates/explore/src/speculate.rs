@@ -8,11 +8,11 @@
 //! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That costs time, never a path.
 //! *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
 
-use crate::run::{Hands, Run};
+use crate::run::{Run, RunContext};
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
-use pleach_state::reached::place_of;
-use pleach_state::seams::Look;
+use pleach_state::reached_set::place_of;
+use pleach_state::seams::PruneDecision;
 use pleach_state::{End, ErrorKind, NodeId, ProgramError, State, Status};
 
 /// Speculations within speculations, at most.
@@ -37,70 +37,70 @@ pub(crate) struct Speculation {
 
 impl Run {
     /// Whether everything below the state is known, whatever its inputs are.
-    pub(crate) fn speculate<M: Stepper>(&mut self, state: &State, limit: u64, hands: &mut Hands<M>) -> bool {
+    pub(crate) fn speculate<M: Stepper>(&mut self, state: &State, limit: u64, ctx: &mut RunContext<M>) -> bool {
         let outermost = self.speculation.nested == 0;
         if outermost {
-            hands.machine.aside(true);
+            ctx.machine.sub_exploration(true);
         }
-        let before = hands.machine.instructions();
+        let before = ctx.machine.instructions();
         let outer = if outermost { u64::MAX } else { self.speculation.end };
         self.speculation.end = outer.min(before.saturating_add(limit));
         self.speculation.nested += 1;
-        let known = self.speculation.nested <= NESTED && self.explore_freely(state, hands);
+        let known = self.speculation.nested <= NESTED && self.explore_unconstrained(state, ctx);
         self.speculation.nested -= 1;
         self.speculation.end = outer;
-        let cost = hands.machine.instructions() - before;
+        let cost = ctx.machine.instructions() - before;
         let counted = &mut self.counters.speculated;
         counted.tried += 1;
         counted.known += u64::from(known);
         if outermost {
             counted.instructions += cost;
-            hands.machine.aside(false);
+            ctx.machine.sub_exploration(false);
         }
-        hands.pruner.speculated(state, known, cost);
+        ctx.pruner.speculated(state, known, cost);
         known
     }
 
     /// Explores the state without its path constraint; false if that was given up.
-    fn explore_freely<M: Stepper>(&mut self, from: &State, hands: &mut Hands<M>) -> bool {
-        let covered = hands.machine.blocks_covered();
-        let mut root = from.without_path();
-        root.node = self.tree.plant(hands.machine.span(from));
+    fn explore_unconstrained<M: Stepper>(&mut self, from: &State, ctx: &mut RunContext<M>) -> bool {
+        let covered = ctx.machine.blocks_covered();
+        let mut root = from.unconstrained();
+        root.node = self.tree.new_root(ctx.machine.span(from));
         self.shares.push(0.0);
-        hands.pruner.open(root.node, &mut root, &self.tree);
+        ctx.pruner.open(root.node, &mut root, &self.tree);
         let mut waiting = vec![root];
         let mut known = true;
         while let Some(mut state) = waiting.pop() {
-            known &= hands.machine.instructions() < self.speculation.end && self.halt.reason().is_none();
+            known &= ctx.machine.instructions() < self.speculation.end && self.halt.reason().is_none();
             if !known {
-                self.close(state.node, Status::Cut, 0, hands);
+                self.close(state.node, Status::Cut, 0, ctx);
                 continue;
             }
-            if self.look_aside(&mut state, hands) {
+            if self.check_subsumed_in_speculation(&mut state, ctx) {
                 continue;
             }
             let (node, depth) = (state.node, state.depth);
-            let step = hands.machine.step(&mut state, self.config.step_blocks);
+            let step = ctx.machine.step(&mut state, self.config.step_blocks);
             // A path may enter a new block and end in one step: nothing is learned from it.
-            known &= hands.machine.blocks_covered() == covered;
+            known &= ctx.machine.blocks_covered() == covered;
             if !known {
-                self.close(node, Status::Cut, 0, hands);
+                self.close(node, Status::Cut, 0, ctx);
                 continue;
             }
             match step {
                 Step::Next => waiting.push(state),
-                Step::End(end) => known &= self.end_aside(&mut state, &end, hands),
+                Step::End(end) => known &= self.end_in_speculation(&mut state, &end, ctx),
                 // Not worth a longer search.
                 Step::Deferred => {
                     known = false;
-                    self.close(node, Status::Cut, 0, hands);
+                    self.close(node, Status::Cut, 0, ctx);
                 }
                 Step::Fork(mut children) => match &children[..] {
-                    [] => known &= self.end_aside(&mut state, &End::Silent, hands),
+                    [] => known &= self.end_in_speculation(&mut state, &End::Silent, ctx),
                     [Child { end: None, state: only, .. }] if only.origin.is_none() => {
                         waiting.extend(children.pop().map(|c| State { node, ..c.state }));
                     }
-                    _ => known &= self.fork_aside(node, depth, children, &mut waiting, hands),
+                    _ => known &= self.fork_in_speculation(node, depth, children, &mut waiting, ctx),
                 },
             }
         }
@@ -108,55 +108,56 @@ impl Run {
     }
 
     /// Covered, or a node of its own where that is worth it. True if the state is done.
-    fn look_aside<M: Stepper>(&mut self, state: &mut State, hands: &mut Hands<M>) -> bool {
-        match self.look(state, hands) {
-            Look::Covered(by) => {
-                hands.pruner.covered(state, by, hands.machine.logic());
-                self.close(state.node, Status::Pruned, 0, hands);
+    fn check_subsumed_in_speculation<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> bool {
+        match self.check_subsumed(state, ctx) {
+            PruneDecision::Subsumed(by) => {
+                ctx.pruner.on_subsumed(state, by, ctx.machine.logic());
+                self.close(state.node, Status::Pruned, 0, ctx);
                 true
             }
-            Look::Open => {
-                self.open(state, 0.0, hands);
+            PruneDecision::NewNode => {
+                self.open(state, 0.0, ctx);
                 false
             }
-            Look::Go | Look::Speculate(_) => false,
+            PruneDecision::Continue | PruneDecision::Speculate(_) => false,
         }
     }
 
-    fn fork_aside<M: Stepper>(
+    fn fork_in_speculation<M: Stepper>(
         &mut self,
         node: NodeId,
         depth: u32,
         children: Vec<Child>,
         waiting: &mut Vec<State>,
-        hands: &mut Hands<M>,
+        ctx: &mut RunContext<M>,
     ) -> bool {
-        let span = children.first().map_or_else(Default::default, |c| hands.machine.span(&c.state));
+        let span = children.first().map_or_else(Default::default, |c| ctx.machine.span(&c.state));
         let (mut ended, mut going) = (Vec::new(), Vec::new());
         for Child { mut state, condition, end } in children {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(0.0);
             state.depth = depth + 1;
-            hands.pruner.open(state.node, &mut state, &self.tree);
+            ctx.pruner.open(state.node, &mut state, &self.tree);
             match end {
                 None => going.push(state),
                 Some(end) => ended.push((state, end)),
             }
         }
-        hands.sink.on_fork(node, &self.tree);
+        ctx.sink.on_fork(node, &self.tree);
         waiting.extend(going.into_iter().rev());
         let mut known = true;
         for (mut state, end) in ended {
-            known &= self.end_aside(&mut state, &end, hands);
+            known &= self.end_in_speculation(&mut state, &end, ctx);
         }
         known
     }
 
     /// A path of a speculation has ended; false if in a way that the run does not know.
-    fn end_aside<M: Stepper>(&mut self, state: &mut State, end: &End, hands: &mut Hands<M>) -> bool {
-        let program = hands.machine.logic().program();
-        let known =
-            |e: &ProgramError| e.kind != ErrorKind::Leak && self.met.contains(&place_of(&program, state, e.kind));
+    fn end_in_speculation<M: Stepper>(&mut self, state: &mut State, end: &End, ctx: &mut RunContext<M>) -> bool {
+        let program = ctx.machine.logic().program();
+        let known = |e: &ProgramError| {
+            e.kind != ErrorKind::Leak && self.error_sites.contains(&place_of(&program, state, e.kind))
+        };
         let status = match end {
             End::Exit(_) => Status::Exit,
             End::Silent => Status::Silent,
@@ -164,37 +165,42 @@ impl Run {
             End::Error(_) | End::Cut(_) => Status::Cut,
         };
         if status != Status::Cut {
-            hands.pruner.ended(state, end, hands.machine.logic());
+            ctx.pruner.ended(state, end, ctx.machine.logic());
         }
-        self.close(state.node, status, 0, hands);
+        self.close(state.node, status, 0, ctx);
         status != Status::Cut
     }
 
     /// What the pruner says to a state, after a speculation if it asks for one.
-    pub(crate) fn look<M: Stepper>(&mut self, state: &mut State, hands: &mut Hands<M>) -> Look {
-        let first = hands.pruner.look(state, &self.tree, hands.machine.logic());
-        let Look::Speculate(limit) = first else { return first };
-        self.look_again(state, limit, hands)
+    pub(crate) fn check_subsumed<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> PruneDecision {
+        let first = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
+        let PruneDecision::Speculate(limit) = first else { return first };
+        self.recheck_after_speculation(state, limit, ctx)
     }
 
     /// What it says after a speculation.
-    pub(crate) fn look_again<M: Stepper>(&mut self, state: &mut State, limit: u64, hands: &mut Hands<M>) -> Look {
-        if !self.speculate(state, limit, hands) {
-            return Look::Open;
+    pub(crate) fn recheck_after_speculation<M: Stepper>(
+        &mut self,
+        state: &mut State,
+        limit: u64,
+        ctx: &mut RunContext<M>,
+    ) -> PruneDecision {
+        if !self.speculate(state, limit, ctx) {
+            return PruneDecision::NewNode;
         }
         state.at_join = true;
-        match hands.pruner.look(state, &self.tree, hands.machine.logic()) {
-            Look::Speculate(_) => Look::Open,
+        match ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic()) {
+            PruneDecision::Speculate(_) => PruneDecision::NewNode,
             look => look,
         }
     }
 
     /// A node where paths meet.
-    pub(crate) fn open<M: Stepper>(&mut self, state: &mut State, share: f64, hands: &mut Hands<M>) {
+    pub(crate) fn open<M: Stepper>(&mut self, state: &mut State, share: f64, ctx: &mut RunContext<M>) {
         let above = state.node;
-        state.node = self.tree.grow(above, Terms::TRUE, hands.machine.span(state));
+        state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
         self.shares.push(share);
-        hands.pruner.open(state.node, state, &self.tree);
-        hands.sink.on_fork(above, &self.tree);
+        ctx.pruner.open(state.node, state, &self.tree);
+        ctx.sink.on_fork(above, &self.tree);
     }
 }

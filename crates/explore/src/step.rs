@@ -2,11 +2,11 @@
 
 use pleach_ir::Span;
 use pleach_state::State;
-use pleach_state::seams::{Figures, Logic};
+use pleach_state::seams::{PathOracle, SearchMetrics};
 pub use pleach_state::{Child, Step};
 
 /// Runs states. `step` neither schedules nor prunes.
-pub trait Stepper: Figures {
+pub trait Stepper: SearchMetrics {
     /// Runs the state for up to `budget` blocks, or until it forks or ends.
     fn step(&mut self, state: &mut State, budget: u32) -> Step;
     /// Instructions executed by all steps so far.
@@ -14,11 +14,11 @@ pub trait Stepper: Figures {
     /// Where in the source the state is.
     fn span(&self, state: &State) -> Span;
     /// For techniques with questions about states.
-    fn logic(&mut self) -> &mut dyn Logic;
+    fn logic(&mut self) -> &mut dyn PathOracle;
     /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart and forgotten.
-    fn aside(&mut self, _on: bool) {}
+    fn sub_exploration(&mut self, _on: bool) {}
     /// Blocks that were entered so far, aside included while that lasts.
     fn blocks_covered(&self) -> u64;
-    /// Brings the [`Figures`] up to date; called after every step, so cheap when nothing has changed.
+    /// Brings the [`SearchMetrics`] up to date; called after every step, so cheap when nothing has changed.
     fn refresh(&mut self) {}
 }

@@ -8,7 +8,9 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span, Target};
 use pleach_memory::AddressSpace;
 use pleach_state::seams::View;
-use pleach_state::seams::{CheckedSearcher, Effort, Figures, Logic, Look, NoPruner, Pruner, Searcher};
+use pleach_state::seams::{
+    CheckedSearcher, Effort, NoPruner, PathOracle, PruneDecision, Pruner, SearchMetrics, Searcher,
+};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -59,7 +61,7 @@ impl Synthetic {
     }
 }
 
-impl Figures for Synthetic {
+impl SearchMetrics for Synthetic {
     fn to_uncovered(&self, state: &State) -> Option<u32> {
         (!state.fresh.is_multiple_of(3)).then_some(state.fresh % 50)
     }
@@ -79,7 +81,7 @@ impl Stepper for Synthetic {
         }
         self.instructions += 10;
         state.instructions += 10;
-        state.since_new += 10;
+        state.since_new_coverage += 10;
         state.query_cost += 20_000;
         if !(state.instructions / 10).is_multiple_of(self.pause + 1) {
             return Step::Next;
@@ -108,7 +110,7 @@ impl Stepper for Synthetic {
     fn span(&self, _: &State) -> Span {
         Span::default()
     }
-    fn logic(&mut self) -> &mut dyn Logic {
+    fn logic(&mut self) -> &mut dyn PathOracle {
         self
     }
     fn blocks_covered(&self) -> u64 {
@@ -116,7 +118,7 @@ impl Stepper for Synthetic {
     }
 }
 
-impl Logic for Synthetic {
+impl PathOracle for Synthetic {
     fn effort(&self) -> Effort {
         Effort { steps: self.searched, ..Effort::default() }
     }
@@ -132,10 +134,10 @@ impl Logic for Synthetic {
     fn entails(&mut self, _: &State, _: TermId) -> bool {
         false
     }
-    fn allows(&mut self, _: &State, _: TermId) -> bool {
+    fn is_satisfiable_with(&mut self, _: &State, _: TermId) -> bool {
         false
     }
-    fn possible(&mut self, _: TermId) -> bool {
+    fn is_satisfiable(&mut self, _: TermId) -> bool {
         false
     }
     fn valid(&mut self, _: TermId) -> bool {
@@ -179,7 +181,7 @@ impl Sink<Synthetic> for Recorder {
         self.closed.push(node);
     }
     fn on_progress(&mut self, _: &mut Synthetic, progress: Progress) {
-        assert!(progress.counters.share_done <= 1.000001);
+        assert!(progress.counters.progress_share <= 1.000001);
         self.progress += 1;
     }
 }
@@ -246,7 +248,7 @@ fn every_strategy_explores_every_leaf_once() {
             let c = &run.counters;
             assert_eq!((c.completed, c.errored), (machine.leaves(), machine.errors()), "{names}");
             assert!(c.is_complete() && run.states.is_empty());
-            assert!((c.share_done - 1.0).abs() < 1e-9, "{names}: {}", c.share_done);
+            assert!((c.progress_share - 1.0).abs() < 1e-9, "{names}: {}", c.progress_share);
             let mut places: Vec<u32> = sink.order.iter().copied().filter(|p| *p != 0).collect();
             places.sort_unstable();
             places.dedup();
@@ -290,7 +292,7 @@ fn a_subtree_is_explored_depth_first_beside_others_and_left_if_it_does_not_end()
         states.insert(s.id, Box::new(s));
     }
     let tree = Tree::new();
-    let view = View { states: &states, tree: &tree, figures: &machine };
+    let view = View { states: &states, tree: &tree, statistics: &machine };
     let ids = |of: &[u64]| of.iter().map(|&s| StateId(s)).collect::<Vec<_>>();
     let mut s = search("subtree", 0).build().unwrap();
     let step = |s: &mut dyn Searcher, current: u64, added: &[u64]| {
@@ -323,13 +325,13 @@ fn weights_are_ordered_as_the_formulas_say() {
         states.insert(s.id, Box::new(s));
     };
     // In each case state 1 must be drawn nearly always.
-    add(1, &|s| (s.depth, s.fresh, s.since_new, s.query_cost) = (60, 1, 1001, 0));
-    add(2, &|s| (s.depth, s.fresh, s.since_new, s.query_cost) = (0, 49, 200_000, 90_000_000));
+    add(1, &|s| (s.depth, s.fresh, s.since_new_coverage, s.query_cost) = (60, 1, 1001, 0));
+    add(2, &|s| (s.depth, s.fresh, s.since_new_coverage, s.query_cost) = (0, 49, 200_000, 90_000_000));
     let tree = Tree::new();
     let drawn = |weight| {
         let mut s =
             SearchConfig { strategies: vec![Strategy::Nurs(weight)], ..SearchConfig::default() }.build().unwrap();
-        let view = View { states: &states, tree: &tree, figures: &machine };
+        let view = View { states: &states, tree: &tree, statistics: &machine };
         s.update(None, &[StateId(1), StateId(2)], &[], view);
         (0..100).filter(|_| s.select(view) == Some(StateId(1))).count()
     };
@@ -343,8 +345,8 @@ fn weights_are_ordered_as_the_formulas_say() {
 }
 
 /// Has no state to offer.
-struct Forgetful;
-impl Searcher for Forgetful {
+struct DroppingSearcher;
+impl Searcher for DroppingSearcher {
     fn select(&mut self, _: View) -> Option<StateId> {
         None
     }
@@ -358,7 +360,7 @@ impl Searcher for Forgetful {
 fn a_searcher_that_forgets_does_not_make_a_run_complete() {
     let mut machine = Synthetic::new(2, 4);
     let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
-    let seams = Seams { searcher: &mut Forgetful, pruner: &mut NoPruner };
+    let seams = Seams { searcher: &mut DroppingSearcher, pruner: &mut NoPruner };
     run.explore(vec![machine.initial()], &mut machine, &mut sink, seams);
     assert!(!run.counters.is_complete());
     assert_eq!(run.counters.cut, 1);
@@ -439,7 +441,7 @@ fn parked_states_are_made_again_and_no_path_is_lost() {
     };
     let all = plain(|| Some(1), Limits::default());
     let run = plain(short_at_first, Limits { max_memory: Some(100), ..Limits::default() });
-    assert!(run.counters.parked > 0, "memory was short, so states were set aside");
+    assert!(run.counters.evicted > 0, "memory was short, so states were set aside");
     assert!(run.counters.is_complete());
     assert_eq!((run.counters.completed, run.counters.errored), (all.counters.completed, all.counters.errored));
 }
@@ -457,13 +459,13 @@ fn a_parked_state_that_comes_back_on_another_path_is_cut() {
     };
     let mut machine = Synthetic { pause: 50_000, changing: Some(BTreeSet::new()), ..Synthetic::new(2, 8) };
     let (run, _) = explore(&mut machine, &search("bfs", 0), config, Halt::new());
-    assert!(run.counters.parked > 0);
-    assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.parked)].into());
+    assert!(run.counters.evicted > 0);
+    assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.evicted)].into());
 }
 
 /// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.
 #[derive(Default)]
-struct Diarist {
+struct RecordingPruner {
     open: Vec<NodeId>,
     leaves: Vec<NodeId>,
     closed: Vec<NodeId>,
@@ -473,34 +475,34 @@ struct Diarist {
     seen: Option<(u64, bool)>,
 }
 
-impl Pruner for Diarist {
-    fn look(&mut self, state: &mut State, _: &Tree, _: &mut dyn Logic) -> Look {
+impl Pruner for RecordingPruner {
+    fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
         match state.fresh {
-            2 => Look::Covered(NodeId::ROOT),
+            2 => PruneDecision::Subsumed(NodeId::ROOT),
             place if place > 2 && !self.gave_node.contains(&place) => {
                 self.gave_node.push(place);
-                Look::Open
+                PruneDecision::NewNode
             }
-            _ => Look::Go,
+            _ => PruneDecision::Continue,
         }
     }
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
         assert_eq!(node, state.node);
         self.open.push(node);
     }
-    fn ended(&mut self, state: &mut State, _: &End, _: &mut dyn Logic) {
+    fn ended(&mut self, state: &mut State, _: &End, _: &mut dyn PathOracle) {
         self.leaves.push(state.node);
     }
-    fn covered(&mut self, state: &mut State, _: NodeId, _: &mut dyn Logic) {
+    fn on_subsumed(&mut self, state: &mut State, _: NodeId, _: &mut dyn PathOracle) {
         self.leaves.push(state.node);
     }
-    fn doubts(&mut self, _: Effort, forks: u64) -> bool {
+    fn wants_sample(&mut self, _: Effort, forks: u64) -> bool {
         forks < self.curiosity
     }
-    fn probed(&mut self, _: Effort, forks: u64, ended: bool) {
+    fn sampled(&mut self, _: Effort, forks: u64, ended: bool) {
         self.seen = Some((forks, ended));
     }
-    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn Logic) {
+    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {
         assert!(self.open.contains(&node));
         assert!(tree.children(node).all(|c| self.closed.contains(&c)), "children close before their parent");
         assert!(tree.node(node).status == Status::Inner || self.leaves.contains(&node));
@@ -514,7 +516,7 @@ fn a_pruner_hears_of_every_node_in_order() {
         let mut machine = Synthetic::new(2, 4);
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
         let mut searcher = CheckedSearcher::new(Boxed(search(names, 0).build().unwrap()));
-        let mut pruner = Diarist::default();
+        let mut pruner = RecordingPruner::default();
         run.explore(
             vec![machine.initial()],
             &mut machine,
@@ -525,7 +527,7 @@ fn a_pruner_hears_of_every_node_in_order() {
         assert_eq!(pruner.open.len(), run.tree.len());
         assert_eq!(pruner.closed, sink.closed);
         assert_eq!(run.tree.node(NodeId(1)).status, Status::Pruned);
-        assert!((run.counters.share_done - 1.0).abs() < 1e-9);
+        assert!((run.counters.progress_share - 1.0).abs() < 1e-9);
     }
 }
 
@@ -535,7 +537,7 @@ fn a_probe_sees_the_subtree_and_changes_nothing() {
         let mut machine = Synthetic::new(2, 4);
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
         let mut searcher = CheckedSearcher::new(Boxed(search("dfs", 0).build().unwrap()));
-        let mut pruner = Diarist { curiosity, ..Diarist::default() };
+        let mut pruner = RecordingPruner { curiosity, ..RecordingPruner::default() };
         run.explore(
             vec![machine.initial()],
             &mut machine,

@@ -28,7 +28,7 @@ pub use bits::Limbs;
 pub use brake::{Brake, Spoiled};
 pub use lanes::Lanes;
 pub use model::Model;
-pub use subst::Growing;
+pub use subst::IncrementalSubstitution;
 pub use support::Key;
 pub use symbol::{NameId, SymbolId, SymbolKind, SymbolOrigin};
 pub use term::{BaseId, INDEX_BITS, Node, Op, TermId, Terms, base_range, facts, mask, sign_extend};

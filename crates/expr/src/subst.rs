@@ -21,13 +21,13 @@ pub struct Replacing<'a> {
 ///
 /// *Invariant* kept by who uses it: all keys that a term contains are in the map before it is substituted in that term, and never change.
 #[derive(Default)]
-pub struct Growing {
+pub struct IncrementalSubstitution {
     map: FxHashMap<TermId, TermId>,
     first: Option<TermId>,
     done: FxHashMap<TermId, TermId>,
 }
 
-impl Growing {
+impl IncrementalSubstitution {
     pub fn get(&self, key: TermId) -> Option<TermId> {
         self.map.get(&key).copied()
     }
@@ -57,7 +57,7 @@ impl Terms {
     }
 
     /// As `substitute`, by a map that grows.
-    pub fn substitute_growing(&mut self, t: TermId, g: &mut Growing) -> TermId {
+    pub fn substitute_growing(&mut self, t: TermId, g: &mut IncrementalSubstitution) -> TermId {
         let Some(first) = g.first else { return t };
         let map = &g.map;
         self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), &mut g.done)

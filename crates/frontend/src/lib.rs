@@ -12,7 +12,7 @@ mod library;
 mod link;
 mod llvm;
 mod lower;
-mod newer;
+mod newer_ir;
 mod output;
 mod serve;
 

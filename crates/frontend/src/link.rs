@@ -54,7 +54,8 @@ fn with_archive<'c>(context: &'c Context, whole: Module<'c>, input: Input) -> Re
         for member in members {
             let bytes = archive.contents(member).ok_or_else(|| broken("the archive is truncated"))?;
             // Objects of the compiler wrapper carry their bitcode.
-            let carried = pleach_load::carried::of_bytes(&path, bytes).map_err(|why| broken(&why.to_string()))?;
+            let carried =
+                pleach_load::embedded_bitcode::of_bytes(&path, bytes).map_err(|why| broken(&why.to_string()))?;
             let pieces = match carried {
                 Some(carried) => carried.pieces.into_iter().map(|p| p.bitcode).collect(),
                 None => vec![bytes.to_vec()],
@@ -73,7 +74,7 @@ fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, Frontend
         Kind::Bitcode | Kind::Archive => Module::parse_bitcode(context, &input.bytes)
             .map_err(|why| FrontendError::Malformed { path: path(), why })?,
         Kind::Text => {
-            let newer = |_| Module::parse_text(context, &crate::newer::without_newer_attributes(&input.bytes));
+            let newer = |_| Module::parse_text(context, &crate::newer_ir::without_newer_attributes(&input.bytes));
             let bad = |why| FrontendError::BadIr { path: path(), why };
             Module::parse_text(context, &input.bytes).or_else(newer).map_err(bad)?
         }

@@ -5,7 +5,7 @@ mod common;
 use common::Scratch;
 use pleach_frontend::Options;
 use pleach_ir::Program;
-use pleach_load::wire::{self, Message, Outcome};
+use pleach_load::wire::{self, FrontendReply, Message};
 use std::path::PathBuf;
 
 fn there_and_back(program: &Program) -> Program {
@@ -14,7 +14,7 @@ fn there_and_back(program: &Program) -> Program {
     wire::write(&Message::Lowering, &mut bytes).expect("a vector takes everything");
     wire::write_program(program, &mut bytes).expect("a vector takes everything");
     match wire::decode_reply(&bytes).outcome {
-        Outcome::Program(program) => *program,
+        FrontendReply::Program(program) => *program,
         other => panic!("{other:?}"),
     }
 }
@@ -78,7 +78,7 @@ fn a_cut_reply_is_no_program() {
         .expect("a vector takes everything");
     for end in [0, before, before + 1, bytes.len() / 2, bytes.len() - 1] {
         let reply = wire::decode_reply(&bytes[..end]);
-        assert!(matches!(reply.outcome, Outcome::Cut), "{end}");
+        assert!(matches!(reply.outcome, FrontendReply::Cut), "{end}");
         assert_eq!(reply.input, (end > 0).then_some(3));
     }
 }

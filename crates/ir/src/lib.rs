@@ -14,11 +14,11 @@ pub mod inst;
 pub mod klee;
 pub mod liveness;
 pub mod loops;
+pub mod never_written_globals;
 pub mod pointsto;
 pub mod program;
 pub mod text;
 pub mod types;
-pub mod unwritten;
 pub mod verify;
 
 #[cfg(test)]

@@ -37,23 +37,23 @@ impl<'a> Checker<'a> {
         self.errors.push(format!("function @{}: {message}", self.f.name));
     }
 
-    fn report_at(&mut self, at: Place, message: impl std::fmt::Display) {
+    fn report_at(&mut self, at: SourcePlace, message: impl std::fmt::Display) {
         let text = print_inst(self.p, self.f, at.inst);
         self.report(format!("block b{}, instruction {} `{text}`: {message}", at.block.0, at.inst.0));
     }
 
     /// Every instruction with its place; only once the blocks are known to tile the instructions.
-    fn places(&self) -> impl Iterator<Item = Place> + use<'a> {
+    fn places(&self) -> impl Iterator<Item = SourcePlace> + use<'a> {
         let blocks = self.f.blocks.iter().enumerate();
         blocks.flat_map(|(b, block)| {
             let insts = block.first.0..block.first.0 + block.len;
-            insts.map(move |i| Place { block: BlockId::new(b), inst: InstId(i) })
+            insts.map(move |i| SourcePlace { block: BlockId::new(b), inst: InstId(i) })
         })
     }
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct SourcePlace {
     block: BlockId,
     inst: InstId,
 }

@@ -3,9 +3,9 @@
 //! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front end.
 //! This crate uses neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
 
-pub mod carried;
 pub mod clang_flags;
 mod elf;
+pub mod embedded_bitcode;
 mod error;
 mod find;
 mod options;

@@ -1,7 +1,7 @@
 //! Starts the front end, tells it what to do, takes its answer.
 
 use crate::patience::{Ended, Patience};
-use crate::wire::{self, Outcome};
+use crate::wire::{self, FrontendReply};
 use crate::{LoadError, Options, find, regular};
 use pleach_ir::Program;
 use rustix::process::Signal;
@@ -29,8 +29,8 @@ pub fn load_within(options: &Options, patience: &Patience) -> Result<Program, Lo
     })?;
     let reply = wire::decode_reply(&output.stdout);
     match (reply.outcome, output.status.signal()) {
-        (Outcome::Program(program), None) => Ok(*program),
-        (Outcome::Refused(why), None) => Err(LoadError::Refused(why)),
+        (FrontendReply::Program(program), None) => Ok(*program),
+        (FrontendReply::Refused(why), None) => Err(LoadError::Refused(why)),
         (_, Some(_)) if ended.is_some() => Err(match ended {
             Some(Ended::Interrupted) => LoadError::Interrupted,
             Some(Ended::Memory) => LoadError::OutOfMemory { input: culprit(options, reply.input) },
@@ -38,7 +38,7 @@ pub fn load_within(options: &Options, patience: &Patience) -> Result<Program, Lo
         }),
         (_, Some(signal)) if signal == Signal::XCPU.as_raw() => Err(LoadError::OutOfTime),
         (_, Some(signal)) => Err(LoadError::Crashed { input: culprit(options, reply.input), signal }),
-        (Outcome::Cut, None) => {
+        (FrontendReply::Cut, None) => {
             let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
             if output.status.code() == Some(wire::GAVE_UP.into()) {
                 return Err(LoadError::Refused(format!("{}: {said}", culprit(options, reply.input))));

@@ -60,11 +60,11 @@ pub fn write_program(program: &Program, out: &mut impl Write) -> postcard::Resul
 pub struct Reply {
     /// the input it was reading
     pub input: Option<u32>,
-    pub outcome: Outcome,
+    pub outcome: FrontendReply,
 }
 
 #[derive(Debug)]
-pub enum Outcome {
+pub enum FrontendReply {
     Program(Box<Program>),
     Refused(String),
     /// it ended before it had an answer
@@ -80,15 +80,15 @@ pub fn decode_reply(mut bytes: &[u8]) -> Reply {
                 bytes = rest;
                 continue;
             }
-            Message::Refused(why) => Outcome::Refused(why),
+            Message::Refused(why) => FrontendReply::Refused(why),
             Message::Program => match postcard::from_bytes(rest) {
-                Ok(program) => Outcome::Program(Box::new(program)),
-                Err(_) => Outcome::Cut,
+                Ok(program) => FrontendReply::Program(Box::new(program)),
+                Err(_) => FrontendReply::Cut,
             },
         };
         return Reply { input, outcome };
     }
-    Reply { input, outcome: Outcome::Cut }
+    Reply { input, outcome: FrontendReply::Cut }
 }
 
 /// Paths as bytes: they need not be text.

@@ -3,19 +3,19 @@
 //! This crate knows neither instructions nor scheduling.
 
 mod access;
+pub mod constant_offsets;
+pub mod known_bits;
 pub mod object;
-pub mod observed;
-pub mod offsets;
+pub mod observed_addresses;
 pub mod pvec;
 pub mod resolve;
 pub mod segments;
 pub mod space;
-pub mod stride;
 pub mod symbolic;
 mod tags;
 pub mod value;
 
 pub use object::{Background, ByteView, Contents, Window};
-pub use segments::Arrangement;
-pub use space::{AddressSpace, Entry, Extent, Full, Object, ObjectKind, Site};
+pub use segments::SegmentArrangement;
+pub use space::{AddressSpace, Extent, Full, Object, ObjectEntry, ObjectKind, Site};
 pub use value::{ObjId, Value};

@@ -10,7 +10,7 @@
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};
-use crate::space::{AddressSpace, Entry, Object, ObjectKind, STILL_THERE, Site};
+use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, STILL_THERE, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
 use rustc_hash::FxHashSet;
@@ -36,7 +36,7 @@ pub struct Layout {
 
 /// A layout without the names of the segments in it, which differ from path to path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Arrangement {
+pub struct SegmentArrangement {
     members: Vec<(ObjId, u64)>,
     size: u64,
     align: u64,
@@ -46,7 +46,7 @@ impl AddressSpace {
     /// The segment an object is in, and where.
     pub fn segment_of(&self, id: ObjId) -> Option<(ObjId, u64)> {
         match self.entry(id) {
-            Some(Entry::Moved(_, segment, start)) => Some((*segment, *start)),
+            Some(ObjectEntry::InSegment(_, segment, start)) => Some((*segment, *start)),
             _ => None,
         }
     }
@@ -109,7 +109,7 @@ impl AddressSpace {
     }
 
     /// Where every member of a segment to be is going to lie.
-    pub fn arrangement(&self, layout: &Layout) -> Arrangement {
+    pub fn arrangement(&self, layout: &Layout) -> SegmentArrangement {
         let mut members = Vec::new();
         for &(block, at) in &layout.blocks {
             match self.members(block) {
@@ -117,7 +117,7 @@ impl AddressSpace {
                 inner => members.extend(inner.iter().map(|&(id, o)| (id, at + o))),
             }
         }
-        Arrangement { members, size: layout.size, align: layout.align }
+        SegmentArrangement { members, size: layout.size, align: layout.align }
     }
 
     /// Moves the blocks of a layout into a new segment at this address.
@@ -131,12 +131,12 @@ impl AddressSpace {
         let site = Site::new(u32::MAX, u32::MAX);
         let (size, align, until) = (layout.size, layout.align, STILL_THERE);
         let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, until, contents };
-        self.push(Entry::Live(Rc::new(object)));
+        self.push(ObjectEntry::Live(Rc::new(object)));
         let members = self.arrangement(layout).members;
         for &(block, _) in &layout.blocks {
             if !self.members(block).is_empty() {
                 let (addr, until) = (self.address(block), self.len() as u32);
-                self.set(block, Entry::Gone { addr, size: 0, until, log_align: 0 });
+                self.set(block, ObjectEntry::OutOfScope { addr, size: 0, until, log_align: 0 });
             }
         }
         for &(id, at) in &members {
@@ -144,8 +144,10 @@ impl AddressSpace {
                 Rc::new(Object { addr: addr + at, contents: Contents::new(0, Background::Zero), ..o.clone() })
             };
             let entry = match self.entry(id) {
-                Some(Entry::Live(o) | Entry::Moved(o, ..)) => Entry::Moved(moved(o), segment, at),
-                Some(Entry::Freed(o)) => Entry::Freed(moved(o)),
+                Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
+                    ObjectEntry::InSegment(moved(o), segment, at)
+                }
+                Some(ObjectEntry::Freed(o)) => ObjectEntry::Freed(moved(o)),
                 _ => continue,
             };
             self.set(id, entry);

@@ -73,14 +73,14 @@ impl Extent {
 }
 
 #[derive(Clone, Debug)]
-pub enum Entry {
+pub enum ObjectEntry {
     Live(Rc<Object>),
     /// live, but the contents are in a segment, from this offset on
-    Moved(Rc<Object>, ObjId, u64),
+    InSegment(Rc<Object>, ObjId, u64),
     /// freed by the program: the object without its contents
     Freed(Rc<Object>),
     /// a local whose scope has ended, or a segment that became part of another: only where and when it was is left
-    Gone {
+    OutOfScope {
         addr: u64,
         size: u64,
         until: u32,
@@ -99,7 +99,7 @@ pub(crate) type Members = Vec<(ObjId, u64)>;
 
 #[derive(Clone)]
 pub struct AddressSpace {
-    objects: PVec<Entry>,
+    objects: PVec<ObjectEntry>,
     next: u64,
     limit: u64,
     fixed: Vec<(u64, ObjId)>,
@@ -155,7 +155,7 @@ impl AddressSpace {
         self.next = end;
         let id = ObjId(self.objects.len() as u32);
         let object = Object { size, addr, align, kind, readonly: false, site, until: STILL_THERE, contents };
-        self.objects.push(Entry::Live(Rc::new(object)));
+        self.objects.push(ObjectEntry::Live(Rc::new(object)));
         self.live_bytes += size;
         Ok(id)
     }
@@ -166,13 +166,13 @@ impl AddressSpace {
         let contents = Contents::new(size, Background::Zero);
         let (kind, until) = (ObjectKind::Fixed, STILL_THERE);
         let object = Object { size, addr, align: 1, kind, readonly: false, site, until, contents };
-        self.objects.push(Entry::Live(Rc::new(object)));
+        self.objects.push(ObjectEntry::Live(Rc::new(object)));
         self.fixed.push((addr, id));
         id
     }
 
     #[inline]
-    pub fn entry(&self, id: ObjId) -> Option<&Entry> {
+    pub fn entry(&self, id: ObjId) -> Option<&ObjectEntry> {
         self.objects.get(id.0 as usize)
     }
 
@@ -180,7 +180,7 @@ impl AddressSpace {
     #[inline]
     pub fn get(&self, id: ObjId) -> Option<&Object> {
         match self.objects.get(id.0 as usize) {
-            Some(Entry::Live(o)) => Some(o),
+            Some(ObjectEntry::Live(o)) => Some(o),
             _ => None,
         }
     }
@@ -189,7 +189,7 @@ impl AddressSpace {
     #[inline]
     pub fn get_mut(&mut self, id: ObjId) -> Option<&mut Object> {
         match self.objects.get_mut(id.0 as usize) {
-            Some(Entry::Live(o)) => Some(Rc::make_mut(o)),
+            Some(ObjectEntry::Live(o)) => Some(Rc::make_mut(o)),
             _ => None,
         }
     }
@@ -198,7 +198,7 @@ impl AddressSpace {
     #[inline]
     pub fn header(&self, id: ObjId) -> Option<&Object> {
         match self.objects.get(id.0 as usize) {
-            Some(Entry::Live(o) | Entry::Moved(o, ..)) => Some(o),
+            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => Some(o),
             _ => None,
         }
     }
@@ -206,8 +206,8 @@ impl AddressSpace {
     /// Where the bytes of a live object are.
     pub fn contents(&self, id: ObjId) -> Option<(&Contents, Window)> {
         match self.objects.get(id.0 as usize) {
-            Some(Entry::Live(o)) => Some((&o.contents, o.contents.whole())),
-            Some(Entry::Moved(o, segment, start)) => {
+            Some(ObjectEntry::Live(o)) => Some((&o.contents, o.contents.whole())),
+            Some(ObjectEntry::InSegment(o, segment, start)) => {
                 Some((&self.get(*segment)?.contents, Window { start: *start, len: o.size }))
             }
             _ => None,
@@ -217,8 +217,8 @@ impl AddressSpace {
     /// The same for writing.
     pub fn contents_mut(&mut self, id: ObjId) -> Option<(&mut Contents, Window)> {
         let (holder, w) = match self.objects.get(id.0 as usize) {
-            Some(Entry::Live(o)) => (id, o.contents.whole()),
-            Some(Entry::Moved(o, segment, start)) => (*segment, Window { start: *start, len: o.size }),
+            Some(ObjectEntry::Live(o)) => (id, o.contents.whole()),
+            Some(ObjectEntry::InSegment(o, segment, start)) => (*segment, Window { start: *start, len: o.size }),
             _ => return None,
         };
         Some((&mut self.get_mut(holder)?.contents, w))
@@ -236,13 +236,13 @@ impl AddressSpace {
 
     fn free_at(&mut self, id: ObjId, until: u32) {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
-            && let Entry::Live(o) | Entry::Moved(o, ..) = e
+            && let ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) = e
         {
             self.live_bytes -= o.size;
             let contents = Contents::new(0, Background::Zero);
             let Object { size, addr, align, kind, readonly, site, .. } = **o;
             let ghost = Object { size, addr, align, kind, readonly, site, until, contents };
-            *e = Entry::Freed(Rc::new(ghost));
+            *e = ObjectEntry::Freed(Rc::new(ghost));
         }
     }
 
@@ -250,10 +250,10 @@ impl AddressSpace {
     pub fn drop_local(&mut self, id: ObjId) {
         let until = self.objects.len() as u32;
         if let Some(e) = self.objects.get_mut(id.0 as usize)
-            && let Entry::Live(o) | Entry::Moved(o, ..) = e
+            && let ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) = e
         {
             self.live_bytes -= o.size;
-            *e = Entry::Gone { addr: o.addr, size: o.size, until, log_align: o.align.max(1).ilog2() as u8 };
+            *e = ObjectEntry::OutOfScope { addr: o.addr, size: o.size, until, log_align: o.align.max(1).ilog2() as u8 };
         }
     }
 
@@ -267,8 +267,8 @@ impl AddressSpace {
     /// The hidden address of an object, live or not.
     pub fn address(&self, id: ObjId) -> u64 {
         match self.entry(id) {
-            Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => o.addr,
-            Some(Entry::Gone { addr, .. }) => *addr,
+            Some(ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..)) => o.addr,
+            Some(ObjectEntry::OutOfScope { addr, .. }) => *addr,
             None => 0,
         }
     }
@@ -276,11 +276,11 @@ impl AddressSpace {
     /// Where and when an object was.
     pub fn extent(&self, id: ObjId) -> Option<Extent> {
         Some(match self.entry(id)? {
-            Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..) => {
+            ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..) => {
                 let Object { size, addr, align, kind, until, .. } = **o;
                 Extent { id, addr, size, align: align.max(1), kind, until }
             }
-            Entry::Gone { addr, size, until, log_align } => {
+            ObjectEntry::OutOfScope { addr, size, until, log_align } => {
                 let (addr, size, until, kind) = (*addr, *size, *until, ObjectKind::Stack);
                 Extent { id, addr, size, align: 1 << log_align, kind, until }
             }
@@ -290,7 +290,11 @@ impl AddressSpace {
     /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
     pub fn movable_size(&self, id: ObjId) -> Option<u64> {
         match self.entry(id)? {
-            Entry::Live(o) | Entry::Moved(o, ..) | Entry::Freed(o) if o.kind != ObjectKind::Fixed => Some(o.size),
+            ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)
+                if o.kind != ObjectKind::Fixed =>
+            {
+                Some(o.size)
+            }
             _ => None,
         }
     }
@@ -298,7 +302,9 @@ impl AddressSpace {
     /// Which object's bytes (or the position one past them) hold this address.
     pub fn find(&self, addr: u64) -> Option<ObjId> {
         let holds = |id: ObjId| match self.entry(id) {
-            Some(Entry::Live(o) | Entry::Freed(o) | Entry::Moved(o, ..)) => addr >= o.addr && addr - o.addr <= o.size,
+            Some(ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..)) => {
+                addr >= o.addr && addr - o.addr <= o.size
+            }
             _ => false,
         };
         if addr >= self.limit {
@@ -318,7 +324,9 @@ impl AddressSpace {
             let mut m = mid;
             let start = loop {
                 match self.objects.get(m) {
-                    Some(Entry::Live(o) | Entry::Freed(o)) if o.kind != ObjectKind::Fixed && o.addr < self.limit => {
+                    Some(ObjectEntry::Live(o) | ObjectEntry::Freed(o))
+                        if o.kind != ObjectKind::Fixed && o.addr < self.limit =>
+                    {
                         break Some(o.addr);
                     }
                     _ if m > lo => m -= 1,
@@ -332,7 +340,7 @@ impl AddressSpace {
         }
         // Any number of locals that are gone may lie between.
         let recorded = |i: &usize| match self.objects.get(*i) {
-            Some(Entry::Live(o) | Entry::Freed(o)) => o.kind != ObjectKind::Fixed && o.addr < self.limit,
+            Some(ObjectEntry::Live(o) | ObjectEntry::Freed(o)) => o.kind != ObjectKind::Fixed && o.addr < self.limit,
             _ => false,
         };
         (0..lo).rev().find(recorded).map(|i| ObjId(i as u32)).filter(|&id| holds(id))
@@ -341,8 +349,8 @@ impl AddressSpace {
     /// The program's live objects; the contents may be elsewhere.
     pub fn live(&self) -> impl Iterator<Item = (ObjId, &Object)> {
         self.objects.iter().enumerate().filter_map(|(i, e)| match e {
-            Entry::Live(o) if o.kind == ObjectKind::Segment => None,
-            Entry::Live(o) | Entry::Moved(o, ..) => Some((ObjId(i as u32), &**o)),
+            ObjectEntry::Live(o) if o.kind == ObjectKind::Segment => None,
+            ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) => Some((ObjId(i as u32), &**o)),
             _ => None,
         })
     }
@@ -350,19 +358,19 @@ impl AddressSpace {
     /// What the program has freed.
     pub fn freed(&self) -> impl Iterator<Item = &Object> {
         self.objects.iter().filter_map(|e| match e {
-            Entry::Freed(o) => Some(&**o),
+            ObjectEntry::Freed(o) => Some(&**o),
             _ => None,
         })
     }
 
     /// Adds an object's entry as it is.
-    pub(crate) fn push(&mut self, e: Entry) -> ObjId {
+    pub(crate) fn push(&mut self, e: ObjectEntry) -> ObjId {
         let id = ObjId(self.objects.len() as u32);
         self.objects.push(e);
         id
     }
 
-    pub(crate) fn set(&mut self, id: ObjId, entry: Entry) {
+    pub(crate) fn set(&mut self, id: ObjId, entry: ObjectEntry) {
         if let Some(e) = self.objects.get_mut(id.0 as usize) {
             *e = entry;
         }

@@ -8,9 +8,9 @@
 //! *Invariant*: the caller has made sure that the offset is in bounds on this path.
 
 use crate::access::byte_of;
+use crate::constant_offsets::Offsets;
+use crate::known_bits::{Places, low_bits};
 use crate::object::{ByteView, Contents, PAGE, Window};
-use crate::offsets::Offsets;
-use crate::stride::{Places, low_bits};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, TermId, Terms};
 

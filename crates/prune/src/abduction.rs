@@ -9,12 +9,12 @@ use crate::matching::Matcher;
 use pleach_expr::{Op, SymbolId, TermId, Terms, facts};
 use pleach_memory::Value;
 use pleach_state::State;
-use pleach_state::seams::Logic;
-use pleach_wp::{Condition, Locs, Pin};
+use pleach_state::seams::PathOracle;
+use pleach_wp::{Condition, Locs, PointsTo};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) struct Abduction<'a> {
-    pub logic: &'a mut dyn Logic,
+    pub logic: &'a mut dyn PathOracle,
     pub state: &'a State,
     pub locs: &'a Locs,
     pub fixed: u32,
@@ -28,7 +28,7 @@ impl Abduction<'_> {
         let mut frame = symbols(self.logic.terms(), e);
         let (near, _) = separate(self.logic.terms(), &context.literals, &mut frame);
         let (touched, rest) = separate(self.logic.terms(), literals, &mut frame.clone());
-        let mut out = Condition { pins: context.pins, ..Condition::default() };
+        let mut out = Condition { points_to: context.points_to, ..Condition::default() };
         rest.iter().for_each(|&l| out.require(l));
         if touched.is_empty() {
             return rest.iter().all(|&l| self.holds(l)).then_some(out);
@@ -105,7 +105,7 @@ impl Abduction<'_> {
                     return None;
                 }
                 let off = Some(off);
-                out.require_pin(Pin::new(place, obj, off));
+                out.require_pin(PointsTo::new(place, obj, off));
                 Some(true)
             }
             _ => None,

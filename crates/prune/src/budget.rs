@@ -4,7 +4,7 @@
 //! more than its share, states are neither recorded nor compared. *Direction*: resting costs pruning, never soundness: a node below
 //! which something was not recorded yields nothing.
 
-use crate::belief::Belief;
+use crate::saving_estimate::SavingEstimate;
 use pleach_state::seams::Effort;
 
 /// What may be spent before anything must have been gained: in a run that has executed so much, and before. A short run is over before
@@ -51,7 +51,7 @@ const WORKS: [(Work, &str, u64); 9] = [
     (Work::StepLiteral, "work: conjuncts stepped back", 2),
     (Work::Tighten, "work: conditions tightened", 10),
     (Work::TightenLiteral, "work: conjuncts tightened", 14),
-    (Work::Look, "work: looks", 5),
+    (Work::Look, "work: checks", 5),
     (Work::Refute, "work: entries refuted", 1),
     (Work::Try, "work: entries tried", 12),
     (Work::TryLiteral, "work: literals tried", 18),
@@ -82,12 +82,12 @@ pub struct Budget {
     aside: Effort,
     /// what covered states would have cost
     saved: u64,
-    belief: Belief,
+    estimate: SavingEstimate,
     /// what was spent on the first path: it costs most before there is anything to compare with
     first: u64,
     /// what may be spent beside because nothing is known yet of what that saves
-    patience: u64,
-    resting: bool,
+    exploration_credit: u64,
+    paused: bool,
     /// pruning goes on whatever it costs
     pub always: bool,
 }
@@ -113,27 +113,29 @@ impl Budget {
     }
 
     /// A covered state that counts for `whole` is worth to be explored further after so much.
-    pub fn doubts(&self, whole: u64, number: u32, effort: Effort, forks: u64) -> bool {
+    pub fn wants_sample(&self, whole: u64, number: u32, effort: Effort, forks: u64) -> bool {
         let spent = self.spent();
-        !self.always && self.saved / PLENTY < spent && self.belief.doubts(whole, number, explored(effort, forks), spent)
+        !self.always
+            && self.saved / PLENTY < spent
+            && self.estimate.wants_sample(whole, number, explored(effort, forks), spent)
     }
 
     /// What is believed of it if it was not.
-    pub fn believed(&self, whole: u64) -> u64 {
-        self.belief.of(whole)
+    pub fn estimated_saving(&self, whole: u64) -> u64 {
+        self.estimate.of(whole)
     }
 
     /// That was explored aside; what it counts for.
-    pub fn probed(&mut self, whole: u64, effort: Effort, forks: u64, ended: bool) -> u64 {
+    pub fn sampled(&mut self, whole: u64, effort: Effort, forks: u64, ended: bool) -> u64 {
         // Questions to back ends are counted on by the run, and these are not its own.
         (self.aside.hard, self.aside.steps) = (self.aside.hard + effort.hard, self.aside.steps + effort.steps);
-        self.belief.probed(whole, explored(effort, forks), ended)
+        self.estimate.sampled(whole, explored(effort, forks), ended)
     }
 
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP_ASK + self.belief.cost
+        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP_ASK + self.estimate.cost
     }
 
     /// What execution has cost so far.
@@ -157,21 +159,21 @@ impl Budget {
         let sums = [
             ("units spent", self.spent()),
             ("units of the first path", self.first),
-            ("units of probes", self.belief.cost),
+            ("units of probes", self.estimate.cost),
             ("units saved", self.saved),
-            ("probes", self.belief.probes),
-            ("probes to the end", self.belief.ended),
+            ("probes", self.estimate.probes),
+            ("probes to the end", self.estimate.ended),
         ];
         work.chain(asked).chain(sums).map(|(name, n)| (name.to_owned(), n))
     }
 
     /// Too much has been spent for what it brought, as of the last look.
-    pub fn is_resting(&self) -> bool {
-        self.resting
+    pub fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Looks again. Who rests does so until a part of it has been earned back.
-    pub fn look(&mut self, effort: Effort, leaves: u64) {
+    pub fn poll(&mut self, effort: Effort, leaves: u64) {
         let spent = self.spent();
         if leaves <= 1 {
             self.first = spent.min(effort.instructions * FIRST);
@@ -186,11 +188,11 @@ impl Budget {
             }
             false => (START + self.first, SHARE),
         };
-        if self.belief.probes == 0 {
-            self.patience = executed.saturating_sub(LONG) / SHARE * 2;
+        if self.estimate.probes == 0 {
+            self.exploration_credit = executed.saturating_sub(LONG) / SHARE * 2;
         }
-        let allowed = (start + executed / share + self.patience).saturating_add(self.saved);
-        self.resting = !self.always && spent > if self.resting { allowed / 8 * 7 } else { allowed };
+        let allowed = (start + executed / share + self.exploration_credit).saturating_add(self.saved);
+        self.paused = !self.always && spent > if self.paused { allowed / 8 * 7 } else { allowed };
     }
 }
 
@@ -232,13 +234,13 @@ mod tests {
     fn a_first_path_is_paid_for_by_its_length() {
         let mut b = Budget::default();
         b.spend(Work::Look, START);
-        b.look(Effort { instructions: 10, ..Effort::default() }, 1);
-        assert!(b.is_resting());
+        b.poll(Effort { instructions: 10, ..Effort::default() }, 1);
+        assert!(b.is_paused());
         let long = Effort { instructions: START, ..Effort::default() };
-        b.look(long, 1);
-        assert!(b.is_resting(), "it may be a short run");
-        b.look(Effort { hard: SHORT / HARD_QUERY, ..long }, 1);
-        assert!(!b.is_resting());
+        b.poll(long, 1);
+        assert!(b.is_paused(), "it may be a short run");
+        b.poll(Effort { hard: SHORT / HARD_QUERY, ..long }, 1);
+        assert!(!b.is_paused());
     }
 
     #[test]
@@ -248,8 +250,8 @@ mod tests {
         let mut worked = 0;
         for _ in 0..100_000 {
             effort.instructions += 1000;
-            b.look(effort, 2);
-            if !b.is_resting() {
+            b.poll(effort, 2);
+            if !b.is_paused() {
                 b.spend(Work::Look, 200);
                 worked += 1000;
             }
@@ -257,22 +259,22 @@ mod tests {
         assert!(worked <= START + effort.instructions * 3 / SHARE + 1000 && worked > START);
         assert!(worked > START + effort.instructions * 2 / SHARE, "a long run is patient while nothing is known");
         b.saved(u64::MAX);
-        b.look(effort, 2);
-        assert!(!b.is_resting());
+        b.poll(effort, 2);
+        assert!(!b.is_paused());
     }
 
     #[test]
     fn a_short_run_spends_little_unless_it_pays() {
         let mut b = Budget::default();
         b.spend(Work::Refute, AT_ONCE + 2);
-        b.look(Effort::default(), 2);
-        assert!(b.is_resting());
+        b.poll(Effort::default(), 2);
+        assert!(b.is_paused());
         b.saved(AT_ONCE / PROMISE);
-        b.look(Effort::default(), 2);
-        assert!(!b.is_resting());
+        b.poll(Effort::default(), 2);
+        assert!(!b.is_paused());
         b.spend(Work::Refute, 2 * START);
-        b.look(Effort::default(), 2);
-        assert!(b.is_resting());
+        b.poll(Effort::default(), 2);
+        assert!(b.is_paused());
     }
 
     #[test]
@@ -280,10 +282,10 @@ mod tests {
         let mut b = Budget::default();
         b.spend(Work::Refute, START / 2);
         (0..2 * MANY).for_each(|_| b.forked());
-        b.look(Effort::default(), 1);
-        assert!(b.is_resting());
+        b.poll(Effort::default(), 1);
+        assert!(b.is_paused());
         (0..2).for_each(|_| b.forked());
-        b.look(Effort::default(), 1);
-        assert!(!b.is_resting());
+        b.poll(Effort::default(), 1);
+        assert!(!b.is_paused());
     }
 }

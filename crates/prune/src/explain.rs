@@ -1,11 +1,11 @@
 //! What is kept about a node for its explanation, with locations by the names the source gives them.
 
-use crate::words::Words;
+use crate::condition_printer::ConditionPrinter;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span};
 use pleach_memory::ObjId;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, Loc, Locs, Walked};
+use pleach_wp::{Condition, Loc, Locs, WpResult};
 use rustc_hash::FxHashMap;
 
 /// A closed node.
@@ -15,7 +15,7 @@ pub struct Explained {
     /// functions on the stack, outermost first
     pub stack: Vec<FuncId>,
     /// the interpolant, or why there is none
-    pub condition: Walked<Condition>,
+    pub condition: WpResult<Condition>,
     /// whose interpolant covers it
     pub by: Option<NodeId>,
 }
@@ -28,12 +28,12 @@ pub struct Explanation {
     pub stack: Vec<String>,
     pub by: Option<NodeId>,
     /// why there is no interpolant
-    pub gave_up: Option<&'static str>,
+    pub no_interpolant: Option<&'static str>,
     pub conjuncts: Vec<String>,
 }
 
 impl Explained {
-    pub fn new(program: &Program, state: &State, condition: Walked<Condition>, by: Option<NodeId>) -> Explained {
+    pub fn new(program: &Program, state: &State, condition: WpResult<Condition>, by: Option<NodeId>) -> Explained {
         let lines = state.stack(program);
         Explained {
             span: lines.first().map(|l| l.span).unwrap_or_default(),
@@ -49,21 +49,21 @@ impl Explained {
             span: self.span,
             stack: self.stack.iter().map(|f| program.function(*f).name.clone()).collect(),
             by: self.by,
-            gave_up: self.condition.as_ref().err().map(|why| why.0),
-            conjuncts: self.words(terms, program, locs),
+            no_interpolant: self.condition.as_ref().err().map(|why| why.describe()),
+            conjuncts: self.describe(terms, program, locs),
         }
     }
 
     /// One line per conjunct; none where there is no interpolant.
-    fn words(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
+    fn describe(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
         let Ok(c) = &self.condition else { return Vec::new() };
         let mut c = c.clone();
         c.write_sums(terms, |_| true);
         let names = self.names(terms, program, locs, &c);
-        let words = Words { terms, names: &names };
+        let words = ConditionPrinter { terms, names: &names };
         let show = |t: TermId| words.value(t, 24);
         let mut out = words.lines(&c.literals);
-        for p in &c.pins {
+        for p in &c.points_to {
             let at = p.off.map_or(" anywhere".to_owned(), |o| format!(" + {o}"));
             let size = p.size.map_or(String::new(), |s| format!(" (of exactly {s} bytes)"));
             out.push(format!("{} points to {}{at}{size}", show(p.ptr), object(program, p.obj)));
@@ -75,18 +75,18 @@ impl Explained {
                 false => format!("no heap block is live but {}", names.join(", ")),
             });
         }
-        for v in &c.valids {
+        for v in &c.dereferenceable {
             let what = if v.write { "writable" } else { "readable" };
             out.push(match v.bounded {
                 true => format!("{} points to {} {what} bytes", show(v.ptr), v.bytes),
                 false => format!("{} points into a live {what} object", show(v.ptr)),
             });
         }
-        for d in &c.dead {
+        for d in &c.dangling {
             let what = if d.freed { "a freed block" } else { "a local that is gone" };
             out.push(format!("{} points into {what}", show(d.ptr)));
         }
-        for together in &c.possible {
+        for together in &c.satisfiable {
             out.push(format!("some input allows {}", words.lines(together).join(" and ")));
         }
         for c in &c.choices {
@@ -119,7 +119,7 @@ impl Explained {
         }
         for (var, obj, off, bytes) in cells {
             // A cell that a named pointer points to is called after it.
-            let pointer = c.pins.iter().find_map(|p| match (p.off, names.get(&p.ptr)) {
+            let pointer = c.points_to.iter().find_map(|p| match (p.off, names.get(&p.ptr)) {
                 (Some(at), Some(name)) if p.obj == obj && at <= off => Some((name.clone(), off - at)),
                 _ => None,
             });

@@ -4,13 +4,13 @@
 //! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
 //! constraint or not. *Direction*: may say no where yes would be right; never the other way.
 
-use crate::known::Known;
+use crate::literal_cache::LiteralCache;
 use pleach_expr::arc::Arc;
-use pleach_expr::{Growing, Model, Op, SymbolId, TermId, Terms, facts, mask};
+use pleach_expr::{IncrementalSubstitution, Model, Op, SymbolId, TermId, Terms, facts, mask};
 use pleach_memory::{ObjId, Object, Value};
 use pleach_state::State;
-use pleach_state::seams::Logic;
-pub(crate) use pleach_state::ways::frames;
+pub(crate) use pleach_state::access_path::frames;
+use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Loc, Locs, Sum};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -29,17 +29,17 @@ pub struct Matcher<'a> {
     pub binding: Binding,
     /// object variables are the state's own objects
     pub identity: bool,
-    pub tally: Tally,
+    pub tally: DecisionCounts,
     /// locations and bases → what they are in the state
-    values: Growing,
-    numbers: Numbers,
+    values: IncrementalSubstitution,
+    numbers: LocationValues,
     /// what earlier entries showed of the state
-    known: Known,
+    known: LiteralCache,
 }
 
 /// The state's values under the model of its path constraint.
 #[derive(Default)]
-struct Numbers {
+struct LocationValues {
     inputs: Model,
     locations: Model,
     /// locations that hold numbers, and those that do not
@@ -48,7 +48,7 @@ struct Numbers {
 
 /// How many literals were decided by what.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Tally {
+pub struct DecisionCounts {
     /// the state's values made it a constant
     pub values: u64,
     /// false under a model of the path constraint, or one of its constraints
@@ -56,8 +56,8 @@ pub struct Tally {
     pub solver: u64,
 }
 
-impl Tally {
-    pub fn add(&mut self, other: Tally) {
+impl DecisionCounts {
+    pub fn add(&mut self, other: DecisionCounts) {
         self.values += other.values;
         self.model += other.model;
         self.solver += other.solver;
@@ -69,7 +69,7 @@ impl Tally {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Miss {
+pub enum MatchFailure {
     /// a pin, a size, a liveness
     Binding,
     /// a literal is false or not implied
@@ -84,31 +84,31 @@ impl<'a> Matcher<'a> {
             fixed,
             binding: Binding::default(),
             identity: false,
-            tally: Tally::default(),
-            values: Growing::default(),
-            numbers: Numbers::default(),
-            known: Known::default(),
+            tally: DecisionCounts::default(),
+            values: IncrementalSubstitution::default(),
+            numbers: LocationValues::default(),
+            known: LiteralCache::default(),
         }
     }
 
     /// Ready for another condition; what does not depend on the binding stays.
-    pub fn renew(&mut self) {
-        self.tally = Tally::default();
+    pub fn reset(&mut self) {
+        self.tally = DecisionCounts::default();
         if !self.binding.is_empty() {
             self.binding.clear();
-            self.values = Growing::default();
-            self.numbers = Numbers::default();
+            self.values = IncrementalSubstitution::default();
+            self.numbers = LocationValues::default();
         }
     }
 
     /// One of the literals is known not to hold.
-    pub fn is_refuted(&self, c: &Condition, weak: &Cell<u32>) -> bool {
+    pub fn is_refuted(&self, c: &Condition, last_failed_literal: &Cell<u32>) -> bool {
         let fails = |l: &TermId| self.known.get(*l) == Some(false);
-        if c.literals.get(weak.get() as usize).is_some_and(fails) {
+        if c.literals.get(last_failed_literal.get() as usize).is_some_and(fails) {
             return true;
         }
         let found = c.literals.iter().position(fails);
-        found.inspect(|i| weak.set(*i as u32)).is_some()
+        found.inspect(|i| last_failed_literal.set(*i as u32)).is_some()
     }
 
     /// For conditions that name the state's own objects.
@@ -121,8 +121,8 @@ impl<'a> Matcher<'a> {
     }
 
     /// A literal holds in the state.
-    pub fn holds(&mut self, logic: &mut dyn Logic, literal: TermId) -> bool {
-        if let Some(holds) = self.by_numbers(logic, literal) {
+    pub fn holds(&mut self, logic: &mut dyn PathOracle, literal: TermId) -> bool {
+        if let Some(holds) = self.by_model(logic, literal) {
             return holds;
         }
         match self.translate(logic, literal) {
@@ -132,26 +132,31 @@ impl<'a> Matcher<'a> {
     }
 
     /// The state satisfies the condition.
-    pub fn meets(&mut self, logic: &mut dyn Logic, c: &Condition) -> bool {
+    pub fn meets(&mut self, logic: &mut dyn PathOracle, c: &Condition) -> bool {
         self.check(logic, c, &Cell::new(u32::MAX)).is_ok()
     }
 
-    /// The state satisfies the condition. `weak` is the literal that failed last, which is tried first, and set when one fails.
-    pub fn check(&mut self, logic: &mut dyn Logic, c: &Condition, weak: &Cell<u32>) -> Result<(), Miss> {
-        self.bind(logic, &c.pins)?;
+    /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first, and set when one fails.
+    pub fn check(
+        &mut self,
+        logic: &mut dyn PathOracle,
+        c: &Condition,
+        last_failed_literal: &Cell<u32>,
+    ) -> Result<(), MatchFailure> {
+        self.bind(logic, &c.points_to)?;
         if let Some(blocks) = &c.blocks {
             self.no_other_blocks(blocks)?;
         }
-        for v in &c.valids {
+        for v in &c.dereferenceable {
             self.valid(logic, v)?;
         }
-        for d in &c.dead {
-            self.dead(logic, d)?;
+        for d in &c.dangling {
+            self.dangling(logic, d)?;
         }
         for c in &c.choices {
             self.choice(logic, c)?;
         }
-        let first = weak.get() as usize;
+        let first = last_failed_literal.get() as usize;
         if let Some(&l) = c.literals.get(first)
             && let Some(t) = self.literal(logic, l)?
         {
@@ -159,64 +164,64 @@ impl<'a> Matcher<'a> {
         }
         let mut open = Vec::new();
         for (i, &l) in c.literals.iter().enumerate().filter(|(i, _)| *i != first) {
-            let found = self.literal(logic, l).inspect_err(|_| weak.set(i as u32))?;
+            let found = self.literal(logic, l).inspect_err(|_| last_failed_literal.set(i as u32))?;
             open.extend(found.map(|t| (i, l, t)));
         }
         for s in &c.sums {
-            for t in self.sum(logic, s).ok_or(Miss::Binding)? {
+            for t in self.sum(logic, s).ok_or(MatchFailure::Binding)? {
                 let found = self.decide(logic, t)?;
                 open.extend(found.map(|t| (first, t, t)));
             }
         }
         for (i, l, t) in open {
-            self.entailed(logic, l, t).inspect_err(|_| weak.set(i as u32))?;
+            self.entailed(logic, l, t).inspect_err(|_| last_failed_literal.set(i as u32))?;
         }
-        c.possible.iter().try_for_each(|together| self.possible(logic, together))
+        c.satisfiable.iter().try_for_each(|together| self.is_satisfiable(logic, together))
     }
 
     /// Some input of the path meets all of these.
-    fn possible(&mut self, logic: &mut dyn Logic, together: &[TermId]) -> Result<(), Miss> {
+    fn is_satisfiable(&mut self, logic: &mut dyn PathOracle, together: &[TermId]) -> Result<(), MatchFailure> {
         let mut all = Terms::TRUE;
         for &t in together {
-            let t = self.translate(logic, t).ok_or(Miss::Binding)?;
+            let t = self.translate(logic, t).ok_or(MatchFailure::Binding)?;
             all = logic.terms().and(all, t);
         }
         self.tally.solver += 1;
-        if logic.allows(self.state, all) { Ok(()) } else { Err(Miss::Literal) }
+        if logic.is_satisfiable_with(self.state, all) { Ok(()) } else { Err(MatchFailure::Literal) }
     }
 
     /// The path implies what is left of a literal.
-    fn entailed(&mut self, logic: &mut dyn Logic, l: TermId, t: TermId) -> Result<(), Miss> {
+    fn entailed(&mut self, logic: &mut dyn PathOracle, l: TermId, t: TermId) -> Result<(), MatchFailure> {
         self.tally.solver += 1;
         let holds = logic.entails(self.state, t);
         self.learn(logic.terms(), l, holds);
-        if holds { Ok(()) } else { Err(Miss::Literal) }
+        if holds { Ok(()) } else { Err(MatchFailure::Literal) }
     }
 
     /// A literal, without the solver; what is left for it otherwise.
-    fn literal(&mut self, logic: &mut dyn Logic, l: TermId) -> Result<Option<TermId>, Miss> {
+    fn literal(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Result<Option<TermId>, MatchFailure> {
         if let Some(holds) = self.known.get(l) {
-            return if holds { Ok(None) } else { Err(Miss::Literal) };
+            return if holds { Ok(None) } else { Err(MatchFailure::Literal) };
         }
-        let found = match self.at_a_glance(logic.terms(), l) {
+        let found = match self.by_concrete_value(logic.terms(), l) {
             Some(holds) => {
                 self.tally.values += 1;
-                if holds { Ok(None) } else { Err(Miss::Literal) }
+                if holds { Ok(None) } else { Err(MatchFailure::Literal) }
             }
-            None => match self.by_numbers(logic, l) {
+            None => match self.by_model(logic, l) {
                 Some(holds) => {
                     self.tally.model += 1;
-                    if holds { Ok(None) } else { Err(Miss::Literal) }
+                    if holds { Ok(None) } else { Err(MatchFailure::Literal) }
                 }
                 None => {
-                    let t = self.translate(logic, l).ok_or(Miss::Binding)?;
+                    let t = self.translate(logic, l).ok_or(MatchFailure::Binding)?;
                     self.decide(logic, t)
                 }
             },
         };
         match found {
             Ok(None) => self.learn(logic.terms(), l, true),
-            Err(Miss::Literal) => self.learn(logic.terms(), l, false),
+            Err(MatchFailure::Literal) => self.learn(logic.terms(), l, false),
             _ => {}
         }
         found
@@ -231,7 +236,7 @@ impl<'a> Matcher<'a> {
 
     /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there, the path does not imply it;
     /// if it is true and its locations hold numbers, it holds.
-    fn by_numbers(&mut self, logic: &mut dyn Logic, l: TermId) -> Option<bool> {
+    fn by_model(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Option<bool> {
         if logic.terms().has(l, facts::HAS_BASE) {
             return None;
         }
@@ -283,7 +288,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// A comparison of one location with a constant, where the location holds a number.
-    fn at_a_glance(&self, terms: &Terms, l: TermId) -> Option<bool> {
+    fn by_concrete_value(&self, terms: &Terms, l: TermId) -> Option<bool> {
         let (x, arc) = Arc::of(terms, l)?;
         let n = terms.node(x);
         if n.op != Op::Var {
@@ -294,30 +299,30 @@ impl<'a> Matcher<'a> {
     }
 
     /// Without the solver where that is possible; the condition itself where it is not.
-    fn decide(&mut self, logic: &mut dyn Logic, t: TermId) -> Result<Option<TermId>, Miss> {
+    fn decide(&mut self, logic: &mut dyn PathOracle, t: TermId) -> Result<Option<TermId>, MatchFailure> {
         let constant = logic.terms().as_const(t).map(|v| v != 0);
         let by = if constant.is_some() { &mut self.tally.values } else { &mut self.tally.model };
         match constant.or_else(|| logic.decided(self.state, t)) {
             // SOUND: a branch that depends on where objects lie is reported where it is executed.
             Some(true) | None if logic.terms().has(t, facts::HAS_BASE) && logic.depends_on_layout(self.state, t) => {
-                Err(Miss::Literal)
+                Err(MatchFailure::Literal)
             }
             Some(holds) => {
                 *by += 1;
-                if holds { Ok(None) } else { Err(Miss::Literal) }
+                if holds { Ok(None) } else { Err(MatchFailure::Literal) }
             }
             None => Ok(Some(t)),
         }
     }
 
     /// A sum holds in the state.
-    pub fn holds_sum(&mut self, logic: &mut dyn Logic, s: &Sum) -> bool {
+    pub fn holds_sum(&mut self, logic: &mut dyn PathOracle, s: &Sum) -> bool {
         let Some(literals) = self.sum(logic, s) else { return false };
         literals.into_iter().all(|t| logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)))
     }
 
     /// What a sum says of the state's own unknowns: nothing if all its locations are numbers and it holds.
-    fn sum(&mut self, logic: &mut dyn Logic, s: &Sum) -> Option<Vec<TermId>> {
+    fn sum(&mut self, logic: &mut dyn PathOracle, s: &Sum) -> Option<Vec<TermId>> {
         let mut constant = 0u64;
         let mut rest: Option<TermId> = None;
         // Neighbours are mostly cells of one object.
@@ -367,7 +372,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// The condition's term with the state's values for locations; `None` while an object variable is unbound.
-    pub fn translate(&mut self, logic: &mut dyn Logic, t: TermId) -> Option<TermId> {
+    pub fn translate(&mut self, logic: &mut dyn PathOracle, t: TermId) -> Option<TermId> {
         let n = logic.terms().node(t);
         match n.op {
             Op::Var => return self.variable(logic, SymbolId(n.a), t),
@@ -394,14 +399,14 @@ impl<'a> Matcher<'a> {
         Some(logic.terms().substitute_growing(t, &mut self.values))
     }
 
-    fn variable(&mut self, logic: &mut dyn Logic, s: SymbolId, var: TermId) -> Option<TermId> {
+    fn variable(&mut self, logic: &mut dyn PathOracle, s: SymbolId, var: TermId) -> Option<TermId> {
         match self.locs.get(s) {
             Some(loc) => self.located(logic, s, loc, var),
             None => Some(var),
         }
     }
 
-    fn located(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
+    fn located(&mut self, logic: &mut dyn PathOracle, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
         if let Some(v) = self.values.get(var) {
             return Some(v);
         }
@@ -410,7 +415,7 @@ impl<'a> Matcher<'a> {
         Some(v)
     }
 
-    fn value(&mut self, logic: &mut dyn Logic, s: SymbolId, loc: Loc) -> Option<TermId> {
+    fn value(&mut self, logic: &mut dyn PathOracle, s: SymbolId, loc: Loc) -> Option<TermId> {
         let var = logic.terms().var(s);
         let width = logic.terms().width(var);
         let v = match loc {

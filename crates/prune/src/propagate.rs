@@ -6,13 +6,13 @@
 use crate::abduction::Abduction;
 use crate::budget::{Cost, Work};
 use crate::matching::Matcher;
-use crate::pruner::{Interpolation, Method, Open};
+use crate::pruner::{Interpolation, Method, OpenNode};
 use crate::tighten::{Context, MAX_LITERALS, tighten};
 use pleach_expr::{TermId, Terms};
 use pleach_ir::Inst;
-use pleach_state::seams::Logic;
+use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, State, Trace};
-use pleach_wp::{Condition, GiveUp, Validity, Walked, Walker};
+use pleach_wp::{Condition, NoInterpolant, SolverHook, WpResult, WpTransformer};
 
 /// A trace longer than this is not walked back over.
 const MAX_TRACE: usize = 4_000_000;
@@ -21,10 +21,10 @@ const MAX_TRACE: usize = 4_000_000;
 const FEW: usize = 16;
 
 /// The solver's side of a walk. The walker has the table meanwhile, so that questions go by a detour.
-struct ByLogic<'a>(&'a mut dyn Logic);
+struct ByLogic<'a>(&'a mut dyn PathOracle);
 
 impl ByLogic<'_> {
-    fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn Logic) -> bool) -> bool {
+    fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn PathOracle) -> bool) -> bool {
         let swapped = Swapped::new(terms, self.0);
         ask(swapped.logic)
     }
@@ -33,11 +33,11 @@ impl ByLogic<'_> {
 /// The machine's table of terms and another one change places as long as this lives, also when a panic ends that.
 struct Swapped<'t, 'l> {
     other: &'t mut Terms,
-    logic: &'l mut dyn Logic,
+    logic: &'l mut dyn PathOracle,
 }
 
 impl<'t, 'l> Swapped<'t, 'l> {
-    fn new(other: &'t mut Terms, logic: &'l mut dyn Logic) -> Swapped<'t, 'l> {
+    fn new(other: &'t mut Terms, logic: &'l mut dyn PathOracle) -> Swapped<'t, 'l> {
         std::mem::swap(other, logic.terms());
         Swapped { other, logic }
     }
@@ -49,13 +49,13 @@ impl Drop for Swapped<'_, '_> {
     }
 }
 
-impl Validity for ByLogic<'_> {
+impl SolverHook for ByLogic<'_> {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
         self.ask(terms, |logic| logic.valid(t))
     }
 
-    fn possible(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        self.ask(terms, |logic| logic.possible(t))
+    fn is_satisfiable(&mut self, terms: &mut Terms, t: TermId) -> bool {
+        self.ask(terms, |logic| logic.is_satisfiable(t))
     }
 }
 
@@ -63,16 +63,17 @@ impl Interpolation {
     /// Runs a walk over the given condition.
     pub(crate) fn walk<T>(
         &mut self,
-        logic: &mut dyn Logic,
+        logic: &mut dyn PathOracle,
         condition: Condition,
-        go: impl FnOnce(&mut Walker) -> Walked<T>,
-    ) -> Walked<(T, Condition)> {
+        go: impl FnOnce(&mut WpTransformer) -> WpResult<T>,
+    ) -> WpResult<(T, Condition)> {
         let program = logic.program();
         let mut aside = Terms::new(64);
         let mut swapped = Swapped::new(&mut aside, logic);
         let Swapped { other: terms, logic } = &mut swapped;
         let mut validity = ByLogic(&mut **logic);
-        let mut walker = Walker::new(terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
+        let mut walker =
+            WpTransformer::new(terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
         let result = go(&mut walker);
         let condition = walker.into_condition();
         result.map(|t| (t, condition))
@@ -80,12 +81,12 @@ impl Interpolation {
 
     pub(crate) fn walk_trace(
         &mut self,
-        logic: &mut dyn Logic,
+        logic: &mut dyn PathOracle,
         condition: Condition,
         trace: &Trace,
-    ) -> Walked<Condition> {
+    ) -> WpResult<Condition> {
         if trace.len() > MAX_TRACE {
-            return Err(GiveUp("a path too long to walk back over"));
+            return Err(NoInterpolant::PathTooLong);
         }
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
         self.budget.spend(Work::StepBack, steps);
@@ -95,38 +96,43 @@ impl Interpolation {
 
     pub(crate) fn tighten(
         &mut self,
-        logic: &mut dyn Logic,
+        logic: &mut dyn PathOracle,
         state: &State,
         mut condition: Condition,
-    ) -> Walked<Condition> {
+    ) -> WpResult<Condition> {
         let (locs, fixed) = (&self.locs, self.fixed);
         self.budget.spend(Work::Tighten, 1);
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut matcher = Matcher::own(state, locs, fixed);
-        crate::crowds::thin(logic, &mut self.readings, &mut matcher, &mut condition);
-        let mut holds = |logic: &mut dyn Logic, l: TermId| matcher.holds(logic, l);
+        crate::disequality_widening::widen_disequalities(logic, &mut self.readings, &mut matcher, &mut condition);
+        let mut holds = |logic: &mut dyn PathOracle, l: TermId| matcher.holds(logic, l);
         let (written, readings) = (&mut self.written, &mut self.readings);
         tighten(&mut Context { logic, state, locs, fixed, written, readings, holds: &mut holds }, &mut condition);
-        if condition.len() > MAX_LITERALS { Err(GiveUp("an interpolant too large")) } else { Ok(condition) }
+        if condition.len() > MAX_LITERALS { Err(NoInterpolant::TooLarge) } else { Ok(condition) }
     }
 
     /// What a child needs, as a condition at its parent's fork.
-    pub(crate) fn contribution(&mut self, logic: &mut dyn Logic, child: &Open, psi: Condition) -> Walked<Condition> {
+    pub(crate) fn contribution(
+        &mut self,
+        logic: &mut dyn PathOracle,
+        child: &OpenNode,
+        psi: Condition,
+    ) -> WpResult<Condition> {
         let Some(origin) = &child.origin else { return self.walk_trace(logic, psi, &child.entry) };
         match child.fork {
             ForkKind::Branch => {
-                let [run] = child.entry.runs[..] else { return Err(GiveUp("a fork that is not a branch")) };
+                let [run] = child.entry.runs[..] else { return Err(NoInterpolant::ForkNotABranch) };
                 let program = logic.program();
                 let f = &program.functions[run.func as usize];
                 let inst = &f.insts[run.to as usize - 1];
                 let (e, condition) = self.walk(logic, psi, |w| w.cross_edge(f, run, inst))?;
                 Ok(self.under(logic, origin, e, condition))
             }
-            ForkKind::Check(ErrorKind::Overlap) => Err(GiveUp("copies that may overlap")),
+            ForkKind::Check(ErrorKind::Overlap) => Err(NoInterpolant::MayOverlap),
             ForkKind::Check(kind) => {
-                if !psi.possible.is_empty() {
-                    return Err(GiveUp("an assumption below a check that may fail"));
+                if !psi.satisfiable.is_empty() {
+                    return Err(NoInterpolant::AssumptionBelowCheck);
                 }
                 let program = logic.program();
                 let f = program.function(origin.frame.func);
@@ -143,26 +149,24 @@ impl Interpolation {
                 }
                 let access = matches!(inst, Inst::Load { .. } | Inst::Store { .. });
                 if access && kind != ErrorKind::Misaligned && condition.literals.iter().any(|l| open.contains(l)) {
-                    return Err(GiveUp("an alignment that another check decides"));
+                    return Err(NoInterpolant::AlignmentDecidedElsewhere);
                 }
                 condition.literals.retain(|l| !open.contains(l));
                 if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork {
                     // Inside or outside, but of a live object.
-                    for v in &mut condition.valids {
-                        if checks.valids.iter().any(|c| c.ptr == v.ptr && c.bytes == v.bytes) {
+                    for v in &mut condition.dereferenceable {
+                        if checks.dereferenceable.iter().any(|c| c.ptr == v.ptr && c.bytes == v.bytes) {
                             v.bounded = false;
                         }
                     }
                 }
                 Ok(condition)
             }
-            ForkKind::Target(Some(_)) if !psi.possible.is_empty() => {
-                Err(GiveUp("an assumption below a fork over the targets of a pointer"))
-            }
+            ForkKind::Target(Some(_)) if !psi.satisfiable.is_empty() => Err(NoInterpolant::AssumptionBelowTargets),
             ForkKind::Target(Some(obj)) => self.within(logic, origin, obj, psi),
             ForkKind::Target(None) if child.failed.is_some() => Ok(Condition::default()),
-            ForkKind::Target(None) => Err(GiveUp("a fork over the targets of a pointer")),
-            ForkKind::Other => Err(GiveUp("a fork that is not a branch")),
+            ForkKind::Target(None) => Err(NoInterpolant::ForkOverTargets),
+            ForkKind::Other => Err(NoInterpolant::ForkNotABranch),
         }
     }
 
@@ -170,12 +174,12 @@ impl Interpolation {
     /// are guarded.
     pub(crate) fn under(
         &mut self,
-        logic: &mut dyn Logic,
+        logic: &mut dyn PathOracle,
         origin: &State,
         e: TermId,
         mut condition: Condition,
     ) -> Condition {
-        condition.possible_under(e);
+        condition.satisfiable_under(e);
         if self.method == Method::Abduction
             && let Some(abducted) = self.context_at(logic, origin).abduct(e, &condition.literals)
         {
@@ -211,7 +215,7 @@ impl Interpolation {
         condition
     }
 
-    pub(crate) fn pass_to_parent(&mut self, logic: &mut dyn Logic, child: Open, psi: Walked<Condition>) {
+    pub(crate) fn pass_to_parent(&mut self, logic: &mut dyn PathOracle, child: OpenNode, psi: WpResult<Condition>) {
         if !self.open.contains_key(&child.parent) {
             return;
         }
@@ -220,7 +224,7 @@ impl Interpolation {
             Err(why) => Err(why),
         };
         if let Err(why) = part {
-            *self.figures.gave_up.entry(why.0).or_default() += 1;
+            *self.statistics.no_interpolant.entry(why.describe()).or_default() += 1;
         }
         let Some(parent) = self.open.get_mut(&child.parent) else { return };
         let (below, forks) = match &child.origin {
@@ -243,8 +247,8 @@ impl Interpolation {
     }
 
     /// The interpolant of a node at its own point, from what was gathered at its fork.
-    pub(crate) fn interpolant(&mut self, logic: &mut dyn Logic, node: &mut Open) -> Walked<Condition> {
-        let mut condition = std::mem::replace(&mut node.needs, Err(GiveUp("")))?;
+    pub(crate) fn interpolant(&mut self, logic: &mut dyn PathOracle, node: &mut OpenNode) -> WpResult<Condition> {
+        let mut condition = std::mem::replace(&mut node.needs, Err(NoInterpolant::Moved))?;
         if let Some(fork) = node.forked.take() {
             if !node.exits.is_empty() {
                 // Edges that no child took are not taken: a switch may have more than two.
@@ -279,7 +283,7 @@ impl Interpolation {
         Ok(condition)
     }
 
-    fn context_at<'a>(&'a self, logic: &'a mut dyn Logic, state: &'a State) -> Abduction<'a> {
+    fn context_at<'a>(&'a self, logic: &'a mut dyn PathOracle, state: &'a State) -> Abduction<'a> {
         Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
     }
 }

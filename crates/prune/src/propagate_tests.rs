@@ -20,7 +20,7 @@ impl Fragile {
     }
 }
 
-impl Logic for Fragile {
+impl PathOracle for Fragile {
     fn effort(&self) -> Effort {
         Effort::default()
     }
@@ -39,10 +39,10 @@ impl Logic for Fragile {
     fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
         panic!("asked")
     }
-    fn allows(&mut self, _: &State, _: TermId) -> bool {
+    fn is_satisfiable_with(&mut self, _: &State, _: TermId) -> bool {
         panic!("asked")
     }
-    fn possible(&mut self, _: TermId) -> bool {
+    fn is_satisfiable(&mut self, _: TermId) -> bool {
         panic!("asked")
     }
     fn valid(&mut self, t: TermId) -> bool {

@@ -7,27 +7,27 @@
 //! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
 //! *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::accounts::Accounts;
+use crate::audit_log::{AuditOutcome, AuditRecord};
 use crate::budget::{Budget, Cost, Work};
 use crate::explain::{Explained, Explanation};
-use crate::figures::Figures;
-use crate::ledger::{Account, Outcome};
 use crate::linear::Written;
-use crate::matching::{Matcher, Miss};
+use crate::matching::{MatchFailure, Matcher};
 use crate::modular::Readings;
+use crate::open_nodes::OpenNodes;
 use crate::point::Point;
-use crate::speculation::Speculations;
-use crate::table::{Entry, SubsumptionTable};
-use crate::targets::Targets;
+use crate::pointer_forks::TakenTargets;
+use crate::speculation_policy::Speculations;
+use crate::statistics::Statistics;
+use crate::table::{SubsumptionTable, TableEntry};
 use pleach_ir::Program;
-use pleach_state::seams::{Effort, Logic, Look, Pruner};
+use pleach_state::seams::{Effort, PathOracle, PruneDecision, Pruner};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
-use pleach_wp::{Condition, GiveUp, Locs, Walked};
+use pleach_wp::{Condition, Locs, NoInterpolant, WpResult};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-pub(crate) struct Open {
+pub(crate) struct OpenNode {
     pub(crate) parent: NodeId,
     pub(crate) point: Point,
     /// the state at the node
@@ -38,7 +38,7 @@ pub(crate) struct Open {
     /// the parent's state at its fork; `None` for a node with one child
     pub(crate) origin: Option<Rc<State>>,
     /// what the children need, at this node's fork or at its point
-    pub(crate) needs: Walked<Condition>,
+    pub(crate) needs: WpResult<Condition>,
     /// the children were made by a fork whose state is this one
     pub(crate) forked: Option<Rc<State>>,
     /// by which edges children left a branch or switch
@@ -48,19 +48,19 @@ pub(crate) struct Open {
     /// how it failed, if it did so at its first instruction
     pub(crate) failed: Option<ErrorKind>,
     /// the ways of a pointer that children went
-    pub(crate) targets: Targets,
+    pub(crate) targets: TakenTargets,
     /// the node that covers it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
     pub(crate) work: Cost,
     /// for the ledger
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: AuditOutcome,
 }
 
 /// A state that is covered.
-pub(crate) struct Covering {
+pub(crate) struct PendingSubsumption {
     condition: Condition,
-    entry: Rc<Entry>,
+    entry: Rc<TableEntry>,
     /// what it counts for, if it was explored, and whether to the end
     found: Option<(u64, bool)>,
 }
@@ -85,15 +85,15 @@ pub struct Checks {
     pub leaks: Leaks,
 }
 
-/// No ancestor learns of what happens while pruning rests.
-const RESTS: GiveUp = GiveUp("pruning rests");
+/// No ancestor learns of what happens while pruning paused.
+const PAUSED: NoInterpolant = NoInterpolant::Paused;
 
 pub struct Interpolation {
     pub(crate) locs: Locs,
-    pub(crate) open: Accounts,
+    pub(crate) open: OpenNodes,
     pub(crate) table: SubsumptionTable,
     /// a covered state, from its look until `covered`
-    pub(crate) covering: Option<Covering>,
+    pub(crate) covering: Option<PendingSubsumption>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
     pub(crate) readings: Readings,
@@ -101,18 +101,18 @@ pub struct Interpolation {
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
-    pub figures: Figures,
+    pub statistics: Statistics,
     /// interpolants by node, kept when asked for
     pub explain: Option<BTreeMap<NodeId, Explained>>,
     /// what an audit needs, kept when asked for
-    pub ledger: Option<Vec<Account>>,
+    pub audit_log: Option<Vec<AuditRecord>>,
 }
 
 impl Interpolation {
     pub fn new(program: &Program, checks: Checks, method: Method) -> Interpolation {
         Interpolation {
             locs: Locs::new(program),
-            open: Accounts::default(),
+            open: OpenNodes::default(),
             table: SubsumptionTable::default(),
             covering: None,
             budget: Budget::default(),
@@ -122,9 +122,9 @@ impl Interpolation {
             fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
-            figures: Figures::default(),
+            statistics: Statistics::default(),
             explain: None,
-            ledger: None,
+            audit_log: None,
         }
     }
 
@@ -136,7 +136,7 @@ impl Interpolation {
     }
 
     /// Pruning goes on even where it costs more than it brings.
-    pub fn never_rest(&mut self, always: bool) {
+    pub fn always_on(&mut self, always: bool) {
         self.budget.always = always;
     }
 
@@ -145,45 +145,45 @@ impl Interpolation {
         self.speculations.on = on;
     }
 
-    fn is_resting(&self) -> bool {
-        self.budget.is_resting() && self.speculations.nested == 0
+    fn is_paused(&self) -> bool {
+        self.budget.is_paused() && self.speculations.nested == 0
     }
 
     /// The node that covers the state.
-    fn compare(&mut self, state: &State, logic: &mut dyn Logic) -> Option<NodeId> {
-        self.figures.looked += 1;
+    fn compare(&mut self, state: &State, logic: &mut dyn PathOracle) -> Option<NodeId> {
+        self.statistics.subsumption_checks += 1;
         self.budget.spend(Work::Look, 1);
         let point = Point::of(state);
         let mut matcher = Matcher::new(state, &self.locs, self.fixed);
         for entry in self.table.candidates(&point, state) {
-            if matcher.is_refuted(&entry.condition, &entry.weak) {
+            if matcher.is_refuted(&entry.condition, &entry.last_failed_literal) {
                 self.budget.spend(Work::Refute, 1);
-                self.figures.missed(Miss::Literal);
+                self.statistics.missed(MatchFailure::Literal);
                 continue;
             }
-            matcher.renew();
-            let result = matcher.check(logic, &entry.condition, &entry.weak);
-            self.figures.decided.add(matcher.tally);
+            matcher.reset();
+            let result = matcher.check(logic, &entry.condition, &entry.last_failed_literal);
+            self.statistics.decided.add(matcher.tally);
             self.budget.spend(Work::Try, 1);
             self.budget.spend(Work::TryLiteral, matcher.tally.all());
             match result {
                 Ok(()) => {
                     let binding = std::mem::take(&mut matcher.binding);
-                    self.figures.covered += 1;
-                    self.open.pays = true;
+                    self.statistics.subsumed += 1;
+                    self.open.has_subsumed = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(logic, &binding, state, &entry.condition);
-                    self.covering = Some(Covering { condition, entry: entry.clone(), found: None });
+                    self.covering = Some(PendingSubsumption { condition, entry: entry.clone(), found: None });
                     return Some(entry.node);
                 }
-                Err(miss) => self.figures.missed(miss),
+                Err(miss) => self.statistics.missed(miss),
             }
         }
         None
     }
 
     /// What may be spent on a speculation about a state that is not covered, if one is worth it.
-    fn speculation(&mut self, state: &State, logic: &dyn Logic) -> Option<u64> {
+    fn speculation(&mut self, state: &State, logic: &dyn PathOracle) -> Option<u64> {
         let point = Point::of(state);
         if state.path.is_empty() || !self.table.knows(&point) {
             return None;
@@ -196,7 +196,7 @@ impl Interpolation {
     }
 
     /// What was kept for explanation, in words.
-    pub fn explanations(&self, logic: &mut dyn Logic) -> Vec<Explanation> {
+    pub fn explanations(&self, logic: &mut dyn PathOracle) -> Vec<Explanation> {
         let program = logic.program();
         let kept = self.explain.iter().flatten();
         kept.map(|(n, e)| e.explanation(*n, logic.terms(), &program, &self.locs)).collect()
@@ -204,26 +204,26 @@ impl Interpolation {
 }
 
 impl Pruner for Interpolation {
-    fn look(&mut self, state: &mut State, _: &Tree, logic: &mut dyn Logic) -> Look {
+    fn check_subsumed(&mut self, state: &mut State, _: &Tree, logic: &mut dyn PathOracle) -> PruneDecision {
         if !state.at_join || !state.recording {
-            return Look::Go;
+            return PruneDecision::Continue;
         }
         state.at_join = false;
-        if self.is_resting() || !Point::is_comparable(state) {
-            return Look::Go;
+        if self.is_paused() || !Point::is_comparable(state) {
+            return PruneDecision::Continue;
         }
-        let watch = Watch::start(logic);
+        let watch = Stopwatch::start(logic);
         let found = self.compare(state, logic);
         let spent = watch.stop(logic, self);
-        self.figures.times.compare += spent;
+        self.statistics.times.compare += spent;
         match found {
-            Some(node) => Look::Covered(node),
-            None if state.trace.is_empty() => Look::Go,
+            Some(node) => PruneDecision::Subsumed(node),
+            None if state.trace.is_empty() => PruneDecision::Continue,
             None => {
-                state.space_joins();
+                state.throttle_joins();
                 match self.speculations.on {
-                    true => self.speculation(state, logic).map_or(Look::Open, Look::Speculate),
-                    false => Look::Open,
+                    true => self.speculation(state, logic).map_or(PruneDecision::NewNode, PruneDecision::Speculate),
+                    false => PruneDecision::NewNode,
                 }
             }
         }
@@ -239,12 +239,12 @@ impl Pruner for Interpolation {
             self.budget.forked();
             state.joins = Default::default();
         }
-        if self.is_resting() && origin.is_some() {
+        if self.is_paused() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
             if let Some(p) = self.open.get_mut(&parent) {
-                p.needs = Err(RESTS);
+                p.needs = Err(PAUSED);
             }
-            self.figures.declined += 1;
+            self.statistics.declined += 1;
             state.recording = false;
             state.at_join = false;
             state.trace = Trace::default();
@@ -254,7 +254,7 @@ impl Pruner for Interpolation {
         self.budget.spend(Work::Node, 1);
         let entry = std::mem::take(&mut state.trace);
         state.trace.from = state.inst;
-        let info = Open {
+        let info = OpenNode {
             parent,
             point: Point::of(state),
             entry,
@@ -264,29 +264,29 @@ impl Pruner for Interpolation {
             forked: None,
             exits: Vec::new(),
             failed: None,
-            targets: Targets::default(),
+            targets: TakenTargets::default(),
             by: None,
             at_end: false,
             state: Rc::new(state.clone()),
             work: Cost::default(),
-            outcome: Outcome::default(),
+            outcome: AuditOutcome::default(),
         };
         self.open.insert(node, info);
-        self.figures.times.record += start.elapsed();
+        self.statistics.times.record += start.elapsed();
     }
 
-    fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn Logic) {
-        self.figures.ended += 1;
-        self.budget.look(logic.effort(), self.figures.leaves());
+    fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn PathOracle) {
+        self.statistics.ended += 1;
+        self.budget.poll(logic.effort(), self.statistics.leaves());
         if !self.open.contains_key(&state.node) {
             return;
         }
-        let watch = Watch::start(logic);
+        let watch = Stopwatch::start(logic);
         state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
         let trace = std::mem::take(&mut state.trace);
         let at_end = trace.is_empty();
-        let last = match self.is_resting() {
-            true => Err(RESTS),
+        let last = match self.is_paused() {
+            true => Err(PAUSED),
             false => self.at_end(logic, state, end, at_end),
         };
         if let (true, End::Error(e), Some(o)) = (at_end, end, self.open.get_mut(&state.node)) {
@@ -297,123 +297,125 @@ impl Pruner for Interpolation {
             Err(why) => Err(why),
         };
         if let Err(why) = psi {
-            *self.figures.gave_up.entry(why.0).or_default() += 1;
+            *self.statistics.no_interpolant.entry(why.describe()).or_default() += 1;
         }
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.work = Cost::executed(state.instructions - o.state.instructions, 0);
             o.at_end = at_end;
-            if self.ledger.is_some() {
+            if self.audit_log.is_some() {
                 let (func, inst) = (state.frame.func.0, state.inst);
-                o.outcome = Outcome::Ended { end: end.clone(), func, inst, at_once: at_end };
+                o.outcome = AuditOutcome::Ended { end: end.clone(), func, inst, at_once: at_end };
             }
         }
         let spent = watch.stop(logic, self);
-        self.figures.times.propagate += spent;
+        self.statistics.times.propagate += spent;
     }
 
-    fn doubts(&mut self, effort: Effort, forks: u64) -> bool {
-        let doubts = |e: &Entry| self.budget.doubts(e.work.whole, e.hits.get(), effort, forks);
-        self.covering.as_ref().is_some_and(|c| doubts(&c.entry))
+    fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
+        let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
+        self.covering.as_ref().is_some_and(|c| wants_sample(&c.entry))
     }
 
-    fn probed(&mut self, effort: Effort, forks: u64, ended: bool) {
+    fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
         if let Some(c) = &mut self.covering {
-            c.found = Some((self.budget.probed(c.entry.work.whole, effort, forks, ended), ended));
+            c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
         }
     }
 
-    fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic) {
-        let Some(Covering { condition, entry, found }) = self.covering.take() else { return };
-        let saved = found.map_or_else(|| self.budget.believed(entry.work.whole), |(cost, _)| cost);
+    fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle) {
+        let Some(PendingSubsumption { condition, entry, found }) = self.covering.take() else { return };
+        let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
         // What an end was seen of is true further up as well.
         let work = Cost::saved(found.filter(|f| f.1).map_or(entry.work.whole, |f| f.0));
         if !self.open.contains_key(&state.node) {
             return self.budget.saved(saved);
         }
-        let watch = Watch::start(logic);
+        let watch = Stopwatch::start(logic);
         let trace = std::mem::take(&mut state.trace);
-        let kept = self.ledger.is_some().then(|| condition.clone());
+        let kept = self.audit_log.is_some().then(|| condition.clone());
         let psi = self.walk_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);
             if let Some(psi) = kept {
-                o.outcome = Outcome::Covered { at: Rc::new(state.clone()), by, psi };
+                o.outcome = AuditOutcome::Covered { at: Rc::new(state.clone()), by, psi };
             }
             o.work = work.and(Cost::executed(state.instructions - o.state.instructions, 0));
         }
         self.budget.saved(saved);
         let spent = watch.stop(logic, self);
-        self.figures.times.propagate += spent;
+        self.statistics.times.propagate += spent;
     }
 
-    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic) {
+    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle) {
         let Some(mut info) = self.open.remove(&node) else { return };
-        let watch = Watch::start(logic);
-        let covered = tree.node(node).status == Status::Pruned;
+        let watch = Stopwatch::start(logic);
+        let subsumed = tree.node(node).status == Status::Pruned;
         let psi = match tree.node(node).tainted {
-            true => Err(GiveUp("a path below was lost")),
-            false if self.is_resting() => Err(RESTS),
+            true => Err(NoInterpolant::Tainted),
+            false if self.is_paused() => Err(PAUSED),
             // A covered leaf has its coverer's condition, which was made small when it was found.
-            false if covered && self.explain.is_none() => std::mem::replace(&mut info.needs, Err(GiveUp(""))),
+            false if subsumed && self.explain.is_none() => {
+                std::mem::replace(&mut info.needs, Err(NoInterpolant::Moved))
+            }
             false => self.interpolant(logic, &mut info),
         };
         if let Some(e) = &mut self.explain {
             e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
         }
-        if let (Some(ledger), Ok(c)) = (&mut self.ledger, &psi) {
-            ledger.push(Account::new(node, &info, c.clone()));
+        if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, &psi) {
+            audit_log.push(AuditRecord::new(node, &info, c.clone()));
         }
         // A covered leaf adds nothing that its coverer does not have.
         if let Ok(c) = &psi
-            && !covered
+            && !subsumed
         {
-            *self.figures.sizes.entry(c.len()).or_default() += 1;
+            *self.statistics.sizes.entry(c.len()).or_default() += 1;
             // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not take.
             let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
             if !by_edge && Point::is_comparable(&info.state) {
-                let entry = Entry::new(node, c.clone(), info.work);
+                let entry = TableEntry::new(node, c.clone(), info.work);
                 self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);
             }
         }
         self.pass_to_parent(logic, info, psi);
         let spent = watch.stop(logic, self);
-        self.figures.times.propagate += spent;
-        self.budget.look(logic.effort(), self.figures.leaves());
+        self.statistics.times.propagate += spent;
+        self.budget.poll(logic.effort(), self.statistics.leaves());
     }
 
     fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
         self.speculations.ended(state, known, instructions);
     }
 
-    fn figures(&self) -> Vec<(String, u64)> {
-        let mut figures = self.figures.list(self.table.len(), self.table.evicted);
-        figures.push(("dropped".to_owned(), self.open.dropped));
-        figures.extend(self.budget.list());
-        figures
+    fn statistics(&self) -> Vec<(String, u64)> {
+        let mut statistics = self.statistics.list(self.table.len(), self.table.evicted);
+        statistics.push(("dropped".to_owned(), self.open.dropped));
+        statistics.extend(self.budget.list());
+        statistics
     }
 
     fn times(&self) -> Vec<(String, Duration)> {
-        self.figures.times()
+        self.statistics.times()
     }
 }
 
 /// Measures one call from outside: its time, and what it asked the solver.
-struct Watch {
+struct Stopwatch {
     start: Instant,
     before: Effort,
 }
 
-impl Watch {
-    fn start(logic: &dyn Logic) -> Watch {
-        Watch { start: Instant::now(), before: logic.effort() }
+impl Stopwatch {
+    fn start(logic: &dyn PathOracle) -> Stopwatch {
+        Stopwatch { start: Instant::now(), before: logic.effort() }
     }
 
-    fn stop(self, logic: &dyn Logic, pruner: &mut Interpolation) -> Duration {
+    fn stop(self, logic: &dyn PathOracle, pruner: &mut Interpolation) -> Duration {
         let after = logic.effort();
         pruner.budget.asked(self.before, after);
-        pruner.figures.times.solver += after.solving - self.before.solving;
+        pruner.statistics.times.solver += after.solving - self.before.solving;
         self.start.elapsed()
     }
 }

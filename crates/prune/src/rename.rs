@@ -4,7 +4,7 @@ use crate::matching::Matcher;
 use crate::pruner::Interpolation;
 use pleach_expr::{SymbolId, TermId};
 use pleach_state::State;
-use pleach_state::seams::Logic;
+use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Loc};
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ impl Interpolation {
     /// The coverer's condition with its object variables replaced by the covered state's objects.
     pub(crate) fn rename(
         &mut self,
-        logic: &mut dyn Logic,
+        logic: &mut dyn PathOracle,
         matcher_binding: &FxHashMap<pleach_memory::ObjId, pleach_memory::ObjId>,
         state: &State,
         c: &Condition,
@@ -41,7 +41,7 @@ impl Interpolation {
         let mut out = c.clone();
         // A block without a binding is not there; leaving it out says no less.
         out.blocks = out.blocks.map(|b| b.iter().filter_map(|o| matcher_binding.get(o).copied()).collect());
-        for p in &mut out.pins {
+        for p in &mut out.points_to {
             p.obj = matcher_binding.get(&p.obj).copied().unwrap_or(p.obj);
         }
         for c in &mut out.choices {
@@ -51,7 +51,7 @@ impl Interpolation {
             out.substitute(logic.terms(), &self.locs, &map);
         }
         // Where a valid pointer points is a fact about the covered state.
-        for v in &mut out.valids {
+        for v in &mut out.dereferenceable {
             let mut own = Matcher::own(state, &self.locs, self.fixed);
             if let Some(t) = own.translate(logic, v.ptr)
                 && let Some((obj, off)) = own.target(logic, t)
@@ -60,7 +60,7 @@ impl Interpolation {
                 v.off = off.and_then(|o| u64::try_from(o).ok());
             }
         }
-        for d in &mut out.dead {
+        for d in &mut out.dangling {
             let mut own = Matcher::own(state, &self.locs, self.fixed);
             if let Some(t) = own.translate(logic, d.ptr)
                 && let Some((obj, _)) = own.target(logic, t)

@@ -7,12 +7,12 @@
 use crate::matching::Matcher;
 use pleach_expr::{TermId, Terms};
 use pleach_state::State;
-use pleach_state::seams::Logic;
+use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Locs};
 
 const MAX_LOCATIONS: usize = 4;
 
-pub fn slacken(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
+pub fn slacken(logic: &mut dyn PathOracle, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
     let literals = std::mem::take(&mut condition.literals);
     for l in literals {
         match without_unknowns(logic, state, locs, fixed, l) {
@@ -22,7 +22,13 @@ pub fn slacken(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, co
     }
 }
 
-fn without_unknowns(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u32, l: TermId) -> Option<Vec<TermId>> {
+fn without_unknowns(
+    logic: &mut dyn PathOracle,
+    state: &State,
+    locs: &Locs,
+    fixed: u32,
+    l: TermId,
+) -> Option<Vec<TermId>> {
     let support = logic.terms().support(l);
     if support.iter().all(|k| locs.get(k.symbol()).is_some()) {
         return None;
@@ -40,7 +46,7 @@ fn without_unknowns(logic: &mut dyn Logic, state: &State, locs: &Locs, fixed: u3
         let same = logic.terms().eq(x, v);
         parts.push((x, v, same));
     }
-    let implies = |logic: &mut dyn Logic, parts: &[(TermId, TermId, TermId)]| {
+    let implies = |logic: &mut dyn PathOracle, parts: &[(TermId, TermId, TermId)]| {
         let mut all = Terms::TRUE;
         for p in parts {
             all = logic.terms().and(all, p.2);

@@ -8,31 +8,31 @@ use crate::point::Point;
 use pleach_expr::{Op, SymbolId, TermId, Terms};
 use pleach_memory::Value;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, Loc, Locs, Pin, Valid};
+use pleach_wp::{Condition, Dereferenceable, Loc, Locs, PointsTo};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
 
-pub struct Entry {
+pub struct TableEntry {
     pub node: NodeId,
     pub condition: Condition,
     /// what the subtree cost
     pub work: Cost,
     pub hits: Cell<u32>,
     /// the literal that failed when a state was last compared with it
-    pub weak: Cell<u32>,
+    pub last_failed_literal: Cell<u32>,
     bytes: usize,
 }
 
-impl Entry {
-    pub fn new(node: NodeId, condition: Condition, work: Cost) -> Entry {
+impl TableEntry {
+    pub fn new(node: NodeId, condition: Condition, work: Cost) -> TableEntry {
         let bytes = ENTRY_BYTES
             + condition.literals.len() * size_of::<TermId>()
-            + condition.pins.len() * size_of::<Pin>()
-            + condition.valids.len() * size_of::<Valid>()
-            + condition.possible.iter().map(|p| p.len() * size_of::<TermId>()).sum::<usize>()
+            + condition.points_to.len() * size_of::<PointsTo>()
+            + condition.dereferenceable.len() * size_of::<Dereferenceable>()
+            + condition.satisfiable.iter().map(|p| p.len() * size_of::<TermId>()).sum::<usize>()
             + condition.sums.len() * SUM_BYTES;
-        Entry { node, condition, work, hits: Cell::new(0), weak: Cell::new(u32::MAX), bytes }
+        TableEntry { node, condition, work, hits: Cell::new(0), last_failed_literal: Cell::new(u32::MAX), bytes }
     }
 }
 
@@ -55,13 +55,13 @@ impl Pinned {
 }
 
 /// Entries that pin the same registers, by the values they pin them to.
-struct Shelf {
+struct PinnedRegisterIndex {
     registers: Vec<Pinned>,
-    by_values: FxHashMap<Vec<u64>, Vec<Rc<Entry>>>,
+    by_values: FxHashMap<Vec<u64>, Vec<Rc<TableEntry>>>,
 }
 
 pub struct SubsumptionTable {
-    points: FxHashMap<Point, Vec<Shelf>>,
+    points: FxHashMap<Point, Vec<PinnedRegisterIndex>>,
     entries: usize,
     /// about what the entries take, and may take: beyond it, entries that never covered anything make room
     bytes: usize,
@@ -101,10 +101,10 @@ impl SubsumptionTable {
         self.entries == 0
     }
 
-    pub fn insert(&mut self, terms: &Terms, locs: &Locs, point: Point, entry: Entry) {
+    pub fn insert(&mut self, terms: &Terms, locs: &Locs, point: Point, entry: TableEntry) {
         let c = &entry.condition;
         let numbers = c.literals.iter().filter_map(|&l| pinned_number(terms, locs, l));
-        let pointers = c.pins.iter().filter_map(|p| pinned_pointer(terms, locs, p));
+        let pointers = c.points_to.iter().filter_map(|p| pinned_pointer(terms, locs, p));
         let mut pinned: Vec<(Pinned, u64)> = numbers.chain(pointers).collect();
         pinned.sort_unstable();
         pinned.dedup_by_key(|p| p.0);
@@ -114,7 +114,7 @@ impl SubsumptionTable {
             Some(i) => &mut shelves[i],
             None if shelves.len() >= SHELVES => return,
             None => {
-                shelves.push(Shelf { registers, by_values: FxHashMap::default() });
+                shelves.push(PinnedRegisterIndex { registers, by_values: FxHashMap::default() });
                 match shelves.last_mut() {
                     Some(s) => s,
                     None => return,
@@ -151,7 +151,7 @@ impl SubsumptionTable {
         self.young = old.0;
     }
 
-    fn keep(&mut self, wanted: impl Fn(&Entry) -> bool) {
+    fn keep(&mut self, wanted: impl Fn(&TableEntry) -> bool) {
         let (mut entries, mut bytes) = (0, 0);
         for shelf in self.points.values_mut().flatten() {
             for slot in shelf.by_values.values_mut() {
@@ -176,7 +176,7 @@ impl SubsumptionTable {
     }
 
     /// Entries whose pinned registers agree with the state, newest first.
-    pub fn candidates(&self, point: &Point, state: &State) -> Vec<Rc<Entry>> {
+    pub fn candidates(&self, point: &Point, state: &State) -> Vec<Rc<TableEntry>> {
         let mut out = Vec::new();
         let Some(shelves) = self.points.get(point) else { return out };
         for s in shelves {
@@ -213,7 +213,7 @@ fn pinned_number(terms: &Terms, locs: &Locs, l: TermId) -> Option<(Pinned, u64)>
 }
 
 /// A pin of a register to a constant offset: a pointer at another one does not meet it.
-fn pinned_pointer(terms: &Terms, locs: &Locs, p: &Pin) -> Option<(Pinned, u64)> {
+fn pinned_pointer(terms: &Terms, locs: &Locs, p: &PointsTo) -> Option<(Pinned, u64)> {
     Some((register_of(terms, locs, p.ptr, true)?, p.off?))
 }
 
@@ -230,7 +230,7 @@ mod tests {
                 &terms,
                 &Locs::default(),
                 Point::test(1),
-                Entry::new(NodeId(i), Condition::default(), Cost::default()),
+                TableEntry::new(NodeId(i), Condition::default(), Cost::default()),
             );
         }
         assert_eq!((table.at(&Point::test(1)), table.evicted), (700, 0));
@@ -241,7 +241,7 @@ mod tests {
         let terms = Terms::new(64);
         let mut table = SubsumptionTable { max_bytes: 200 * ENTRY_BYTES, ..SubsumptionTable::default() };
         for i in 0..1000u32 {
-            let entry = Entry::new(NodeId(i), Condition::default(), Cost::default());
+            let entry = TableEntry::new(NodeId(i), Condition::default(), Cost::default());
             entry.hits.set(u32::from(i == 7));
             let point = Point::test(i);
             table.insert(&terms, &Locs::default(), point, entry);

@@ -7,10 +7,10 @@
 
 use crate::linear::{Reading, Written};
 use crate::modular::{Arcs, MIN_SUMMANDS, Readings};
-use crate::places::{globals, merge_places};
+use crate::pointer_literals::{globals, merge_places};
 use pleach_expr::{Op, TermId, Terms};
 use pleach_state::State;
-use pleach_state::seams::Logic;
+use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Locs};
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 pub const MAX_LITERALS: usize = 256;
 
 pub struct Context<'a> {
-    pub logic: &'a mut dyn Logic,
+    pub logic: &'a mut dyn PathOracle,
     pub state: &'a State,
     pub locs: &'a Locs,
     /// objects with ids below this are the same in every state
@@ -26,12 +26,12 @@ pub struct Context<'a> {
     pub written: &'a mut Written,
     pub readings: &'a mut Readings,
     /// a literal over locations holds in `state`
-    pub holds: &'a mut dyn FnMut(&mut dyn Logic, TermId) -> bool,
+    pub holds: &'a mut dyn FnMut(&mut dyn PathOracle, TermId) -> bool,
 }
 
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
     globals(cx.logic.terms(), cx.state, cx.fixed, condition);
-    crate::offsets::by_offset(cx, condition);
+    crate::offset_literals::by_offset(cx, condition);
     for _ in 0..3 {
         merge(cx, condition);
         if !propagate(cx.logic.terms(), cx.locs, condition) {

@@ -72,7 +72,7 @@ impl Caller {
         })?;
         let _ = std::io::stderr().write_all(&finished.stderr);
         match finished.exit {
-            Exit::Code(0) => serde_json::from_slice(&finished.stdout).map_err(|_| "gave no answer".into()),
+            Exit::Code(0) => serde_json::from_slice(&finished.stdout).map_err(|_| "returned unknown".into()),
             Exit::TimedOut => Err("did not return in time".into()),
             Exit::Signal(number) => Err(format!("did not return (signal {number})")),
             Exit::Code(code) => Err(match String::from_utf8_lossy(&finished.stdout).trim() {

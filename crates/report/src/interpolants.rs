@@ -15,12 +15,12 @@ pub struct Interpolant {
     /// functions on the stack, outermost first
     pub stack: Vec<String>,
     /// the node whose interpolant covers this one
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub covered_by: Option<u32>,
+    #[serde(alias = "covered_by", skip_serializing_if = "Option::is_none", default)]
+    pub subsumed_by: Option<u32>,
     /// why there is no interpolant
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub gave_up: Option<String>,
-    /// a state at this place that satisfies all of these is covered; empty with `gave_up`
+    #[serde(alias = "gave_up", skip_serializing_if = "Option::is_none", default)]
+    pub no_interpolant: Option<String>,
+    /// a state at this place that satisfies all of these is covered; empty with `no_interpolant`
     pub conjuncts: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::model::{Prediction, TestCase, TestId};
 struct Document {
     test: TestId,
     predicted: Prediction,
-    inputs: Vec<Entry>,
+    inputs: Vec<JsonEntry>,
     args: Vec<String>,
     covers_new: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -22,7 +22,7 @@ struct Document {
 
 /// `type` and `value` are for people; `layout` and `hex` say the same exactly.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct JsonEntry {
     name: String,
     #[serde(rename = "type")]
     spelling: String,
@@ -34,7 +34,7 @@ struct Entry {
 
 /// The test as indented JSON with a final newline.
 pub fn to_string(test: &TestCase) -> String {
-    let entry = |input: &Input| Entry {
+    let entry = |input: &Input| JsonEntry {
         name: input.name.clone(),
         spelling: input.ty.spelling(),
         value: input.ty.to_json(&input.bytes),
@@ -61,7 +61,7 @@ pub fn to_string(test: &TestCase) -> String {
 pub fn from_str(text: &str) -> Result<TestCase> {
     let malformed = |why: String| ReportError::malformed("test JSON", why);
     let document: Document = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
-    let input = |entry: Entry| {
+    let input = |entry: JsonEntry| {
         let bytes = from_hex(&entry.hex)
             .ok_or_else(|| malformed(format!("`hex` of input `{}` is not hexadecimal", entry.name)))?;
         Ok(Input { name: entry.name, ty: entry.layout, bytes, origin: entry.origin })

@@ -136,8 +136,8 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, u64>,
     /// Times a state was set aside because memory was short, to be made again later.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub parked: u64,
+    #[serde(default, alias = "parked", skip_serializing_if = "is_zero")]
+    pub evicted: u64,
     /// Times a state was set aside because a query ran out of its budget.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deferred: u64,

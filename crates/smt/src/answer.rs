@@ -11,7 +11,7 @@ pub enum Answer {
     /// Constraints that cannot all be true.
     Unsat(Core),
     /// Proves nothing and excludes nothing.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// A subset of the query's constraints, sorted, that is already unsatisfiable.
@@ -19,7 +19,7 @@ pub enum Answer {
 pub struct Core(pub Rc<[TermId]>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum UnknownReason {
     Timeout,
     /// whoever asked allowed no longer search; asked otherwise there may be an answer
     Steps,
@@ -72,15 +72,15 @@ impl Core {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for UnknownReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Timeout => write!(f, "solver time-out"),
-            Why::Steps => write!(f, "solver search too long"),
-            Why::Memory => write!(f, "solver memory limit"),
-            Why::Interrupted => write!(f, "interrupted"),
-            Why::Unsupported(what) => write!(f, "unsupported by the solver: {what}"),
-            Why::BackendError(what) => write!(f, "solver error: {what}"),
+            UnknownReason::Timeout => write!(f, "solver time-out"),
+            UnknownReason::Steps => write!(f, "solver search too long"),
+            UnknownReason::Memory => write!(f, "solver memory limit"),
+            UnknownReason::Interrupted => write!(f, "interrupted"),
+            UnknownReason::Unsupported(what) => write!(f, "unsupported by the solver: {what}"),
+            UnknownReason::BackendError(what) => write!(f, "solver error: {what}"),
         }
     }
 }

@@ -9,21 +9,21 @@
 use crate::backend;
 use crate::config::{BackendKind, QueryCache, SolverConfig};
 use crate::link::address::AddressAware;
+use crate::link::backend_counter::{BackendCounter, ChainCounters};
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
 use crate::link::cores::Cores;
-use crate::link::count::{Count, Tell};
 use crate::link::difference::Difference;
-use crate::link::domain::{Domain, Truths};
+use crate::link::domain::{Domain, TruthTables};
 use crate::link::enumerate::Enumerate;
 use crate::link::fallback::Fallback;
-use crate::link::guess::Guess;
 use crate::link::independence::Independence;
+use crate::link::local_search::LocalSearch;
 use crate::link::log::Log;
 use crate::link::models::Models;
+use crate::link::random_sampling::Sample;
 use crate::link::rewrite::Rewrite;
-use crate::link::sample::Sample;
-use crate::link::time::Timed;
+use crate::link::time::TimedLink;
 use crate::link::trivial::Trivial;
 use crate::link::validate::Validate;
 use crate::query::Solver;
@@ -33,12 +33,12 @@ use std::rc::Rc;
 pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     let truths = Rc::default();
     let (seen, steps) = (Rc::default(), Rc::default());
-    let mut chain: Box<dyn Solver> = Box::new(Count::new(&seen, core(&config, &steps)));
+    let mut chain: Box<dyn Solver> = Box::new(BackendCounter::new(&seen, core(&config, &steps)));
     if config.use_enumerate {
         chain = Box::new(Enumerate::new(&truths, chain));
     }
     if config.use_guess {
-        chain = Box::new(Guess::new(Sample::new(chain)));
+        chain = Box::new(LocalSearch::new(Sample::new(chain)));
     }
     if config.use_rewrite {
         if config.cache != QueryCache::Off {
@@ -68,16 +68,16 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     if config.use_domain {
         chain = Box::new(Domain::sharing(&truths, chain));
     }
-    chain = Box::new(Timed::new("solver.time", Trivial::new(chain)));
+    chain = Box::new(TimedLink::new("solver.time", Trivial::new(chain)));
     if config.check_evidence {
         let oracle = backend::backend(other(config.backend), &config, &Rc::default());
         chain = Box::new(Checking::new(chain, oracle));
     }
-    Box::new(Tell::new(seen, steps, reads_bases, chain))
+    Box::new(ChainCounters::new(seen, steps, reads_bases, chain))
 }
 
 /// Independent groups, each of which may be byte-wise.
-fn split(mut chain: Box<dyn Solver>, truths: &Rc<RefCell<Truths>>, config: &SolverConfig) -> Box<dyn Solver> {
+fn split(mut chain: Box<dyn Solver>, truths: &Rc<RefCell<TruthTables>>, config: &SolverConfig) -> Box<dyn Solver> {
     if config.use_domain {
         chain = Box::new(Domain::sharing(truths, chain));
     }

@@ -1,6 +1,6 @@
-//! What can go wrong below a query. It reaches the caller as [`Why`], never as a panic.
+//! What can go wrong below a query. It reaches the caller as [`UnknownReason`], never as a panic.
 
-use crate::answer::Why;
+use crate::answer::UnknownReason;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -18,11 +18,11 @@ pub enum SmtError {
     Log(#[from] std::io::Error),
 }
 
-impl From<SmtError> for Why {
-    fn from(error: SmtError) -> Why {
+impl From<SmtError> for UnknownReason {
+    fn from(error: SmtError) -> UnknownReason {
         match error {
-            SmtError::Unsupported(what) => Why::Unsupported(what),
-            other => Why::BackendError(other.to_string()),
+            SmtError::Unsupported(what) => UnknownReason::Unsupported(what),
+            other => UnknownReason::BackendError(other.to_string()),
         }
     }
 }

@@ -13,10 +13,10 @@ pub mod link;
 pub mod query;
 pub mod stats;
 
-pub use answer::{Answer, Core, Why};
+pub use answer::{Answer, Core, UnknownReason};
 pub use chain::assemble;
 pub use config::{BackendKind, QueryCache, SolverConfig};
 pub use error::SmtError;
 pub use evidence::overlay;
-pub use query::{Based, Query, Solver, Unplaced, WithBases};
+pub use query::{BasedQuery, BasedQueryRef, LazyBasedQuery, Query, Solver};
 pub use stats::Stats;

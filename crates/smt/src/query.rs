@@ -13,43 +13,43 @@ use std::fmt;
 pub struct Query<'a> {
     pub constraints: &'a [TermId],
     /// The question before the addresses were put in, where there were any.
-    pub based: Option<Unplaced<'a>>,
+    pub based: Option<LazyBasedQuery<'a>>,
 }
 
 /// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs nothing.
 /// It makes nothing where an object of the query cannot lie elsewhere.
 #[derive(Clone, Copy)]
-pub struct Unplaced<'a>(pub &'a dyn Fn(&mut Terms) -> Option<WithBases>);
+pub struct LazyBasedQuery<'a>(pub &'a dyn Fn(&mut Terms) -> Option<BasedQuery>);
 
-impl fmt::Debug for Unplaced<'_> {
+impl fmt::Debug for LazyBasedQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("Unplaced")
     }
 }
 
-/// What [`Based`] refers to.
+/// What [`BasedQueryRef`] refers to.
 #[derive(Clone, Debug)]
-pub struct WithBases {
+pub struct BasedQuery {
     pub constraints: Vec<TermId>,
     pub sizes: Vec<(BaseId, u64)>,
 }
 
-impl WithBases {
-    pub fn based(&self) -> Based<'_> {
-        Based { constraints: &self.constraints, sizes: &self.sizes }
+impl BasedQuery {
+    pub fn based(&self) -> BasedQueryRef<'_> {
+        BasedQueryRef { constraints: &self.constraints, sizes: &self.sizes }
     }
 }
 
 /// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the query.
 #[derive(Clone, Copy, Debug)]
-pub struct Based<'a> {
+pub struct BasedQueryRef<'a> {
     /// sorted by id, without duplicates
     pub constraints: &'a [TermId],
     /// every base in the constraints with the size of its object, sorted
     pub sizes: &'a [(BaseId, u64)],
 }
 
-impl Based<'_> {
+impl BasedQueryRef<'_> {
     pub fn size(&self, base: BaseId) -> Option<u64> {
         let i = self.sizes.binary_search_by_key(&base, |s| s.0).ok()?;
         Some(self.sizes[i].1)

@@ -4,7 +4,9 @@ mod common;
 use common::*;
 use pleach_expr::{BaseId, Model, TermId, Terms};
 use pleach_smt::link::address::{AddressAware, is_agnostic};
-use pleach_smt::{Answer, Based, Query, QueryCache, Solver, SolverConfig, Stats, Unplaced, WithBases, assemble};
+use pleach_smt::{
+    Answer, BasedQuery, BasedQueryRef, LazyBasedQuery, Query, QueryCache, Solver, SolverConfig, Stats, assemble,
+};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -66,9 +68,9 @@ fn ask_counting(
     let sizes = used(terms, &based, &layout.sizes());
     let make = |_: &mut Terms| {
         made.set(made.get() + 1);
-        Some(WithBases { constraints: based.clone(), sizes: sizes.clone() })
+        Some(BasedQuery { constraints: based.clone(), sizes: sizes.clone() })
     };
-    solver.check(terms, &Query { based: Some(Unplaced(&make)), ..Query::new(&plain) })
+    solver.check(terms, &Query { based: Some(LazyBasedQuery(&make)), ..Query::new(&plain) })
 }
 
 fn figure(solver: &dyn Solver, name: &str) -> u64 {
@@ -210,7 +212,7 @@ fn pointers_beyond_their_object_are_not_agnostic() {
         let p = terms.add(choice, offset);
         let mut all = vec![terms.eq(p, b3)];
         all.extend(more);
-        is_agnostic(terms, &Based { constraints: &sorted(all), sizes: &sizes })
+        is_agnostic(terms, &BasedQueryRef { constraints: &sorted(all), sizes: &sizes })
     };
     let (ten, eleven) = (terms.constant(64, 10), terms.constant(64, 11));
     assert!(agnostic(&mut terms, ten, &[]));
@@ -233,7 +235,7 @@ fn the_end_of_a_search_is_not_agnostic() {
     let agnostic = |terms: &Terms, more: &[TermId]| {
         let all = sorted(known.iter().chain(more).copied().collect());
         let sizes = used(terms, &all, &sizes);
-        is_agnostic(terms, &Based { constraints: &all, sizes: &sizes })
+        is_agnostic(terms, &BasedQueryRef { constraints: &all, sizes: &sizes })
     };
     let b = terms.base(BaseId(7));
     let end = terms.add(b, wide_two);
@@ -351,7 +353,7 @@ fn agnostic_queries_mean_the_same_in_every_layout() {
         let n = 1 + rng.below(3);
         let constraints = sorted((0..n).map(|_| random_constraint(&mut rng, &mut terms, &objects)).collect());
         let sizes = used(&terms, &constraints, &objects);
-        let yes = is_agnostic(&terms, &Based { constraints: &constraints, sizes: &sizes });
+        let yes = is_agnostic(&terms, &BasedQueryRef { constraints: &constraints, sizes: &sizes });
         let one = Layout::random(&mut rng, &objects);
         let two = Layout::random(&mut rng, &objects);
         let same = same_everywhere(&mut terms, &constraints, [&one, &two]);

@@ -3,7 +3,7 @@
 mod common;
 use common::*;
 use pleach_expr::{Key, TermId, Terms};
-use pleach_smt::{Answer, BackendKind, Solver, SolverConfig, Why, assemble};
+use pleach_smt::{Answer, BackendKind, Solver, SolverConfig, UnknownReason, assemble};
 use std::time::{Duration, Instant};
 
 const BOTH: [BackendKind; 2] = [BackendKind::Bitwuzla, BackendKind::Z3];
@@ -211,7 +211,7 @@ fn a_term_a_hundred_thousand_operators_deep() {
     sat(&mut *assemble(SolverConfig::bare(BackendKind::Bitwuzla)), terms, &[t]);
     // Z3 recurses: it must refuse, not overflow.
     let answer = check(&mut *assemble(SolverConfig::bare(BackendKind::Z3)), terms, &[t]);
-    assert!(matches!(answer, Answer::Unknown(Why::Unsupported(_))), "{answer:?}");
+    assert!(matches!(answer, Answer::Unknown(UnknownReason::Unsupported(_))), "{answer:?}");
     sat(&mut *assemble(SolverConfig::default()), terms, &[t]);
 }
 
@@ -237,7 +237,7 @@ fn hard_queries_stop_in_time() {
         let mut s = assemble(SolverConfig { backend, timeout, ..SolverConfig::default() });
         let start = Instant::now();
         let answer = check(&mut *s, &mut terms, &query);
-        assert!(matches!(answer, Answer::Unknown(Why::Timeout)), "{backend:?}: {answer:?}");
+        assert!(matches!(answer, Answer::Unknown(UnknownReason::Timeout)), "{backend:?}: {answer:?}");
         assert!(start.elapsed() < Duration::from_secs(1), "{backend:?}: {:?}", start.elapsed());
         // and the next query is answered as if nothing had happened
         let easy = [query[0]];
@@ -257,7 +257,7 @@ fn a_search_cut_short_is_not_remembered() {
     let mut s = assemble(SolverConfig::default());
     s.limit_steps(Some(1));
     let answer = check(&mut *s, &mut terms, &query);
-    assert!(matches!(answer, Answer::Unknown(Why::Steps)), "{answer:?}");
+    assert!(matches!(answer, Answer::Unknown(UnknownReason::Steps)), "{answer:?}");
     assert!(s.search_steps() > 0);
     s.limit_steps(None);
     assert!(check(&mut *s, &mut terms, &query).is_sat());
@@ -269,7 +269,7 @@ fn an_interrupt_ends_a_check() {
     let mut terms = Terms::new(64);
     let query = factoring(&mut terms);
     let mut s = assemble(SolverConfig { interrupt: Some(flag), ..SolverConfig::default() });
-    assert!(matches!(check(&mut *s, &mut terms, &query), Answer::Unknown(Why::Interrupted)));
+    assert!(matches!(check(&mut *s, &mut terms, &query), Answer::Unknown(UnknownReason::Interrupted)));
 }
 
 #[test]
@@ -279,5 +279,5 @@ fn bases_are_refused_not_guessed() {
     let x = var(&mut terms, "x", 64);
     let e = terms.eq(b, x);
     let mut s = assemble(SolverConfig::bare(BackendKind::Bitwuzla));
-    assert!(matches!(check(&mut *s, &mut terms, &[e]), Answer::Unknown(Why::BackendError(_))));
+    assert!(matches!(check(&mut *s, &mut terms, &[e]), Answer::Unknown(UnknownReason::BackendError(_))));
 }

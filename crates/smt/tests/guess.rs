@@ -4,15 +4,15 @@ mod common;
 use common::*;
 use pleach_expr::Terms;
 use pleach_smt::evidence::{is_normal, satisfies};
-use pleach_smt::link::guess::Guess;
-use pleach_smt::{Answer, Query, Solver, Stats, Why};
+use pleach_smt::link::local_search::LocalSearch;
+use pleach_smt::{Answer, Query, Solver, Stats, UnknownReason};
 
 /// Never answers, so that what is answered is the link's own.
 struct Silent;
 
 impl Solver for Silent {
     fn check(&mut self, _: &mut Terms, _: &Query) -> Answer {
-        Answer::Unknown(Why::Interrupted)
+        Answer::Unknown(UnknownReason::Interrupted)
     }
     fn stats(&self, _: &mut Stats) {}
 }
@@ -24,7 +24,7 @@ fn guesses_hold_and_are_not_rare() {
         let mut terms = Terms::new(64);
         let u = small_unknowns(&mut terms);
         let mut rng = Rng(seed);
-        let mut s = Guess::new(Silent);
+        let mut s = LocalSearch::new(Silent);
         for _ in 0..30 {
             let n = 1 + rng.below(4);
             let constraints: Vec<_> = (0..n).map(|_| random_truth(&mut rng, &mut terms, &u, 2)).collect();
@@ -55,7 +55,7 @@ fn a_product_near_a_constant_is_guessed() {
     let equal = terms.eq(product, c);
     let zero = terms.constant(32, 0);
     let positive = terms.slt(zero, y);
-    let mut s = Guess::new(Silent);
+    let mut s = LocalSearch::new(Silent);
     assert!(check(&mut s, &mut terms, &[equal, positive]).is_sat());
     let below = terms.slt(x, zero);
     assert!(!check(&mut s, &mut terms, &[equal, positive, below]).is_unsat());
@@ -67,7 +67,7 @@ fn wide_and_whole_unknowns_are_handed_on() {
     let w = var(&mut terms, "w", 80);
     let c = terms.constant(80, 5);
     let equal = terms.eq(w, c);
-    let mut s = Guess::new(Silent);
+    let mut s = LocalSearch::new(Silent);
     assert!(check(&mut s, &mut terms, &[equal]).is_unknown());
     let m = array(&mut terms, "m", 8, 16);
     let i = var(&mut terms, "i", 32);

@@ -15,7 +15,7 @@ use pleach_smt::link::models::Models;
 use pleach_smt::link::rewrite::Rewrite;
 use pleach_smt::link::trivial::Trivial;
 use pleach_smt::link::validate::Validate;
-use pleach_smt::{Answer, BackendKind, Core, Query, Solver, SolverConfig, Stats, Why, assemble, overlay};
+use pleach_smt::{Answer, BackendKind, Core, Query, Solver, SolverConfig, Stats, UnknownReason, assemble, overlay};
 use std::rc::Rc;
 
 fn figure(s: &dyn Solver, name: &str) -> u64 {
@@ -88,7 +88,7 @@ fn truth_sets_agree_with_the_evaluator() {
     let t = terms.array_const(8, &table);
     let k = key(&mut terms, x);
     let u = Unknowns { vars: vec![x], arrays: vec![t], tables: vec![t] };
-    let mut s = Domain::new(Always(Answer::Unknown(Why::Timeout)));
+    let mut s = Domain::new(Always(Answer::Unknown(UnknownReason::Timeout)));
     let mut answered = 0;
     for _ in 0..300 {
         let c = random_truth(&mut rng, &mut terms, &u, 4);
@@ -292,7 +292,7 @@ fn validate_reports_a_contradiction_as_an_engine_bug() {
     let (next, _) = Counting::new();
     let liar = Always(Answer::Unsat(Core::new(vec![c])));
     let mut s = Validate::new(next, liar);
-    assert!(matches!(check(&mut s, &mut terms, &[c]), Answer::Unknown(Why::BackendError(_))));
+    assert!(matches!(check(&mut s, &mut terms, &[c]), Answer::Unknown(UnknownReason::BackendError(_))));
     assert_eq!(figure(&s, "validate.disagreements"), 1);
 }
 
@@ -317,11 +317,11 @@ fn fallback_asks_the_other_one() {
     let x = var(&mut terms, "x", 8);
     let c = byte_is(&mut terms, x, 1);
     let (next, seen) = Counting::new();
-    let mut s = Fallback::new(Always(Answer::Unknown(Why::Unsupported("no".into()))), next, false);
+    let mut s = Fallback::new(Always(Answer::Unknown(UnknownReason::Unsupported("no".into()))), next, false);
     assert!(check(&mut s, &mut terms, &[c]).is_sat());
     assert_eq!(seen.borrow().len(), 1);
     let (next, seen) = Counting::new();
-    let mut s = Fallback::new(Always(Answer::Unknown(Why::Timeout)), next, false);
+    let mut s = Fallback::new(Always(Answer::Unknown(UnknownReason::Timeout)), next, false);
     assert!(check(&mut s, &mut terms, &[c]).is_unknown());
     assert!(seen.borrow().is_empty());
 }

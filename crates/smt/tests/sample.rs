@@ -4,15 +4,15 @@ mod common;
 use common::*;
 use pleach_expr::{TermId, Terms};
 use pleach_smt::evidence::{is_normal, satisfies};
-use pleach_smt::link::sample::Sample;
-use pleach_smt::{Answer, Query, Solver, Stats, Why};
+use pleach_smt::link::random_sampling::Sample;
+use pleach_smt::{Answer, Query, Solver, Stats, UnknownReason};
 
 /// Never answers, so that what is answered is the link's own.
 struct Silent;
 
 impl Solver for Silent {
     fn check(&mut self, _: &mut Terms, _: &Query) -> Answer {
-        Answer::Unknown(Why::Interrupted)
+        Answer::Unknown(UnknownReason::Interrupted)
     }
     fn stats(&self, _: &mut Stats) {}
 }

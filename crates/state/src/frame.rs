@@ -62,13 +62,13 @@ impl Frame {
 
 /// The suspended callers, shared between states.
 #[derive(Debug)]
-pub struct Callers {
+pub struct CallStack {
     pub frame: Frame,
-    pub below: Option<Rc<Callers>>,
+    pub below: Option<Rc<CallStack>>,
     pub depth: u32,
 }
 
-impl Drop for Callers {
+impl Drop for CallStack {
     // Iterative, or dropping a deep recursion would overflow the engine's own stack.
     fn drop(&mut self) {
         let mut next = self.below.take();

@@ -2,32 +2,32 @@
 //!
 //! This crate knows no concrete technique.
 
+pub mod access_path;
 pub mod assumption;
-pub mod checked;
+pub mod branch_log;
+pub mod checked_pruner;
 pub mod frame;
 pub mod inputs;
 pub mod map;
 pub mod outcome;
 pub mod path;
-pub mod reached;
-pub mod record;
+pub mod reached_set;
 pub mod seams;
 pub mod state;
 pub mod step;
 pub mod trace;
 pub mod tree;
-pub mod ways;
 
+pub use access_path::{Link, PointerSource, access_paths};
 pub use assumption::Assumption;
-pub use checked::CheckedPruner;
-pub use frame::{Callers, Frame, JumpPoint};
+pub use branch_log::{BranchDecision, BranchLog};
+pub use checked_pruner::CheckedPruner;
+pub use frame::{CallStack, Frame, JumpPoint};
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};
 pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
-pub use path::{PathConstraint, Relevant};
-pub use record::{Decision, Record};
+pub use path::{IndependentSlice, PathConstraint};
 pub use state::{AtExit, Deferred, Phase, State, StateId};
 pub use step::{Child, Step};
-pub use trace::{Access, Among, Exit, ForkKind, Trace};
+pub use trace::{Access, Exit, ForkKind, MayPointTo, Trace};
 pub use tree::{NodeId, Status, Tree};
-pub use ways::{Holder, Link, ways};

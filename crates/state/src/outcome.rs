@@ -119,9 +119,9 @@ pub enum Cut {
     Unsupported(String),
     /// a function without a body
     External(String),
-    /// the solver gave no answer
+    /// the solver returned unknown
     Solver(String),
-    /// a value was fixed to one of several
+    /// a value was concretised (other values not explored)
     Concretized(String),
     Time,
     /// processor time that the system allows (`ulimit -t`)
@@ -155,7 +155,7 @@ pub enum Leaks {
 pub enum End {
     /// `main` returned or the program called `exit`; the status if it is concrete
     Exit(Option<i32>),
-    /// ended on purpose without a test (`klee_silent_exit`, an assumption that cannot hold)
+    /// terminated silently (no test) (`klee_silent_exit`, an assumption that cannot hold)
     Silent,
     Error(ProgramError),
     Cut(Cut),

@@ -59,7 +59,7 @@ pub struct PathConstraint {
 
 /// What a condition has to be solved together with.
 #[derive(Clone, Debug)]
-pub struct Relevant {
+pub struct IndependentSlice {
     pub groups: SmallVec<[GroupId; 4]>,
     /// sorted, without duplicates
     pub constraints: Rc<[TermId]>,
@@ -69,7 +69,7 @@ pub struct Relevant {
     pub based: Option<Rc<[TermId]>>,
 }
 
-impl Relevant {
+impl IndependentSlice {
     /// The constraints with bases.
     pub fn with_bases(&self) -> &Rc<[TermId]> {
         self.based.as_ref().unwrap_or(&self.constraints)
@@ -141,15 +141,15 @@ impl PathConstraint {
     }
 
     /// The constraints a base-free condition depends on, with a model of them.
-    pub fn relevant(&self, terms: &mut Terms, condition: TermId) -> Relevant {
+    pub fn relevant(&self, terms: &mut Terms, condition: TermId) -> IndependentSlice {
         let keys = terms.support(condition);
         let groups = self.groups_of(&keys);
         match groups.as_slice() {
-            [] => Relevant { groups, constraints: Rc::new([]), model: self.empty.clone(), based: None },
+            [] => IndependentSlice { groups, constraints: Rc::new([]), model: self.empty.clone(), based: None },
             [g] => {
                 let g = &self.groups[g];
                 let (constraints, model, based) = (g.constraints.clone(), g.model.clone(), g.based.clone());
-                Relevant { constraints, model, based, groups }
+                IndependentSlice { constraints, model, based, groups }
             }
             many => {
                 let mut constraints: Vec<TermId> = Vec::new();
@@ -167,7 +167,7 @@ impl PathConstraint {
                     merge_model(&mut model, g);
                 }
                 let based = based.map(sorted);
-                Relevant { groups, constraints: sorted(constraints), model: Rc::new(model), based }
+                IndependentSlice { groups, constraints: sorted(constraints), model: Rc::new(model), based }
             }
         }
     }
@@ -178,17 +178,24 @@ impl PathConstraint {
     }
 
     /// Adds `condition` (base-free form `plain`). `model` satisfies it together with `relevant(plain)`.
-    pub fn add(&mut self, terms: &mut Terms, condition: TermId, plain: TermId, relevant: &Relevant, model: Rc<Model>) {
-        if plain == Terms::TRUE {
+    pub fn add(
+        &mut self,
+        terms: &mut Terms,
+        condition: TermId,
+        address_free: TermId,
+        relevant: &IndependentSlice,
+        model: Rc<Model>,
+    ) {
+        if address_free == Terms::TRUE {
             return;
         }
         self.all = Some(Rc::new(Link { constraint: condition, before: self.all.take() }));
         self.len += 1;
         let mut conjuncts = Vec::new();
-        split(terms, plain, &mut conjuncts);
-        let mut keys: Vec<Key> = terms.support(plain).to_vec();
+        split(terms, address_free, &mut conjuncts);
+        let mut keys: Vec<Key> = terms.support(address_free).to_vec();
         let mut constraints: Vec<TermId> = relevant.constraints.to_vec();
-        let based = (relevant.based.is_some() || condition != plain).then(|| {
+        let based = (relevant.based.is_some() || condition != address_free).then(|| {
             let mut based: Vec<TermId> = relevant.with_bases().to_vec();
             let mut conjuncts = Vec::new();
             split(terms, condition, &mut conjuncts);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub type States = BTreeMap<StateId, Box<State>>;
 
 /// Figures about where a state stands in the program, as of now.
-pub trait Figures {
+pub trait SearchMetrics {
     /// Instructions to the nearest block that no path has covered yet; `None` when there is no way to one.
     fn to_uncovered(&self, state: &State) -> Option<u32>;
     /// How often any path has been in the block where the state is.
@@ -20,7 +20,7 @@ pub trait Figures {
 pub struct View<'a> {
     pub states: &'a States,
     pub tree: &'a Tree,
-    pub figures: &'a dyn Figures,
+    pub statistics: &'a dyn SearchMetrics,
 }
 
 /// Which state next?
@@ -59,7 +59,7 @@ impl Effort {
 }
 
 /// Questions about a state that techniques may ask.
-pub trait Logic {
+pub trait PathOracle {
     fn effort(&self) -> Effort;
     fn terms(&mut self) -> &mut pleach_expr::Terms;
     fn program(&self) -> std::rc::Rc<pleach_ir::Program>;
@@ -68,9 +68,9 @@ pub trait Logic {
     /// The path constraint implies the condition; false also when the solver gives no answer.
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// The path constraint allows the condition; false also when the solver gives no answer.
-    fn allows(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
+    fn is_satisfiable_with(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// Some values of its unknowns make the condition true; false also when the solver gives no answer.
-    fn possible(&mut self, condition: pleach_expr::TermId) -> bool;
+    fn is_satisfiable(&mut self, condition: pleach_expr::TermId) -> bool;
     /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
     fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
@@ -87,12 +87,12 @@ pub trait Logic {
 
 /// What a pruner says to a state that is about to go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
-    Go,
+pub enum PruneDecision {
+    Continue,
     /// worth a node of its own, so that others can be compared with it
-    Open,
+    NewNode,
     /// everything below is known from this node
-    Covered(NodeId),
+    Subsumed(NodeId),
     /// may be worth exploring without its path constraint, for up to so many instructions; otherwise as `Open`
     Speculate(u64),
 }
@@ -100,29 +100,29 @@ pub enum Look {
 /// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then either `ended` or
 /// `covered` for a leaf, then `close` when everything below the node is done (post-order).
 pub trait Pruner {
-    fn look(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn Logic) -> Look;
+    fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
     /// `state` stands at the new node.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
-    fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn Logic);
+    fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn PathOracle);
     /// The last `look` covered a state: whether it is worth to explore that aside, or to go on with it after so much effort and so many forks,
-    /// to see what covering it saves. If so, `probed` follows.
-    fn doubts(&mut self, _: Effort, _forks: u64) -> bool {
+    /// to see what covering it saves. If so, `sampled` follows.
+    fn wants_sample(&mut self, _: Effort, _forks: u64) -> bool {
         false
     }
     /// That was explored, to the end or not.
-    fn probed(&mut self, _: Effort, _forks: u64, _ended: bool) {}
+    fn sampled(&mut self, _: Effort, _forks: u64, _ended: bool) {}
     /// The state was covered by `by`, as the last `look` said.
-    fn covered(&mut self, state: &mut State, by: NodeId, logic: &mut dyn Logic);
+    fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle);
     /// A tainted node yields nothing.
-    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn Logic);
+    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle);
     /// A speculation about the state, which stood as at the last `look`, has ended: whether everything was known, and what it cost in instructions.
     fn speculated(&mut self, _: &State, _known: bool, _instructions: u64) {}
     /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
-    fn known_below(&self, _: NodeId) -> Option<(&crate::reached::Blocks, &crate::reached::Reached)> {
+    fn known_below(&self, _: NodeId) -> Option<(&crate::reached_set::Blocks, &crate::reached_set::Reached)> {
         None
     }
     /// Figures by name.
-    fn figures(&self) -> Vec<(String, u64)> {
+    fn statistics(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
     /// Time spent, by part.
@@ -134,13 +134,13 @@ pub trait Pruner {
 /// Learns nothing.
 pub struct NoPruner;
 impl Pruner for NoPruner {
-    fn look(&mut self, _: &mut State, _: &Tree, _: &mut dyn Logic) -> Look {
-        Look::Go
+    fn check_subsumed(&mut self, _: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
+        PruneDecision::Continue
     }
     fn open(&mut self, _: NodeId, _: &mut State, _: &Tree) {}
-    fn ended(&mut self, _: &mut State, _: &crate::outcome::End, _: &mut dyn Logic) {}
-    fn covered(&mut self, _: &mut State, _: NodeId, _: &mut dyn Logic) {}
-    fn close(&mut self, _: NodeId, _: &Tree, _: &mut dyn Logic) {}
+    fn ended(&mut self, _: &mut State, _: &crate::outcome::End, _: &mut dyn PathOracle) {}
+    fn on_subsumed(&mut self, _: &mut State, _: NodeId, _: &mut dyn PathOracle) {}
+    fn close(&mut self, _: NodeId, _: &Tree, _: &mut dyn PathOracle) {}
 }
 
 /// Checks a searcher: what it selects is there, and it never forgets a state.

@@ -1,6 +1,6 @@
 //! One path under exploration: registers per frame, address space, path constraint, inputs.
 
-use crate::frame::{Callers, Frame, JumpPoint};
+use crate::frame::{CallStack, Frame, JumpPoint};
 use crate::inputs::Inputs;
 use crate::map::HashMap;
 use crate::outcome::StackLine;
@@ -42,7 +42,7 @@ pub struct State {
     /// this state's leaf in the execution tree
     pub node: NodeId,
     pub frame: Frame,
-    pub callers: Option<Rc<Callers>>,
+    pub callers: Option<Rc<CallStack>>,
     /// the block being executed and the instruction to execute next (index into `Function::insts`)
     pub block: BlockId,
     pub inst: u32,
@@ -62,14 +62,14 @@ pub struct State {
     /// LLVM instructions executed on this path
     pub instructions: u64,
     /// instructions since this path last covered something new
-    pub since_new: u64,
+    pub since_new_coverage: u64,
     pub covered_new: bool,
     /// forks above this state
     pub depth: u32,
     /// the side of a fork that fails, before anything else is executed
     pub failing: bool,
     /// a branch of this path would go otherwise if objects lay elsewhere
-    pub placed: bool,
+    pub address_dependent: bool,
     /// targets that the path was among the first to enter
     pub passed: Rc<BTreeSet<(FuncId, BlockId)>>,
     /// `klee_set_forking(0)`
@@ -92,9 +92,9 @@ pub struct State {
     pub fork: ForkKind,
     /// stands at the start of a block where paths meet, and is to be compared there
     pub at_join: bool,
-    pub joins: Joins,
+    pub joins: JoinThrottle,
     /// only where it is asked for
-    pub record: Option<Rc<crate::record::Record>>,
+    pub record: Option<Rc<crate::branch_log::BranchLog>>,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
     /// how often a query of the current instruction ran out of its budget
@@ -114,7 +114,7 @@ pub struct Deferred {
 
 /// Where paths meet: how many places since the last fork became nodes, and how many to pass by before the next does.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Joins {
+pub struct JoinThrottle {
     nodes: u32,
     pass: u32,
 }
@@ -153,11 +153,11 @@ impl State {
             decided: HashMap::default(),
             decided_numbers: HashMap::default(),
             instructions: 0,
-            since_new: 0,
+            since_new_coverage: 0,
             covered_new: false,
             depth: 0,
             failing: false,
-            placed: false,
+            address_dependent: false,
             passed: Rc::default(),
             forking: true,
             preferences: Rc::new(Vec::new()),
@@ -170,7 +170,7 @@ impl State {
             origin: None,
             fork: ForkKind::Other,
             at_join: false,
-            joins: Joins::default(),
+            joins: JoinThrottle::default(),
             record: None,
             query_cost: 0,
             deferred: None,
@@ -199,7 +199,7 @@ impl State {
 
     /// The state came to a place where paths meet: whether it is to be compared there.
     #[inline]
-    pub fn comes_to_join(&mut self) -> bool {
+    pub fn take_join_token(&mut self) -> bool {
         let here = self.joins.pass == 0;
         self.joins.pass -= u32::from(!here);
         here
@@ -207,14 +207,14 @@ impl State {
 
     /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some number on, the
     /// distance between them grows with the way.
-    pub fn space_joins(&mut self) {
+    pub fn throttle_joins(&mut self) {
         self.joins.nodes += 1;
         let beyond = self.joins.nodes.saturating_sub(MANY_JOINS);
         self.joins.pass = beyond;
     }
 
     /// The state as if nothing were known about its inputs, at the root of a tree of its own.
-    pub fn without_path(&self) -> State {
+    pub fn unconstrained(&self) -> State {
         State {
             path: PathConstraint::default(),
             decided: HashMap::default(),
@@ -222,7 +222,7 @@ impl State {
             trace: Trace { from: self.inst, ..Trace::default() },
             origin: None,
             at_join: false,
-            joins: Joins::default(),
+            joins: JoinThrottle::default(),
             ..self.clone()
         }
     }
@@ -290,7 +290,7 @@ impl State {
 
 impl State {
     /// A state with nothing in it, to leave in place of one that was moved out.
-    pub fn hollow() -> State {
+    pub fn placeholder() -> State {
         State::new(AddressSpace::new(64), FuncId(0), 0)
     }
 }

@@ -5,7 +5,7 @@
 //! *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly one entry in `accesses`, in the
 //! order of execution; a call into a body has one for each structure it passes by value.
 
-use crate::ways::Link;
+use crate::access_path::Link;
 use pleach_ir::{FuncId, Range, Ty};
 use pleach_memory::{ObjId, Value};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ pub type Arguments = Rc<[(u64, Ty)]>;
 
 /// One of the objects that a pointer may be into: at a constant offset, or anywhere. `aligned`: at a multiple of the bytes accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Among {
+pub struct MayPointTo {
     pub obj: ObjId,
     pub size: u64,
     pub off: Option<u64>,
@@ -73,8 +73,8 @@ pub enum Access {
         aligned: bool,
     },
     /// into one of several objects, by the pointer; the links lead to them
-    Among {
-        objects: Rc<[Among]>,
+    MayPointTo {
+        objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
     /// a fresh object of so many bytes; `zeroed` or never written

@@ -28,7 +28,7 @@ pub enum Status {
     Silent,
     Error,
     Cut,
-    /// covered by an interpolant
+    /// subsumed
     Pruned,
     Merged,
 }
@@ -154,7 +154,7 @@ impl Tree {
     }
 
     /// A new open leaf that is nobody's child: the root of a tree of its own.
-    pub fn plant(&mut self, span: Span) -> NodeId {
+    pub fn new_root(&mut self, span: Span) -> NodeId {
         let id = NodeId(u32::try_from(self.len).expect("fewer than 2^32 nodes"));
         let span = self.span_id(span);
         self.push(Node::new(id, pleach_expr::Terms::TRUE, span));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pleach_report::RunDir;
 
 use crate::oracle::{self, Domain, Outcomes};
-use crate::outcome::{self, Outcome, Predicted};
+use crate::outcome::{self, PathOutcome, Predicted};
 use crate::random::Program;
 use crate::scratch::Scratch;
 use crate::{engine, random};
@@ -100,8 +100,8 @@ fn explore_and_compare(source: &Path, real: &Outcomes, flags: &[&str]) -> Result
     })
 }
 
-fn distinct(real: &Outcomes) -> BTreeSet<Outcome> {
-    real.values().copied().filter(|o| *o != Outcome::Excluded).collect()
+fn distinct(real: &Outcomes) -> BTreeSet<PathOutcome> {
+    real.values().copied().filter(|o| *o != PathOutcome::Excluded).collect()
 }
 
 /// In words; empty when there are none.
@@ -118,7 +118,7 @@ fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
         .unwrap_or_default();
     }
     // All together: nothing is missing.
-    let found: BTreeSet<Outcome> = tests.iter().filter_map(|(_, o)| *o).collect();
+    let found: BTreeSet<PathOutcome> = tests.iter().filter_map(|(_, o)| *o).collect();
     for missing in distinct(real).difference(&found) {
         let example = real.iter().find(|(_, o)| *o == missing).map(|(input, _)| input.clone()).unwrap_or_default();
         let _ = writeln!(out, "missing: {missing}, natively on input {example:02x?}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pleach_report::ErrorKind;
 
 use crate::engine;
-use crate::outcome::Outcome;
+use crate::outcome::PathOutcome;
 use crate::scratch::Scratch;
 
 const DRIVER: &str = include_str!("oracle/driver.c");
@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub type Domain = Vec<u16>;
 
 /// What happens on each input of the domain.
-pub type Outcomes = BTreeMap<Vec<u8>, Outcome>;
+pub type Outcomes = BTreeMap<Vec<u8>, PathOutcome>;
 
 /// Undefined behaviour that is an error to the engine too.
 pub const CHECKS: &str = "address,null,integer-divide-by-zero,shift-exponent,unreachable,return,\
@@ -69,7 +69,7 @@ fn succeed(command: &mut Command) -> Result<String, String> {
 
 /// What the driver wrote about one input.
 enum Record {
-    Plain(Outcome),
+    Plain(PathOutcome),
     Log(String),
 }
 
@@ -81,8 +81,8 @@ fn records(text: &str) -> Result<Vec<(Vec<u8>, Record)>, String> {
         let bad = || format!("the driver wrote `{line}`");
         let input = words.next().and_then(bytes).ok_or_else(bad)?;
         let record = match (words.next(), words.next()) {
-            (Some("exit"), Some(code)) => Record::Plain(Outcome::Exit(code.parse().map_err(|_| bad())?)),
-            (Some("excluded"), None) => Record::Plain(Outcome::Excluded),
+            (Some("exit"), Some(code)) => Record::Plain(PathOutcome::Exit(code.parse().map_err(|_| bad())?)),
+            (Some("excluded"), None) => Record::Plain(PathOutcome::Excluded),
             (Some("log"), None) => {
                 let log: Vec<_> = lines.by_ref().take_while(|l| *l != "end").collect();
                 Record::Log(log.join("\n"))
@@ -99,26 +99,26 @@ pub(crate) fn bytes(hex: &str) -> Option<Vec<u8>> {
 }
 
 impl Record {
-    fn outcome(&self, lines: &Lines) -> Outcome {
+    fn outcome(&self, lines: &Lines) -> PathOutcome {
         let log = match self {
             Record::Plain(outcome) => return *outcome,
             Record::Log(log) => log,
         };
         let first = |text: &str| log.find(text).map(|at| &log[at + text.len()..]);
         if let Some(line) = first("assert at ").and_then(number) {
-            return Outcome::Error(ErrorKind::Assert, line);
+            return PathOutcome::Error(ErrorKind::Assert, line);
         }
         if let Some(at) = log.find(": runtime error: ") {
             let line = log[..at].rsplit('\n').next().and_then(|place| place.rsplit(':').nth(1)?.parse().ok());
             return match (undefined(&log[at + 17..]), line) {
-                (Some(kind), Some(line)) => Outcome::Error(kind, line),
-                _ => Outcome::Other,
+                (Some(kind), Some(line)) => PathOutcome::Error(kind, line),
+                _ => PathOutcome::Other,
             };
         }
         let kind = if log.starts_with("abort()") { Some(ErrorKind::Abort) } else { address(log) };
         match (kind, lines.first(log)) {
-            (Some(kind), Some(line)) => Outcome::Error(kind, line),
-            _ => Outcome::Other,
+            (Some(kind), Some(line)) => PathOutcome::Error(kind, line),
+            _ => PathOutcome::Other,
         }
     }
 }

@@ -6,7 +6,7 @@ use pleach_report::{ErrorKind, Prediction, RunDir, TestCase};
 
 /// How a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum PathOutcome {
     /// Normally, with this code.
     Exit(u8),
     /// In an error at a line.
@@ -17,7 +17,7 @@ pub enum Outcome {
     Other,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for PathOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exit(code) => write!(f, "exit {code}"),
@@ -29,16 +29,16 @@ impl fmt::Display for Outcome {
 }
 
 /// What the engine says about a test; none where it says nothing.
-pub fn predicted(test: &TestCase) -> Option<Outcome> {
+pub fn predicted(test: &TestCase) -> Option<PathOutcome> {
     match &test.predicted {
-        Prediction::Exit { code } => code.map(|c| Outcome::Exit(c as u8)),
-        Prediction::Error { kind, line, .. } => Some(Outcome::Error(*kind, *line)),
+        Prediction::Exit { code } => code.map(|c| PathOutcome::Exit(c as u8)),
+        Prediction::Error { kind, line, .. } => Some(PathOutcome::Error(*kind, *line)),
         Prediction::Cut { .. } => None,
     }
 }
 
 /// All inputs of a test as one byte string, and what the engine says about it.
-pub type Predicted = (Vec<u8>, Option<Outcome>);
+pub type Predicted = (Vec<u8>, Option<PathOutcome>);
 
 /// The tests of a run.
 pub fn of_run(run: &RunDir) -> Result<Vec<Predicted>, String> {

@@ -17,4 +17,4 @@ mod tests;
 pub use ends::{Class, called};
 pub use property::{Goal, Property, PropertyError};
 pub use target::TargetError;
-pub use verdict::{Answer, Findings, Verdict};
+pub use verdict::{Answer, Verdict, VerificationEvidence};

@@ -8,7 +8,7 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Property, PropertyError> 
     let mut property = Property { goals: BTreeSet::new(), functions: Vec::new(), asserts: false, entry: None };
     let mut line = 1;
     let malformed = |line, why: String| PropertyError::Malformed { path: path.to_owned(), line, why };
-    let mut words = Words { rest: text, line: &mut line };
+    let mut words = Tokens { rest: text, line: &mut line };
     while !words.at_end() {
         match check(&mut words) {
             Ok((entry, formula)) => {
@@ -44,7 +44,7 @@ enum Formula {
 }
 
 /// One `CHECK( init(entry()), LTL(formula) )`.
-fn check(words: &mut Words) -> Result<(String, Formula), String> {
+fn check(words: &mut Tokens) -> Result<(String, Formula), String> {
     words.expect("CHECK")?;
     words.expect("(")?;
     words.expect("init")?;
@@ -61,7 +61,7 @@ fn check(words: &mut Words) -> Result<(String, Formula), String> {
     Ok((entry, formula))
 }
 
-fn formula(words: &mut Words) -> Result<Formula, String> {
+fn formula(words: &mut Tokens) -> Result<Formula, String> {
     let operator = words.name()?;
     if operator != "G" {
         let what = words.name().unwrap_or_default();
@@ -94,12 +94,12 @@ fn formula(words: &mut Words) -> Result<Formula, String> {
 }
 
 /// Names and single marks, blanks skipped.
-struct Words<'a> {
+struct Tokens<'a> {
     rest: &'a str,
     line: &'a mut usize,
 }
 
-impl Words<'_> {
+impl Tokens<'_> {
     fn skip(&mut self) {
         let trimmed = self.rest.trim_start();
         let skipped = &self.rest[..self.rest.len() - trimmed.len()];

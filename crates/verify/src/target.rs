@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// A place as it is asked for: `file.c:42`, `label:NAME`, or a function's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Wish {
+pub enum TargetSpec {
     Line { file: String, line: u32 },
     Label(String),
     Function(String),
@@ -13,7 +13,7 @@ pub enum Wish {
 
 /// Where reaching is seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Spots {
+pub enum TargetLocations {
     /// Before any of these instructions.
     At(BTreeSet<(FuncId, InstId)>),
     /// This call fails (a library function that asserts).
@@ -26,7 +26,7 @@ pub struct Target {
     pub name: String,
     /// the first place that it stands for
     pub span: Span,
-    pub spots: Spots,
+    pub spots: TargetLocations,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,29 +60,33 @@ fn labels(known: &[String]) -> String {
     if known.is_empty() { "it has no labels".into() } else { format!("its labels are {}", list(known)) }
 }
 
-impl Wish {
-    pub fn parse(text: &str) -> Result<Wish, TargetError> {
+impl TargetSpec {
+    pub fn parse(text: &str) -> Result<TargetSpec, TargetError> {
         let malformed = || TargetError::Malformed(text.to_owned());
         if let Some(name) = text.strip_prefix("label:") {
-            return if name.is_empty() { Err(malformed()) } else { Ok(Wish::Label(name.to_owned())) };
+            return if name.is_empty() { Err(malformed()) } else { Ok(TargetSpec::Label(name.to_owned())) };
         }
         if let Some((file, line)) = text.rsplit_once(':') {
             let line = line.parse().ok().filter(|n| *n > 0).ok_or_else(malformed)?;
-            return if file.is_empty() { Err(malformed()) } else { Ok(Wish::Line { file: file.to_owned(), line }) };
+            return if file.is_empty() {
+                Err(malformed())
+            } else {
+                Ok(TargetSpec::Line { file: file.to_owned(), line })
+            };
         }
         let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_$.".contains(c));
-        if is_name { Ok(Wish::Function(text.to_owned())) } else { Err(malformed()) }
+        if is_name { Ok(TargetSpec::Function(text.to_owned())) } else { Err(malformed()) }
     }
 
     /// The instructions that it stands for.
     pub fn resolve(&self, program: &Program) -> Result<Target, TargetError> {
         let (name, at) = match self {
-            Wish::Line { file, line } => (format!("{file}:{line}"), line_spots(program, file, *line)?),
-            Wish::Label(label) => (format!("label:{label}"), label_spots(program, label)?),
-            Wish::Function(function) => (function.clone(), function_spots(program, function)?),
+            TargetSpec::Line { file, line } => (format!("{file}:{line}"), line_spots(program, file, *line)?),
+            TargetSpec::Label(label) => (format!("label:{label}"), label_spots(program, label)?),
+            TargetSpec::Function(function) => (function.clone(), function_spots(program, function)?),
         };
         let span = first_span(program, &at);
-        Ok(Target { name, span, spots: Spots::At(at) })
+        Ok(Target { name, span, spots: TargetLocations::At(at) })
     }
 }
 
@@ -195,8 +199,8 @@ pub fn all_asserts(program: &Program) -> Result<Vec<Target>, TargetError> {
     let asserts = |name: &str| FAIL.contains(&name) || name == "__VERIFIER_assert" && !has_body(name);
     let target = |(f, i, name): (FuncId, InstId, &str)| {
         let spots = match name {
-            "__VERIFIER_assert" => Spots::Failing(f, i),
-            _ => Spots::At(BTreeSet::from([(f, i)])),
+            "__VERIFIER_assert" => TargetLocations::Failing(f, i),
+            _ => TargetLocations::At(BTreeSet::from([(f, i)])),
         };
         let span = program.function(f).spans.get(i.index()).copied().unwrap_or_default();
         Target { name: place(program, span), span, spots }
@@ -219,7 +223,7 @@ pub fn all_blocks(program: &Program) -> Result<Vec<Target>, TargetError> {
             let span = first.or(own.first()).copied();
             let Some(span) = span else { continue };
             let name = format!("{} {} b{}", place(program, span), f.name, b.index());
-            let spots = Spots::At(BTreeSet::from([(id, InstId::new(range.start))]));
+            let spots = TargetLocations::At(BTreeSet::from([(id, InstId::new(range.start))]));
             found.push(Target { name, span, spots });
         }
     }
@@ -233,8 +237,8 @@ mod tests {
 
     fn found(wish: &str) -> Result<Vec<(String, u32)>, String> {
         let p = program();
-        let target = Wish::parse(wish).and_then(|w| w.resolve(&p)).map_err(|e| e.to_string())?;
-        let Spots::At(all) = target.spots else { panic!() };
+        let target = TargetSpec::parse(wish).and_then(|w| w.resolve(&p)).map_err(|e| e.to_string())?;
+        let TargetLocations::At(all) = target.spots else { panic!() };
         Ok(all.iter().map(|(f, i)| (p.function(*f).name.clone(), i.0)).collect())
     }
 

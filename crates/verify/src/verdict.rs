@@ -27,7 +27,7 @@ impl Answer {
 
 /// What an exploration found out, in sentences where people are meant.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
+pub struct VerificationEvidence {
     /// A violation that counts, with the goal it violates.
     pub violation: Option<Option<Goal>>,
     /// Violations that the native program did not show.
@@ -54,14 +54,14 @@ pub struct Verdict {
 
 impl Verdict {
     /// SOUND: safe needs that every path was followed, or covered by one that was, to an end that the language defines.
-    pub fn of(found: Findings) -> Verdict {
+    pub fn of(found: VerificationEvidence) -> Verdict {
         if let Some(goal) = found.violation {
             return Verdict { answer: Answer::Unsafe, goal, reasons: Vec::new(), in_svcomp: true };
         }
-        let Findings { unconfirmed, undefined, cuts, finished, assumptions, .. } = found;
+        let VerificationEvidence { unconfirmed, undefined, cuts, finished, assumptions, .. } = found;
         let mut reasons: Vec<String> = [unconfirmed, undefined, cuts].into_iter().flatten().collect();
         if reasons.is_empty() && !finished {
-            reasons.push("the engine stopped on a bug of its own".into());
+            reasons.push("the engine stopped on an internal error".into());
         }
         let answer = match (reasons.is_empty(), assumptions.is_empty()) {
             (true, true) => Answer::Safe,
@@ -98,22 +98,22 @@ mod tests {
 
     #[test]
     fn safe_needs_that_nothing_is_missing() {
-        let all = || Findings { finished: true, ..Findings::default() };
+        let all = || VerificationEvidence { finished: true, ..VerificationEvidence::default() };
         let word = |f| Verdict::of(f).svcomp();
         assert_eq!(word(all()), "true");
-        assert_eq!(word(Findings::default()), "unknown");
-        assert_eq!(word(Findings { cuts: vec!["x".into()], ..all() }), "unknown");
-        let under = |a: Vec<Assumption>| Verdict::of(Findings { assumptions: a, ..all() });
+        assert_eq!(word(VerificationEvidence::default()), "unknown");
+        assert_eq!(word(VerificationEvidence { cuts: vec!["x".into()], ..all() }), "unknown");
+        let under = |a: Vec<Assumption>| Verdict::of(VerificationEvidence { assumptions: a, ..all() });
         let (none, some) = (Assumption::Arguments(Vec::new()), Assumption::FuzzSize(8));
         assert_eq!(under(vec![none.clone()]).answer, Answer::SafeAssuming);
         assert_eq!(under(vec![none.clone()]).svcomp(), "true");
         assert_eq!(under(vec![none, some.clone()]).svcomp(), "unknown");
-        let found = Findings { violation: Some(None), assumptions: vec![some], ..all() };
+        let found = VerificationEvidence { violation: Some(None), assumptions: vec![some], ..all() };
         assert_eq!(word(found), "false");
-        assert_eq!(word(Findings { undefined: vec!["x".into()], ..all() }), "unknown");
-        assert_eq!(word(Findings { unconfirmed: vec!["x".into()], ..all() }), "unknown");
-        let found = Findings { violation: Some(Some(Goal::ValidFree)), cuts: vec!["x".into()], ..all() };
+        assert_eq!(word(VerificationEvidence { undefined: vec!["x".into()], ..all() }), "unknown");
+        assert_eq!(word(VerificationEvidence { unconfirmed: vec!["x".into()], ..all() }), "unknown");
+        let found = VerificationEvidence { violation: Some(Some(Goal::ValidFree)), cuts: vec!["x".into()], ..all() };
         assert_eq!(word(found), "false(valid-free)");
-        assert_eq!(word(Findings { violation: Some(None), ..all() }), "false");
+        assert_eq!(word(VerificationEvidence { violation: Some(None), ..all() }), "false");
     }
 }

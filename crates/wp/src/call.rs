@@ -1,8 +1,8 @@
 //! Walking back over calls, returns and modelled functions.
 
-use crate::condition::{Home, Pin};
-use crate::loc::Loc;
-use crate::transformer::{GiveUp, Walked, Walker};
+use crate::condition::{OwningFrame, PointsTo};
+use crate::location::Loc;
+use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_exec::semantics::overflow_term;
 use pleach_expr::{SymbolId, TermId};
 use pleach_ir::{Arg, BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
@@ -10,7 +10,7 @@ use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
 
-impl Walker<'_> {
+impl WpTransformer<'_> {
     /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last first.
     pub(crate) fn entered(
         &mut self,
@@ -20,19 +20,19 @@ impl Walker<'_> {
         args: Range,
         func: u32,
         copies: &[Access],
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let program = self.program;
         let target = &program.functions[func as usize];
         if let Callee::Direct(g) = callee
             && g.0 != func
         {
-            return Err(GiveUp("the record does not fit the program"));
+            return Err(NoInterpolant::TraceMismatch);
         }
         let list = &f.args[args.as_range()];
         let by_value = target.params.iter().zip(list).filter(|(p, _)| p.byval.is_some());
         for ((p, a), copy) in by_value.rev().zip(copies) {
             let &Access::Copy { to, from, from_off, len, .. } = copy else {
-                return Err(GiveUp("a copy at a symbolic offset"));
+                return Err(NoInterpolant::CopyAtSymbolicOffset);
             };
             let (r, base) = (self.register(target, depth + 1, p.slot), self.terms.base(to));
             self.replace(r, base);
@@ -67,7 +67,7 @@ impl Walker<'_> {
             let w = self.terms.pointer_bits;
             let t = self.operand(f, depth, p, w)?;
             let v = pleach_exec::address_of(program, Symbol::Function(FuncId(func)), 0);
-            let here = v.to_term(self.terms, w).ok_or(GiveUp("no address"))?;
+            let here = v.to_term(self.terms, w).ok_or(NoInterpolant::NoAddress)?;
             let same = self.terms.eq(t, here);
             self.require(same);
         }
@@ -76,8 +76,8 @@ impl Walker<'_> {
 
     /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost its locals. The
     /// frames below are there no longer.
-    pub(crate) fn ending(&mut self, inner: Option<Run>, depth: u32) -> Walked<()> {
-        let Some(inner) = inner else { return Err(GiveUp("call without callee")) };
+    pub(crate) fn ending(&mut self, inner: Option<Run>, depth: u32) -> WpResult<()> {
+        let Some(inner) = inner else { return Err(NoInterpolant::CallWithoutCallee) };
         let target = &self.program.functions[inner.func as usize];
         for p in &target.params {
             let r = self.register(target, inner.depth, p.slot);
@@ -85,14 +85,14 @@ impl Walker<'_> {
             self.replace(r, zero);
         }
         self.without_frame(inner.depth)?;
-        let gone = self.condition.dead.iter().any(|d| !d.freed);
+        let gone = self.condition.dangling.iter().any(|d| !d.freed);
         let in_frame = |s: &SymbolId| matches!(self.locs.get(*s), Some(Loc::Reg { .. }));
         if gone || self.condition.support(self.terms).iter().any(in_frame) {
-            return Err(GiveUp("a frame that the program's end leaves"));
+            return Err(NoInterpolant::FrameLeftAtExit);
         }
-        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
-            *h = h.and(Home::Outlives(depth)).ok_or(GiveUp("a local of a frame below"))?;
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
+            *h = h.and(OwningFrame::Outlives(depth)).ok_or(NoInterpolant::LocalOfInnerFrame)?;
         }
         Ok(())
     }
@@ -104,9 +104,9 @@ impl Walker<'_> {
     }
 
     /// A list of variable arguments began: the words of the list, and a local with the arguments.
-    pub(crate) fn va_start(&mut self, f: &Function, depth: u32, list: Opnd, access: &Access) -> Walked<()> {
+    pub(crate) fn va_start(&mut self, f: &Function, depth: u32, list: Opnd, access: &Access) -> WpResult<()> {
         let Access::VaStart { list: at, off, area, size, args } = access else {
-            return Err(GiveUp("a list of arguments at a symbolic offset"));
+            return Err(NoInterpolant::ArgumentListAtSymbolicOffset);
         };
         let looks = self.looks_into_memory();
         let p = self.terms.pointer_bits;
@@ -144,8 +144,8 @@ impl Walker<'_> {
         caller: FuncId,
         dsts: Range,
         dropped: &[ObjId],
-    ) -> Walked<()> {
-        let Some(outer) = depth.checked_sub(1) else { return Err(GiveUp("a return from the entry")) };
+    ) -> WpResult<()> {
+        let Some(outer) = depth.checked_sub(1) else { return Err(NoInterpolant::ReturnFromEntry) };
         let g = self.program.function(caller);
         for (d, a) in g.dsts[dsts.as_range()].iter().zip(&f.args[values.as_range()]) {
             if self.needs(g, outer, *d) {
@@ -155,24 +155,24 @@ impl Walker<'_> {
             }
         }
         // Whatever the condition says about memory is about objects that outlive the call.
-        let outlives = Home::Outlives(depth);
-        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
-            *h = h.and(outlives).ok_or(GiveUp("a local of a frame below"))?;
+        let outlives = OwningFrame::Outlives(depth);
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
+            *h = h.and(outlives).ok_or(NoInterpolant::LocalOfInnerFrame)?;
         }
         for &obj in dropped {
-            self.died(obj, Home::LocalOf(depth))?;
+            self.died(obj, OwningFrame::LocalOf(depth))?;
         }
         Ok(())
     }
 
     /// Back before the call: its frame is not there yet.
-    fn without_frame(&mut self, depth: u32) -> Walked<()> {
-        let homes = self.condition.pins.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.valids.iter_mut().map(|v| &mut v.home)) {
+    fn without_frame(&mut self, depth: u32) -> WpResult<()> {
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
             match *h {
-                Home::Outlives(d) if d >= depth => *h = Home::Any,
-                Home::LocalOf(d) if d >= depth => return Err(GiveUp("an object reached before it was made")),
+                OwningFrame::Outlives(d) if d >= depth => *h = OwningFrame::Any,
+                OwningFrame::LocalOf(d) if d >= depth => return Err(NoInterpolant::UsedBeforeAllocated),
                 _ => {}
             }
         }
@@ -180,26 +180,26 @@ impl Walker<'_> {
     }
 
     /// The object ceased to exist here: what points to it from now on pointed to it before.
-    fn died(&mut self, obj: ObjId, home: Home) -> Walked<()> {
-        for d in std::mem::take(&mut self.condition.dead) {
+    fn died(&mut self, obj: ObjId, home: OwningFrame) -> WpResult<()> {
+        for d in std::mem::take(&mut self.condition.dangling) {
             if d.obj == obj {
-                let at = d.at.map(u64::try_from).transpose().map_err(|_| GiveUp("a pointer before its object"))?;
-                self.condition.require_pin(Pin { home, ..Pin::new(d.ptr, obj, at) });
+                let at = d.at.map(u64::try_from).transpose().map_err(|_| NoInterpolant::PointerBeforeObject)?;
+                self.condition.require_pin(PointsTo { home, ..PointsTo::new(d.ptr, obj, at) });
                 self.live.forget();
             } else {
-                self.condition.dead.push(d);
+                self.condition.dangling.push(d);
             }
         }
         Ok(())
     }
 
     /// A local that `local` points to was there before the end of its scope, and is not behind it.
-    pub(crate) fn scope_ended(&mut self, f: &Function, depth: u32, local: Opnd, obj: ObjId) -> Walked<()> {
+    pub(crate) fn scope_ended(&mut self, f: &Function, depth: u32, local: Opnd, obj: ObjId) -> WpResult<()> {
         self.killed()?;
-        let home = Home::LocalOf(depth);
+        let home = OwningFrame::LocalOf(depth);
         self.died(obj, home)?;
         let ptr = self.pointer(f, depth, local)?;
-        self.condition.require_pin(Pin { home, ..Pin::new(ptr, obj, Some(0)) });
+        self.condition.require_pin(PointsTo { home, ..PointsTo::new(ptr, obj, Some(0)) });
         self.live.forget();
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Walker<'_> {
         args: Range,
         dsts: Range,
         access: &Access,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let list = &f.args[args.as_range()];
         let dst = f.dsts[dsts.as_range()].first().copied();
         let needed = dst.is_some_and(|d| self.needs(f, depth, d));
@@ -221,7 +221,7 @@ impl Walker<'_> {
             Access::Result(v) => {
                 if let (true, Some(d)) = (needed, dst) {
                     let w = self.width(f.slots[d.index()].ty);
-                    let t = v.to_term(self.terms, w).ok_or(GiveUp("no value"))?;
+                    let t = v.to_term(self.terms, w).ok_or(NoInterpolant::NoValue)?;
                     self.assign(f, depth, d, t);
                 }
                 Ok(())
@@ -229,7 +229,7 @@ impl Walker<'_> {
             Access::Reads { ref reads, ref fixed, ref result } => {
                 self.modelled(f, depth, callee, args, dsts, result)?;
                 for &(index, n) in fixed.iter() {
-                    let Some(a) = list.get(index as usize) else { return Err(GiveUp("no argument")) };
+                    let Some(a) = list.get(index as usize) else { return Err(NoInterpolant::NoArgument) };
                     self.same_as_recorded(f, depth, a.value, a.ty, n)?;
                 }
                 reads.iter().try_for_each(|r| self.argument_read(f, depth, list, r))
@@ -239,17 +239,17 @@ impl Walker<'_> {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
                     self.assign(f, depth, d, done);
                 }
-                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
                 let ptr = self.pointer(f, depth, p.value)?;
                 let w = self.terms.pointer_bits;
-                let known = handler.to_term(self.terms, w).ok_or(GiveUp("no value"))?;
+                let known = handler.to_term(self.terms, w).ok_or(NoInterpolant::NoValue)?;
                 let same = self.terms.eq(ptr, known);
                 self.require(same);
                 Ok(())
             }
             Access::Argument { index, bits } => {
                 if let (true, Some(d)) = (needed, dst) {
-                    let Some(a) = list.get(index as usize) else { return Err(GiveUp("no argument")) };
+                    let Some(a) = list.get(index as usize) else { return Err(NoInterpolant::NoArgument) };
                     let w = self.width(a.ty);
                     let t = self.operand(f, depth, a.value, w)?;
                     let t = self.terms.extract(t, 0, bits.min(w));
@@ -260,7 +260,7 @@ impl Walker<'_> {
             Access::Fresh => {
                 // What the arguments decide beside the result (an empty range is an error) is not described.
                 if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
-                    return Err(GiveUp("a function whose effects are not described"));
+                    return Err(NoInterpolant::UnknownEffects);
                 }
                 // A wide result comes in pieces.
                 for d in &f.dsts[dsts.as_range()] {
@@ -272,7 +272,7 @@ impl Walker<'_> {
                 Ok(())
             }
             Access::FreshRange | Access::FreshBelow => {
-                let Some(d) = dst else { return Err(GiveUp("no argument")) };
+                let Some(d) = dst else { return Err(NoInterpolant::NoArgument) };
                 let r = self.register(f, depth, d);
                 let w = self.terms.width(r);
                 // The result may take the place of an argument.
@@ -291,7 +291,7 @@ impl Walker<'_> {
                         let zero = self.terms.constant(w, 0);
                         (self.terms.ne(n, zero), self.terms.ult(x, n))
                     }
-                    _ => return Err(GiveUp("no argument")),
+                    _ => return Err(NoInterpolant::NoArgument),
                 };
                 if self.needs_term(x) {
                     self.assume(inside);
@@ -301,7 +301,7 @@ impl Walker<'_> {
                 Ok(())
             }
             Access::FreshMemory { obj, off, len } => {
-                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
                 for (var, _, _) in self.cells_within(obj, off, len) {
                     self.forall(var)?;
                 }
@@ -313,7 +313,7 @@ impl Walker<'_> {
                 Ok(())
             }
             Access::Assume | Access::AssumeElseFail | Access::Assert => {
-                let Some(a) = list.first() else { return Err(GiveUp("no argument")) };
+                let Some(a) = list.first() else { return Err(NoInterpolant::NoArgument) };
                 let w = self.width(a.ty);
                 let v = self.operand(f, depth, a.value, w)?;
                 let c = self.truth(v);
@@ -322,8 +322,8 @@ impl Walker<'_> {
                     _ => self.assume(c),
                 }
                 // Where something later must be possible together with `c`, so must `c`.
-                if matches!(access, Access::AssumeElseFail) && self.condition.possible.is_empty() {
-                    self.condition.require_possible(vec![c]);
+                if matches!(access, Access::AssumeElseFail) && self.condition.satisfiable.is_empty() {
+                    self.condition.require_satisfiable(vec![c]);
                     self.live.forget();
                 }
                 Ok(())
@@ -358,19 +358,19 @@ impl Walker<'_> {
             }
             Access::Free { obj } => {
                 self.killed()?;
-                self.died(obj, Home::Any)?;
-                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                self.died(obj, OwningFrame::Any)?;
+                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
                 self.block_given(f, depth, p.value, obj, 0)
             }
             Access::FreeNull => {
-                let Some(p) = list.first() else { return Err(GiveUp("no argument")) };
+                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
                 self.null_given(f, depth, p.value)
             }
             Access::Realloc { old, new, kept, size } => {
-                let [p, n, ..] = list else { return Err(GiveUp("no argument")) };
+                let [p, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
                 if let Some(old) = old {
                     self.killed()?;
-                    self.died(old, Home::Any)?;
+                    self.died(old, OwningFrame::Any)?;
                 }
                 match new {
                     Some(new) => {
@@ -395,7 +395,7 @@ impl Walker<'_> {
                 self.same_as_recorded(f, depth, n.value, n.ty, size)
             }
             Access::AllocTo { obj, size, at, off } => {
-                let [p, _, n, ..] = list else { return Err(GiveUp("no argument")) };
+                let [p, _, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
                 if let (true, Some(d)) = (needed, dst) {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
                     self.assign(f, depth, d, done);
@@ -430,18 +430,18 @@ impl Walker<'_> {
                 } else {
                     let mov = match callee {
                         Callee::Direct(g) => !self.program.function(g).name.contains("memcpy"),
-                        Callee::Indirect(_) => return Err(GiveUp("a function whose effects are not described")),
+                        Callee::Indirect(_) => return Err(NoInterpolant::UnknownEffects),
                     };
                     self.bulk_copy(f, depth, mov, list[0].value, list[1].value, list[2].value, len_width, access)
                 }
             }
-            _ => Err(GiveUp("a function whose effects are not described")),
+            _ => Err(NoInterpolant::UnknownEffects),
         }
     }
 
     /// A model read bytes through an argument: it points there, and a string ends there.
-    fn argument_read(&mut self, f: &Function, depth: u32, list: &[Arg], read: &ArgumentRead) -> Walked<()> {
-        let Some(a) = list.get(read.argument as usize) else { return Err(GiveUp("no argument")) };
+    fn argument_read(&mut self, f: &Function, depth: u32, list: &[Arg], read: &ArgumentRead) -> WpResult<()> {
+        let Some(a) = list.get(read.argument as usize) else { return Err(NoInterpolant::NoArgument) };
         let ptr = self.pointer(f, depth, a.value)?;
         let same = Value::from_term(self.terms, ptr) == Value::Ptr { obj: read.obj, off: read.off as i64 };
         if read.nul {
@@ -458,15 +458,19 @@ impl Walker<'_> {
     }
 
     /// A heap block came into being.
-    fn block_made(&mut self, obj: ObjId) -> Walked<()> {
+    fn block_made(&mut self, obj: ObjId) -> WpResult<()> {
         let known = self.condition.blocks.as_mut().is_none_or(|b| b.remove(&obj));
-        if known { Ok(()) } else { Err(GiveUp("a block that is lost")) }
+        if known { Ok(()) } else { Err(NoInterpolant::LeakedBlock) }
     }
 
     /// The pointer is to the start of this heap block, which has room for `bytes`.
-    fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> Walked<()> {
+    fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> WpResult<()> {
         let ptr = self.pointer(f, depth, p)?;
-        self.condition.require_pin(Pin { bytes, kind: Some(ObjectKind::Heap), ..Pin::new(ptr, obj, Some(0)) });
+        self.condition.require_pin(PointsTo {
+            bytes,
+            kind: Some(ObjectKind::Heap),
+            ..PointsTo::new(ptr, obj, Some(0))
+        });
         self.live.forget();
         if let Some(blocks) = &mut self.condition.blocks {
             blocks.insert(obj);
@@ -474,7 +478,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn null_given(&mut self, f: &Function, depth: u32, p: Opnd) -> Walked<()> {
+    fn null_given(&mut self, f: &Function, depth: u32, p: Opnd) -> WpResult<()> {
         let ptr = self.pointer(f, depth, p)?;
         let zero = self.terms.constant(self.terms.width(ptr), 0);
         let null = self.terms.eq(ptr, zero);
@@ -491,7 +495,7 @@ impl Walker<'_> {
             let weaker = if self.shares(l, c) { self.terms.implies(c, l) } else { l };
             self.condition.require(weaker);
         }
-        self.condition.possible_under(c);
+        self.condition.satisfiable_under(c);
         self.live.forget();
     }
 
@@ -508,7 +512,7 @@ impl Walker<'_> {
         o: pleach_ir::Opnd,
         ty: pleach_ir::Ty,
         n: u64,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         if let OpndKind::Slot(_) = o.kind() {
             let w = self.width(ty);
             let t = self.operand(f, depth, o, w)?;

@@ -1,6 +1,6 @@
 //! Walking back over instructions that only compute: the result is replaced by the term the machine would build.
 
-use crate::transformer::{GiveUp, Walked, Walker};
+use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_exec::semantics::{
     bin_term, cmp_term, float_bin, float_cast, float_cmp, float_neg, overflow_term, scalar_terms, signed_min,
 };
@@ -8,10 +8,10 @@ use pleach_expr::{TermId, mask};
 use pleach_ir::{Arg, BinOp, CastOp, Function, Inst, Opnd, flags};
 use rustc_hash::FxHashMap;
 
-impl Walker<'_> {
+impl WpTransformer<'_> {
     /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers; in the order in which the
     /// machine looks.
-    pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Vec<TermId>> {
+    pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<Vec<TermId>> {
         let mut out = Vec::new();
         if let Inst::Check { cond, .. } = *inst {
             out.push(self.operand(f, depth, cond, 1)?);
@@ -56,14 +56,14 @@ impl Walker<'_> {
         Ok(out)
     }
 
-    pub(crate) fn plain(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<()> {
+    pub(crate) fn plain(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<()> {
         let checks = self.check_of(f, depth, inst)?;
         let mut needed = false;
         pleach_ir::defs::for_each_result(f, inst, |s| needed |= self.needs(f, depth, s));
         if needed {
             self.computed(f, depth, inst)?;
         } else if matches!(inst, Inst::Unsupported { .. } | Inst::StackRestore { .. } | Inst::VaArg { .. }) {
-            return Err(GiveUp("an instruction that is not walked back over"));
+            return Err(NoInterpolant::UnsupportedInstruction);
         }
         for c in checks {
             self.require(c);
@@ -72,7 +72,7 @@ impl Walker<'_> {
     }
 
     /// The condition mentions a result of the instruction.
-    fn computed(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<()> {
+    fn computed(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<()> {
         let (dst, t) = match *inst {
             Inst::Bin { op, width, dst, a, b, .. } => {
                 let (x, y) = self.both(f, depth, a, b, width)?;
@@ -141,7 +141,7 @@ impl Walker<'_> {
                     values.push(self.operand(f, depth, a.value, w)?);
                 }
                 let results = scalar_terms(self.terms, op, ty, self.width(ty), &values)
-                    .ok_or(GiveUp("an instruction that is not walked back over"))?;
+                    .ok_or(NoInterpolant::UnsupportedInstruction)?;
                 let mut map = FxHashMap::default();
                 for (&d, r) in f.dsts[dsts.as_range()].iter().zip(results) {
                     let var = self.register(f, depth, d);
@@ -150,13 +150,13 @@ impl Walker<'_> {
                 self.replace_all(&map);
                 return Ok(());
             }
-            _ => return Err(GiveUp("an instruction that is not walked back over")),
+            _ => return Err(NoInterpolant::UnsupportedInstruction),
         };
         self.assign(f, depth, dst, t);
         Ok(())
     }
 
-    fn both(&mut self, f: &Function, depth: u32, a: Opnd, b: Opnd, width: u16) -> Walked<(TermId, TermId)> {
+    fn both(&mut self, f: &Function, depth: u32, a: Opnd, b: Opnd, width: u16) -> WpResult<(TermId, TermId)> {
         Ok((self.operand(f, depth, a, width)?, self.operand(f, depth, b, width)?))
     }
 }

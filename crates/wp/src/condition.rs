@@ -1,17 +1,17 @@
 //! A condition on states: a conjunction over locations.
 
-use crate::loc::{Loc, Locs};
-use crate::sum::Sum;
+use crate::linear_sum::Sum;
+use crate::location::{Loc, Locs};
 use pleach_expr::arc::Meet;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, ObjectKind};
-use pleach_state::{Holder, Link};
+use pleach_state::{Link, PointerSource};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Whose local an object may be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Home {
+pub enum OwningFrame {
     Any,
     /// no local of the frames at this call depth or above: it is still there when they have returned
     Outlives(u32),
@@ -19,12 +19,12 @@ pub enum Home {
     LocalOf(u32),
 }
 
-impl Home {
+impl OwningFrame {
     /// Both at once; `None` if that cannot be said.
-    pub fn and(self, other: Home) -> Option<Home> {
+    pub fn and(self, other: OwningFrame) -> Option<OwningFrame> {
         match (self, other) {
-            (Home::Any, h) | (h, Home::Any) => Some(h),
-            (Home::Outlives(a), Home::Outlives(b)) => Some(Home::Outlives(a.min(b))),
+            (OwningFrame::Any, h) | (h, OwningFrame::Any) => Some(h),
+            (OwningFrame::Outlives(a), OwningFrame::Outlives(b)) => Some(OwningFrame::Outlives(a.min(b))),
             (a, b) => (a == b).then_some(a),
         }
     }
@@ -32,7 +32,7 @@ impl Home {
 
 /// `ptr` points to live memory with room for `bytes`, writable if `write`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Valid {
+pub struct Dereferenceable {
     pub ptr: TermId,
     /// where it pointed on the path walked
     pub obj: ObjId,
@@ -41,12 +41,12 @@ pub struct Valid {
     pub write: bool,
     /// false: only that the object is live; inside and outside its bounds are both known
     pub bounded: bool,
-    pub home: Home,
+    pub home: OwningFrame,
 }
 
 /// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Pin {
+pub struct PointsTo {
     pub ptr: TermId,
     pub obj: ObjId,
     pub off: Option<u64>,
@@ -57,29 +57,29 @@ pub struct Pin {
     pub kind: Option<ObjectKind>,
     /// must have exactly this size (an access outside it was the error, or may be)
     pub size: Option<u64>,
-    pub home: Home,
+    pub home: OwningFrame,
 }
 
-impl Pin {
+impl PointsTo {
     /// Points into the object, nothing else asked.
-    pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> Pin {
-        Pin { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, home: Home::Any }
+    pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> PointsTo {
+        PointsTo { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, home: OwningFrame::Any }
     }
 
     /// What a link says, as a pin.
-    pub fn of_link(locs: &mut Locs, terms: &mut Terms, link: Link) -> Pin {
+    pub fn of_link(locs: &mut Locs, terms: &mut Terms, link: Link) -> PointsTo {
         let w = terms.pointer_bits;
         let loc = match link.holder {
-            Holder::Register { depth, slot } => Loc::Reg { depth, slot },
-            Holder::Memory { obj, off } => Loc::Cell { obj, off, bytes: u32::from(w) / 8 },
+            PointerSource::Register { depth, slot } => Loc::Reg { depth, slot },
+            PointerSource::Memory { obj, off } => Loc::Cell { obj, off, bytes: u32::from(w) / 8 },
         };
-        Pin::new(locs.term(terms, loc, w), link.to, Some(link.off))
+        PointsTo::new(locs.term(terms, loc, w), link.to, Some(link.off))
     }
 }
 
 /// `ptr` points into an object that is no longer there: freed by the program, or a local whose function returned.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Dead {
+pub struct Dangling {
     pub ptr: TermId,
     /// where it pointed on the path walked
     pub obj: ObjId,
@@ -90,7 +90,7 @@ pub struct Dead {
 
 /// `ptr` points into one of these objects, with room for `bytes`: which of them is for the literals to say.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Choice {
+pub struct MayPointToLiteral {
     pub ptr: TermId,
     pub objects: Vec<ObjId>,
     pub bytes: u64,
@@ -104,17 +104,17 @@ pub struct Choice {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Condition {
     pub literals: Vec<TermId>,
-    pub valids: Vec<Valid>,
-    pub pins: Vec<Pin>,
-    pub dead: Vec<Dead>,
+    pub dereferenceable: Vec<Dereferenceable>,
+    pub points_to: Vec<PointsTo>,
+    pub dangling: Vec<Dangling>,
     /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at the end
     pub blocks: Option<BTreeSet<ObjId>>,
     /// literals with many summands
     pub sums: Vec<Sum>,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<MayPointToLiteral>,
     /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its path
     /// constraint allows all of these together. What is neither a location nor an unknown of the state may have any value that fits
-    pub possible: Vec<Vec<TermId>>,
+    pub satisfiable: Vec<Vec<TermId>>,
 }
 
 /// Assumptions to be kept possible: more are not worth it.
@@ -123,18 +123,18 @@ pub const MAX_POSSIBLE: usize = 8;
 impl Condition {
     pub fn is_true(&self) -> bool {
         self.literals.is_empty()
-            && self.valids.is_empty()
-            && self.pins.is_empty()
-            && self.dead.is_empty()
+            && self.dereferenceable.is_empty()
+            && self.points_to.is_empty()
+            && self.dangling.is_empty()
             && self.blocks.is_none()
             && self.sums.is_empty()
             && self.choices.is_empty()
-            && self.possible.is_empty()
+            && self.satisfiable.is_empty()
     }
 
     pub fn len(&self) -> usize {
-        let pointers = self.valids.len() + self.pins.len() + self.dead.len() + self.choices.len();
-        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some()) + self.possible.len()
+        let pointers = self.dereferenceable.len() + self.points_to.len() + self.dangling.len() + self.choices.len();
+        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some()) + self.satisfiable.len()
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
@@ -146,27 +146,27 @@ impl Condition {
         }
     }
 
-    pub fn require_valid(&mut self, v: Valid) {
-        if !self.valids.iter().any(|o| {
+    pub fn require_valid(&mut self, v: Dereferenceable) {
+        if !self.dereferenceable.iter().any(|o| {
             o.ptr == v.ptr
                 && o.bytes >= v.bytes
                 && (o.write || !v.write)
                 && (o.bounded || !v.bounded)
-                && (o.home == v.home || v.home == Home::Any)
+                && (o.home == v.home || v.home == OwningFrame::Any)
         }) {
-            self.valids.push(v);
+            self.dereferenceable.push(v);
         }
     }
 
-    pub fn require_pin(&mut self, p: Pin) {
-        if !self.pins.contains(&p) {
-            self.pins.push(p);
+    pub fn require_pin(&mut self, p: PointsTo) {
+        if !self.points_to.contains(&p) {
+            self.points_to.push(p);
         }
     }
 
-    pub fn require_dead(&mut self, d: Dead) {
-        if !self.dead.contains(&d) {
-            self.dead.push(d);
+    pub fn require_dead(&mut self, d: Dangling) {
+        if !self.dangling.contains(&d) {
+            self.dangling.push(d);
         }
     }
 
@@ -190,44 +190,44 @@ impl Condition {
         }
     }
 
-    pub fn require_choice(&mut self, c: Choice) {
+    pub fn require_choice(&mut self, c: MayPointToLiteral) {
         if !self.choices.contains(&c) {
             self.choices.push(c);
         }
     }
 
     /// All of these together must be possible.
-    pub fn require_possible(&mut self, mut together: Vec<TermId>) {
+    pub fn require_satisfiable(&mut self, mut together: Vec<TermId>) {
         together.retain(|t| *t != Terms::TRUE);
         together.sort_unstable();
         together.dedup();
-        if !together.is_empty() && !self.possible.contains(&together) {
-            self.possible.push(together);
+        if !together.is_empty() && !self.satisfiable.contains(&together) {
+            self.satisfiable.push(together);
         }
     }
 
     /// What must be possible must be so where `e` holds.
-    pub fn possible_under(&mut self, e: TermId) {
-        for mut together in std::mem::take(&mut self.possible) {
+    pub fn satisfiable_under(&mut self, e: TermId) {
+        for mut together in std::mem::take(&mut self.satisfiable) {
             together.push(e);
-            self.require_possible(together);
+            self.require_satisfiable(together);
         }
     }
 
     pub fn and(&mut self, other: Condition) {
-        for p in other.possible {
-            self.require_possible(p);
+        for p in other.satisfiable {
+            self.require_satisfiable(p);
         }
         for l in other.literals {
             self.require(l);
         }
-        for v in other.valids {
+        for v in other.dereferenceable {
             self.require_valid(v);
         }
-        for p in other.pins {
+        for p in other.points_to {
             self.require_pin(p);
         }
-        for d in other.dead {
+        for d in other.dangling {
             self.require_dead(d);
         }
         self.blocks = match (self.blocks.take(), other.blocks) {
@@ -244,21 +244,21 @@ impl Condition {
 
     /// All terms the condition is made of, but for its sums.
     pub fn terms(&self) -> impl Iterator<Item = TermId> + '_ {
-        let possible = self.possible.iter().flatten().copied();
-        self.literals.iter().copied().chain(possible).chain(self.pointers())
+        let satisfiable = self.satisfiable.iter().flatten().copied();
+        self.literals.iter().copied().chain(satisfiable).chain(self.pointers())
     }
 
     /// The pointers it asks something of.
     pub fn pointers(&self) -> impl Iterator<Item = TermId> + '_ {
-        let valids = self.valids.iter().map(|v| v.ptr);
-        let others = self.dead.iter().map(|d| d.ptr).chain(self.choices.iter().map(|c| c.ptr));
-        valids.chain(self.pins.iter().map(|p| p.ptr)).chain(others)
+        let dereferenceable = self.dereferenceable.iter().map(|v| v.ptr);
+        let others = self.dangling.iter().map(|d| d.ptr).chain(self.choices.iter().map(|c| c.ptr));
+        dereferenceable.chain(self.points_to.iter().map(|p| p.ptr)).chain(others)
     }
 
     fn pointers_mut(&mut self) -> impl Iterator<Item = &mut TermId> {
-        let valids = self.valids.iter_mut().map(|v| &mut v.ptr);
-        let others = self.dead.iter_mut().map(|d| &mut d.ptr).chain(self.choices.iter_mut().map(|c| &mut c.ptr));
-        valids.chain(self.pins.iter_mut().map(|p| &mut p.ptr)).chain(others)
+        let dereferenceable = self.dereferenceable.iter_mut().map(|v| &mut v.ptr);
+        let others = self.dangling.iter_mut().map(|d| &mut d.ptr).chain(self.choices.iter_mut().map(|c| &mut c.ptr));
+        dereferenceable.chain(self.points_to.iter_mut().map(|p| &mut p.ptr)).chain(others)
     }
 
     /// The symbols the condition mentions.
@@ -283,7 +283,7 @@ impl Condition {
     pub fn has(&self, t: TermId) -> bool {
         self.literals.contains(&t)
             || self.pointers().any(|p| p == t)
-            || self.possible.iter().any(|together| together.contains(&t))
+            || self.satisfiable.iter().any(|together| together.contains(&t))
     }
 
     /// Replaces locations by terms, everywhere.
@@ -295,7 +295,7 @@ impl Condition {
     pub fn substitute_but_sums(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
         let mut r = terms.replacing(map);
         self.change_literals(|l| terms.substitute_by(l, &mut r));
-        self.substitute_possible(terms, map);
+        self.substitute_satisfiable(terms, map);
         self.substitute_pointers(terms, map);
     }
 
@@ -306,8 +306,8 @@ impl Condition {
         }
         let new = |t: TermId| changed.get(&t).copied().unwrap_or(t);
         self.change_literals(new);
-        for together in std::mem::take(&mut self.possible) {
-            self.require_possible(together.into_iter().map(new).collect());
+        for together in std::mem::take(&mut self.satisfiable) {
+            self.require_satisfiable(together.into_iter().map(new).collect());
         }
         for p in self.pointers_mut() {
             *p = new(*p);
@@ -325,10 +325,10 @@ impl Condition {
         }
     }
 
-    pub fn substitute_possible(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
+    pub fn substitute_satisfiable(&mut self, terms: &mut Terms, map: &FxHashMap<TermId, TermId>) {
         let mut r = terms.replacing(map);
-        for together in std::mem::take(&mut self.possible) {
-            self.require_possible(together.into_iter().map(|t| terms.substitute_by(t, &mut r)).collect());
+        for together in std::mem::take(&mut self.satisfiable) {
+            self.require_satisfiable(together.into_iter().map(|t| terms.substitute_by(t, &mut r)).collect());
         }
     }
 

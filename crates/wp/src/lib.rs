@@ -2,21 +2,22 @@
 //!
 //! This crate knows no states: it walks conditions over locations back over a record of what was executed.
 
-mod among;
 mod call;
 mod compute;
 pub mod condition;
-mod lengths;
-mod live;
-pub mod loc;
+mod linear_sum;
+pub mod location;
+mod may_point_to;
 mod memory;
+mod no_interpolant;
 mod obligations;
-mod somewhere;
-mod sum;
+mod occurrence_index;
+mod symbolic_length;
+mod symbolic_offset;
 pub mod transformer;
 
-pub use condition::{Choice, Condition, Dead, Home, Pin, Valid};
-pub use loc::{Loc, Locs};
+pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
+pub use linear_sum::Sum;
+pub use location::{Loc, Locs};
 pub use pleach_exec::fixed_objects;
-pub use sum::Sum;
-pub use transformer::{GiveUp, Validity, Walked, Walker};
+pub use transformer::{NoInterpolant, SolverHook, WpResult, WpTransformer};

@@ -1,15 +1,15 @@
 //! Walking back over accesses to memory, allocation and freeing.
 
-use crate::condition::{Choice, Home, Pin};
-use crate::loc::Loc;
-use crate::transformer::{GiveUp, Walked, Walker};
+use crate::condition::{MayPointToLiteral, OwningFrame, PointsTo};
+use crate::location::Loc;
+use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{TermId, Terms, facts};
 use pleach_ir::{Function, Init, Opnd, OpndKind, Slot, Ty};
 use pleach_memory::{ObjId, Value};
 use pleach_state::Access;
 use rustc_hash::FxHashMap;
 
-impl Walker<'_> {
+impl WpTransformer<'_> {
     pub(crate) fn load(
         &mut self,
         f: &Function,
@@ -18,7 +18,7 @@ impl Walker<'_> {
         dst: Slot,
         ptr: Opnd,
         access: &Access,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let bytes = u64::from(self.program.target.store_bytes(ty));
         let needed = self.needs(f, depth, dst);
         match *access {
@@ -45,25 +45,25 @@ impl Walker<'_> {
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                     // Exactly this size: what lies behind would be none of these words.
-                    self.pin_to_word(Pin { size: Some(size), ..Pin::new(p, obj, None) }, bytes);
+                    self.pin_to_word(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
                 }
                 self.valid_unless_evident(p, obj, None, bytes, false);
                 self.require_aligned(p, align);
                 Ok(())
             }
-            Access::Among { ref objects, ref links } => {
+            Access::MayPointTo { ref objects, ref links } => {
                 let p = self.pointer(f, depth, ptr)?;
                 self.require_aligned(p, align);
                 if needed {
-                    let value = self.read_among(p, objects, bytes)?;
+                    let value = self.read_may_point_to(p, objects, bytes)?;
                     let w = self.width(ty);
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                 }
-                self.among(p, objects, links, bytes, false)
+                self.may_point_to(p, objects, links, bytes, false)
             }
-            Access::Opaque => Err(GiveUp("an access to one of several objects")),
-            _ => Err(GiveUp("the record does not fit the program")),
+            Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
+            _ => Err(NoInterpolant::TraceMismatch),
         }
     }
 
@@ -75,7 +75,7 @@ impl Walker<'_> {
         ptr: Opnd,
         value: Opnd,
         access: &Access,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let bytes = u64::from(self.program.target.store_bytes(ty));
         let looks = self.looks_into_memory();
         let p = self.pointer(f, depth, ptr)?;
@@ -100,8 +100,8 @@ impl Walker<'_> {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
-                    if self.overwrite_somewhere(p, obj, bytes, v, aligned)? {
-                        self.pin_to_word(Pin { write: true, ..Pin::new(p, obj, None) }, bytes);
+                    if self.overwrite_symbolic_offset(p, obj, bytes, v, aligned)? {
+                        self.pin_to_word(PointsTo { write: true, ..PointsTo::new(p, obj, None) }, bytes);
                     } else {
                         self.pin(p, obj, None, 0, true)?;
                     }
@@ -110,22 +110,22 @@ impl Walker<'_> {
                 self.require_aligned(p, align);
                 Ok(())
             }
-            Access::Among { ref objects, ref links } => {
+            Access::MayPointTo { ref objects, ref links } => {
                 self.require_aligned(p, align);
                 if looks {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
-                    self.write_among(p, objects, bytes, v)?;
+                    self.write_may_point_to(p, objects, bytes, v)?;
                 }
-                self.among(p, objects, links, bytes, true)
+                self.may_point_to(p, objects, links, bytes, true)
             }
-            Access::Opaque => Err(GiveUp("an access to one of several objects")),
-            _ => Err(GiveUp("the record does not fit the program")),
+            Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
+            _ => Err(NoInterpolant::TraceMismatch),
         }
     }
 
-    pub(crate) fn pointer(&mut self, f: &Function, depth: u32, ptr: Opnd) -> Walked<TermId> {
+    pub(crate) fn pointer(&mut self, f: &Function, depth: u32, ptr: Opnd) -> WpResult<TermId> {
         let w = self.terms.pointer_bits;
         self.operand(f, depth, ptr, w)
     }
@@ -248,7 +248,7 @@ impl Walker<'_> {
         size: u64,
         zeroed: bool,
         local: bool,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         if let Some(dst) = dst {
             let base = self.terms.base(obj);
             self.assign(f, depth, dst, base);
@@ -257,11 +257,11 @@ impl Walker<'_> {
     }
 
     /// A fresh object came into being; what the condition says of it is decided here.
-    pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: u64, zeroed: bool, local: bool) -> Walked<()> {
-        let at_home = |home: Home| match home {
-            Home::Any => true,
-            Home::Outlives(d) => !local || depth < d,
-            Home::LocalOf(d) => local && depth == d,
+    pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: u64, zeroed: bool, local: bool) -> WpResult<()> {
+        let at_home = |home: OwningFrame| match home {
+            OwningFrame::Any => true,
+            OwningFrame::Outlives(d) => !local || depth < d,
+            OwningFrame::LocalOf(d) => local && depth == d,
         };
         let base = self.terms.base(obj);
         for (var, _, bytes) in self.cells(obj) {
@@ -272,21 +272,21 @@ impl Walker<'_> {
                 self.forall(var)?;
             }
         }
-        for p in std::mem::take(&mut self.condition.pins) {
+        for p in std::mem::take(&mut self.condition.points_to) {
             if !self.terms.bases(p.ptr).contains(&obj) {
                 if p.obj == obj {
-                    return Err(GiveUp("an object reached before it was made"));
+                    return Err(NoInterpolant::UsedBeforeAllocated);
                 }
-                self.condition.pins.push(p);
+                self.condition.points_to.push(p);
                 continue;
             }
             let off = self.terms.sub(p.ptr, base);
             if self.terms.has(off, facts::HAS_BASE) {
-                return Err(GiveUp("a pointer into one of several objects"));
+                return Err(NoInterpolant::PointerToSeveralObjects);
             }
             let room = p.size.map_or(p.off.unwrap_or(0) + p.bytes <= size, |s| s == size);
             if p.obj != obj || !room || !at_home(p.home) {
-                return Err(GiveUp("a pin that the allocation does not meet"));
+                return Err(NoInterpolant::PointsToUnmetByAllocation);
             }
             if let Some(k) = p.off {
                 let k = self.terms.constant(self.terms.width(off), k);
@@ -294,28 +294,28 @@ impl Walker<'_> {
                 self.condition.require(there);
             }
         }
-        let among = |c: &Choice| c.objects.contains(&obj) || self.terms.bases(c.ptr).contains(&obj);
+        let among = |c: &MayPointToLiteral| c.objects.contains(&obj) || self.terms.bases(c.ptr).contains(&obj);
         if self.condition.choices.iter().any(among) {
-            return Err(GiveUp("a pointer into one of several objects"));
+            return Err(NoInterpolant::PointerToSeveralObjects);
         }
-        if self.condition.dead.iter().any(|d| self.terms.bases(d.ptr).contains(&obj)) {
-            return Err(GiveUp("a pin that the allocation does not meet"));
+        if self.condition.dangling.iter().any(|d| self.terms.bases(d.ptr).contains(&obj)) {
+            return Err(NoInterpolant::PointsToUnmetByAllocation);
         }
-        let valids = std::mem::take(&mut self.condition.valids);
-        for v in valids {
+        let dereferenceable = std::mem::take(&mut self.condition.dereferenceable);
+        for v in dereferenceable {
             if !self.terms.bases(v.ptr).contains(&obj) {
-                self.condition.valids.push(v);
+                self.condition.dereferenceable.push(v);
                 continue;
             }
             let off = self.terms.sub(v.ptr, base);
             if !at_home(v.home) {
-                return Err(GiveUp("an access that the allocation does not meet"));
+                return Err(NoInterpolant::AccessUnmetByAllocation);
             }
             if !v.bounded && !self.terms.has(off, facts::HAS_BASE) {
                 continue;
             }
             if self.terms.has(off, facts::HAS_BASE) || v.bytes > size {
-                return Err(GiveUp("an access that the allocation does not meet"));
+                return Err(NoInterpolant::AccessUnmetByAllocation);
             }
             let last = self.terms.constant(self.terms.width(off), size - v.bytes);
             let inside = self.terms.ule(off, last);
@@ -326,11 +326,11 @@ impl Walker<'_> {
     }
 
     /// Literals that mention the address of a fresh object must hold wherever it lies.
-    fn addresses(&mut self, obj: ObjId) -> Walked<()> {
+    fn addresses(&mut self, obj: ObjId) -> WpResult<()> {
         let base = self.terms.base(obj);
         let about = |terms: &Terms, t: TermId| terms.has(t, facts::HAS_BASE) && terms.bases(t).contains(&obj);
-        if self.condition.possible.iter().flatten().any(|t| about(self.terms, *t)) {
-            return Err(GiveUp("a condition on the address of a new object"));
+        if self.condition.satisfiable.iter().flatten().any(|t| about(self.terms, *t)) {
+            return Err(NoInterpolant::ConditionOnNewAddress);
         }
         let literals = std::mem::take(&mut self.condition.literals);
         for l in literals {
@@ -351,7 +351,7 @@ impl Walker<'_> {
             let range = self.terms.and(above, below);
             let claim = self.terms.implies(range, general);
             if self.terms.has(claim, facts::HAS_BASE) || !self.validity.valid(self.terms, claim) {
-                return Err(GiveUp("a condition on the address of a new object"));
+                return Err(NoInterpolant::ConditionOnNewAddress);
             }
         }
         self.live.forget();
@@ -360,17 +360,17 @@ impl Walker<'_> {
 
     /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and pinned
     /// objects differ.
-    pub(crate) fn killed(&mut self) -> Walked<()> {
-        for v in std::mem::take(&mut self.condition.valids) {
+    pub(crate) fn killed(&mut self) -> WpResult<()> {
+        for v in std::mem::take(&mut self.condition.dereferenceable) {
             match Value::from_term(self.terms, v.ptr) {
                 Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => {
-                    self.condition.valids.push(v)
+                    self.condition.dereferenceable.push(v)
                 }
                 _ => match v.off.filter(|_| v.bounded) {
                     Some(off) => self.pin(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
                     None => {
                         self.pin(v.ptr, v.obj, None, 0, v.write)?;
-                        self.condition.valids.push(v);
+                        self.condition.dereferenceable.push(v);
                     }
                 },
             }
@@ -390,7 +390,7 @@ impl Walker<'_> {
         len: Opnd,
         len_width: u16,
         access: &Access,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let (d, s) = (self.pointer(f, depth, dst)?, self.pointer(f, depth, src)?);
         if let Access::CopyUpTo { .. } = access {
             self.copied_up_to(f, depth, (d, s), (len, len_width), access)?;
@@ -406,7 +406,7 @@ impl Walker<'_> {
     }
 
     /// So many bytes were copied.
-    pub(crate) fn copied(&mut self, d: TermId, s: TermId, access: &Access) -> Walked<u64> {
+    pub(crate) fn copied(&mut self, d: TermId, s: TermId, access: &Access) -> WpResult<u64> {
         match *access {
             Access::Empty => Ok(0),
             Access::Copy { to, to_off, from, from_off, len: n } => {
@@ -422,7 +422,7 @@ impl Walker<'_> {
                 Ok(n)
             }
             Access::CopyWithin { .. } => self.copied_within(d, s, access),
-            _ => Err(GiveUp("a copy at a symbolic offset")),
+            _ => Err(NoInterpolant::CopyAtSymbolicOffset),
         }
     }
 
@@ -436,7 +436,7 @@ impl Walker<'_> {
         len: Opnd,
         len_width: u16,
         access: &Access,
-    ) -> Walked<()> {
+    ) -> WpResult<()> {
         let d = self.pointer(f, depth, dst)?;
         match *access {
             Access::Empty => self.length(f, depth, len, len_width, 0),
@@ -461,12 +461,12 @@ impl Walker<'_> {
                 self.valid_unless_evident(d, obj, None, n, true);
                 self.length(f, depth, len, len_width, n)
             }
-            _ => Err(GiveUp("a fill at a symbolic offset")),
+            _ => Err(NoInterpolant::FillAtSymbolicOffset),
         }
     }
 
     /// The length had this value.
-    fn length(&mut self, f: &Function, depth: u32, len: Opnd, width: u16, n: u64) -> Walked<()> {
+    fn length(&mut self, f: &Function, depth: u32, len: Opnd, width: u16, n: u64) -> WpResult<()> {
         if let OpndKind::Slot(_) = len.kind() {
             let t = self.operand(f, depth, len, width)?;
             let k = self.terms.constant(width, n);

@@ -1,12 +1,12 @@
 //! What an access needs beside a valid pointer: an aligned address, and for copies ranges that do not overlap.
 
-use crate::transformer::{GiveUp, Walked, Walker};
+use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_exec::semantics::disjoint;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_state::Access;
 
-impl Walker<'_> {
+impl WpTransformer<'_> {
     /// The address is a multiple of 2^align. Summands that are such multiples say nothing, bases among them: objects lie at multiples of 16.
     pub fn aligned(&mut self, ptr: TermId, align: u8) -> TermId {
         let (mut todo, mut rest) = (vec![ptr], Terms::FALSE);
@@ -34,13 +34,13 @@ impl Walker<'_> {
     }
 
     /// The ranges of a copy of `n` bytes do not overlap: they lie in different objects, or far enough from each other.
-    pub(crate) fn require_disjoint(&mut self, d: TermId, s: TermId, n: TermId, access: &Access) -> Walked<()> {
+    pub(crate) fn require_disjoint(&mut self, d: TermId, s: TermId, n: TermId, access: &Access) -> WpResult<()> {
         let (to, from) = match *access {
             Access::Empty => return Ok(()),
             Access::Copy { to, from, .. } | Access::CopyWithin { to, from, .. } | Access::CopyUpTo { to, from, .. } => {
                 (to, from)
             }
-            _ => return Err(GiveUp("a copy at a symbolic offset")),
+            _ => return Err(NoInterpolant::CopyAtSymbolicOffset),
         };
         if to == from {
             let apart = disjoint(self.terms, d, s, n);

@@ -5,13 +5,13 @@
 //! the condition under which it does. *Invariant*: from every state that satisfies the result, executing the recorded
 //! instructions takes the same way without an error and ends in a state that satisfies the condition given.
 //! *Deviations*: memory is matched by object variables (pins) instead of array terms; an access at an offset that is not constant is a choice
-//! between the words of a small object. *Direction*: may give up ([`GiveUp`]); what it returns may be stronger than the weakest
+//! between the words of a small object. *Direction*: may give up ([`NoInterpolant`]); what it returns may be stronger than the weakest
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::condition::{Condition, Home, MAX_POSSIBLE, Pin, Valid};
-use crate::live::Live;
-use crate::loc::{Loc, Locs};
-use crate::sum::Sum;
+use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, OwningFrame, PointsTo};
+use crate::linear_sum::Sum;
+use crate::location::{Loc, Locs};
+use crate::occurrence_index::OccurrenceIndex;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
 use pleach_memory::{ObjId, Value};
@@ -22,48 +22,46 @@ use rustc_hash::FxHashMap;
 /// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the walk quadratic.
 const MAX_CONJUNCTS: usize = 512;
 
-/// Nothing is known across this point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GiveUp(pub &'static str);
+pub use crate::no_interpolant::NoInterpolant;
 
-pub type Walked<T> = Result<T, GiveUp>;
+pub type WpResult<T> = Result<T, NoInterpolant>;
 
 /// Decides whether a condition over locations holds for all values of its unknowns.
-pub trait Validity {
+pub trait SolverHook {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool;
     /// Some values of the unknowns make it true.
-    fn possible(&mut self, terms: &mut Terms, t: TermId) -> bool;
+    fn is_satisfiable(&mut self, terms: &mut Terms, t: TermId) -> bool;
 }
 
-pub struct Walker<'a> {
+pub struct WpTransformer<'a> {
     pub terms: &'a mut Terms,
     pub program: &'a Program,
     pub locs: &'a mut Locs,
-    pub validity: &'a mut dyn Validity,
+    pub validity: &'a mut dyn SolverHook,
     pub check_overflow: bool,
     pub condition: Condition,
-    pub(crate) live: Live,
+    pub(crate) live: OccurrenceIndex,
 }
 
-impl Walker<'_> {
+impl WpTransformer<'_> {
     /// Back over a whole trace. `accesses` are consumed from the end.
-    pub fn trace(&mut self, trace: &Trace) -> Walked<()> {
+    pub fn trace(&mut self, trace: &Trace) -> WpResult<()> {
         let mut left = trace.accesses.len();
         let mut later: Option<Run> = None;
         for run in trace.runs.iter().rev() {
             if self.terms.brake.halted() {
-                return Err(GiveUp("the run had to end"));
+                return Err(NoInterpolant::RunEnded);
             }
             self.run(*run, later, trace, &mut left)?;
             later = Some(*run);
-            if self.condition.len() > MAX_CONJUNCTS || self.condition.possible.len() > MAX_POSSIBLE {
-                return Err(GiveUp("an interpolant too large"));
+            if self.condition.len() > MAX_CONJUNCTS || self.condition.satisfiable.len() > MAX_POSSIBLE {
+                return Err(NoInterpolant::TooLarge);
             }
         }
-        if left == 0 { Ok(()) } else { Err(GiveUp("the record does not fit the program")) }
+        if left == 0 { Ok(()) } else { Err(NoInterpolant::TraceMismatch) }
     }
 
-    fn run(&mut self, run: Run, later: Option<Run>, trace: &Trace, left: &mut usize) -> Walked<()> {
+    fn run(&mut self, run: Run, later: Option<Run>, trace: &Trace, left: &mut usize) -> WpResult<()> {
         let program = self.program;
         let f = &program.functions[run.func as usize];
         let mut to = run.to;
@@ -75,8 +73,8 @@ impl Walker<'_> {
         for i in (run.from..to).rev() {
             let inst = &f.insts[i as usize];
             let last = i + 1 == run.to;
-            let mut pop = || -> Walked<&Access> {
-                *left = left.checked_sub(1).ok_or(GiveUp("the record does not fit the program"))?;
+            let mut pop = || -> WpResult<&Access> {
+                *left = left.checked_sub(1).ok_or(NoInterpolant::TraceMismatch)?;
                 Ok(&trace.accesses[*left])
             };
             match inst {
@@ -84,15 +82,15 @@ impl Walker<'_> {
                     let c = self.cross_edge(f, run, inst)?;
                     self.require(c);
                 }
-                Inst::IndirectJump { .. } => return Err(GiveUp("computed jump")),
+                Inst::IndirectJump { .. } => return Err(NoInterpolant::ComputedJump),
                 Inst::Return { values } => {
                     let Access::Returned { caller, dsts, dropped } = pop()? else {
-                        return Err(GiveUp("the record does not fit the program"));
+                        return Err(NoInterpolant::TraceMismatch);
                     };
                     self.returned(f, run.depth, *values, *caller, *dsts, dropped)?;
                 }
                 Inst::Call { callee, args, .. } if last && run.exit == Exit::Call => {
-                    let Some(inner) = later else { return Err(GiveUp("call without callee")) };
+                    let Some(inner) = later else { return Err(NoInterpolant::CallWithoutCallee) };
                     let copied = program.functions[inner.func as usize].params.iter().filter(|p| p.byval.is_some());
                     let mut copies = Vec::new();
                     for _ in copied {
@@ -114,7 +112,7 @@ impl Walker<'_> {
                 }
                 Inst::Alloca { dst, size, count, count_width, .. } => {
                     let Access::Alloc { obj, size: bytes, zeroed } = *pop()? else {
-                        return Err(GiveUp("the record does not fit the program"));
+                        return Err(NoInterpolant::TraceMismatch);
                     };
                     if let OpndKind::Slot(_) = count.kind() {
                         let c = self.operand(f, run.depth, *count, *count_width)?;
@@ -126,7 +124,7 @@ impl Walker<'_> {
                 }
                 Inst::ScopeEnd { local } => match *pop()? {
                     Access::ScopeEnd { obj } => self.scope_ended(f, run.depth, *local, obj)?,
-                    _ => return Err(GiveUp("the end of a scope that did not begin")),
+                    _ => return Err(NoInterpolant::UnbalancedScope),
                 },
                 Inst::MemCopy { mov, dst, src, len, len_width } => {
                     let access = pop()?.clone();
@@ -152,13 +150,13 @@ impl Walker<'_> {
     }
 
     /// Back over the edge by which a block was left: its copies. Returns the condition under which this edge is taken.
-    pub fn cross_edge(&mut self, f: &Function, run: Run, inst: &Inst) -> Walked<TermId> {
+    pub fn cross_edge(&mut self, f: &Function, run: Run, inst: &Inst) -> WpResult<TermId> {
         let edge = match (inst, run.exit) {
             (Inst::Jump { edge }, _) => *edge,
             (Inst::Branch { edges, .. }, Exit::Side(s)) => f.edges[*edges as usize + usize::from(s)],
             (Inst::Switch { .. }, Exit::Case(i)) => f.cases[i as usize].edge,
             (Inst::Switch { default, .. }, Exit::Default) => f.edges[*default as usize],
-            _ => return Err(GiveUp("the record does not fit the program")),
+            _ => return Err(NoInterpolant::TraceMismatch),
         };
         for c in f.copies[edge.copies.as_range()].iter().rev() {
             self.assign_operand(f, run.depth, c.dst, c.src)?;
@@ -196,7 +194,7 @@ impl Walker<'_> {
     }
 
     /// The condition under which a switch is left by one of these edges.
-    pub fn left_by(&mut self, f: &Function, depth: u32, inst: &Inst, exits: &[Exit]) -> Walked<TermId> {
+    pub fn left_by(&mut self, f: &Function, depth: u32, inst: &Inst, exits: &[Exit]) -> WpResult<TermId> {
         let Inst::Switch { width, value, default, cases } = *inst else { return Ok(Terms::TRUE) };
         let target = |e: &Exit| match e {
             Exit::Case(i) => f.cases[*i as usize].edge,
@@ -269,7 +267,7 @@ impl Walker<'_> {
     }
 
     pub(crate) fn replace_all(&mut self, map: &FxHashMap<TermId, TermId>) {
-        if !self.live.is_known() || !Live::follows(self.terms, map) {
+        if !self.live.is_known() || !OccurrenceIndex::follows(self.terms, map) {
             self.condition.substitute(self.terms, self.locs, map);
             self.live.forget();
             return;
@@ -292,7 +290,7 @@ impl Walker<'_> {
             || self.live.looks_into_memory(self.terms, self.locs, &self.condition)
     }
 
-    pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> Walked<()> {
+    pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> WpResult<()> {
         if self.needs(f, depth, dst) {
             let w = self.width(f.slots[dst.index()].ty);
             let t = self.operand(f, depth, src, w)?;
@@ -301,7 +299,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    pub fn operand(&mut self, f: &Function, depth: u32, o: Opnd, width: u16) -> Walked<TermId> {
+    pub fn operand(&mut self, f: &Function, depth: u32, o: Opnd, width: u16) -> WpResult<TermId> {
         let t = match o.kind() {
             OpndKind::Slot(s) => self.register(f, depth, s),
             OpndKind::Const(c) => match &f.consts[c as usize] {
@@ -310,7 +308,7 @@ impl Walker<'_> {
                 Const::Addr { symbol, addend } => {
                     let v = pleach_exec::address_of(self.program, *symbol, *addend);
                     let w = self.terms.pointer_bits;
-                    v.to_term(self.terms, w).ok_or(GiveUp("an undefined constant"))?
+                    v.to_term(self.terms, w).ok_or(NoInterpolant::UndefinedConstant)?
                 }
                 Const::Undef { width } => self.locs.unknown(self.terms, *width),
             },
@@ -320,12 +318,12 @@ impl Walker<'_> {
     }
 
     /// The variable may have any value: what mentions it must hold for all of them.
-    pub(crate) fn forall(&mut self, var: TermId) -> Walked<()> {
+    pub(crate) fn forall(&mut self, var: TermId) -> WpResult<()> {
         let symbol = SymbolId(self.terms.node(var).a);
         let on_pointers: Vec<TermId> = self.condition.pointers().collect();
         for t in on_pointers {
             if self.terms.support(t).iter().any(|k| k.symbol() == symbol) {
-                return Err(GiveUp("a pointer made of a new unknown"));
+                return Err(NoInterpolant::PointerFromSymbol);
             }
         }
         if let Some(loc) = self.locs.get(symbol) {
@@ -367,15 +365,15 @@ impl Walker<'_> {
     /// The variable may have any value: what must be possible is so if it is for one of them.
     fn some_value(&mut self, var: TermId, symbol: SymbolId) {
         let used = |terms: &mut Terms, t: TermId| terms.support(t).iter().any(|k| k.symbol() == symbol);
-        if !self.condition.possible.iter().flatten().any(|t| used(self.terms, *t)) {
+        if !self.condition.satisfiable.iter().flatten().any(|t| used(self.terms, *t)) {
             return;
         }
         let w = self.terms.width(var);
         let some = self.locs.unknown(self.terms, w);
-        self.condition.substitute_possible(self.terms, &[(var, some)].into_iter().collect());
-        for together in std::mem::take(&mut self.condition.possible) {
+        self.condition.substitute_satisfiable(self.terms, &[(var, some)].into_iter().collect());
+        for together in std::mem::take(&mut self.condition.satisfiable) {
             let rest = self.without_free(together);
-            self.condition.require_possible(rest);
+            self.condition.require_satisfiable(rest);
         }
     }
 
@@ -398,7 +396,7 @@ impl Walker<'_> {
         }
         let all = free.iter().fold(Terms::TRUE, |all, t| self.terms.and(all, *t));
         // SOUND: the unknowns of `free` are in nothing else, so that values for them fit whatever the state is.
-        if !self.validity.possible(self.terms, all) {
+        if !self.validity.is_satisfiable(self.terms, all) {
             tied.extend(free);
         }
         tied
@@ -428,11 +426,11 @@ impl Walker<'_> {
         (rest != Terms::FALSE).then_some(rest)
     }
 
-    pub(crate) fn pin(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) -> Walked<()> {
+    pub(crate) fn pin(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) -> WpResult<()> {
         if let Some(held) = self.pinned_already(ptr, obj, off) {
-            return if held { Ok(()) } else { Err(GiveUp("a pointer to another object")) };
+            return if held { Ok(()) } else { Err(NoInterpolant::OtherObject) };
         }
-        self.condition.require_pin(Pin { bytes, write, ..Pin::new(ptr, obj, off) });
+        self.condition.require_pin(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) });
         self.live.add(self.terms, self.locs, ptr);
         Ok(())
     }
@@ -446,7 +444,15 @@ impl Walker<'_> {
     }
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_valid(Valid { ptr, obj, off, bytes, write, bounded: true, home: Home::Any });
+        self.condition.require_valid(Dereferenceable {
+            ptr,
+            obj,
+            off,
+            bytes,
+            write,
+            bounded: true,
+            home: OwningFrame::Any,
+        });
         self.live.add(self.terms, self.locs, ptr);
     }
 }
@@ -455,16 +461,16 @@ fn symbols(terms: &mut Terms, t: TermId) -> Vec<SymbolId> {
     terms.support(t).iter().map(|k| k.symbol()).collect()
 }
 
-impl<'a> Walker<'a> {
+impl<'a> WpTransformer<'a> {
     pub fn new(
         terms: &'a mut Terms,
         program: &'a Program,
         locs: &'a mut Locs,
-        validity: &'a mut dyn Validity,
+        validity: &'a mut dyn SolverHook,
         check_overflow: bool,
         condition: Condition,
-    ) -> Walker<'a> {
-        Walker { terms, program, locs, validity, check_overflow, condition, live: Live::default() }
+    ) -> WpTransformer<'a> {
+        WpTransformer { terms, program, locs, validity, check_overflow, condition, live: OccurrenceIndex::default() }
     }
 
     pub fn into_condition(self) -> Condition {
@@ -472,20 +478,28 @@ impl<'a> Walker<'a> {
     }
 
     /// Everything that must hold for the instruction not to be an error.
-    pub fn checks_at(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Condition> {
+    pub fn checks_at(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<Condition> {
         let mut c = Condition { literals: self.check_of(f, depth, inst)?, ..Condition::default() };
         if let Some((ptr, bytes, write)) = self.access_of(f, depth, inst)? {
             if let Inst::Load { align, .. } | Inst::Store { align, .. } = *inst {
                 let aligned = self.aligned(ptr, align);
                 c.require(aligned);
             }
-            c.valids.push(Valid { ptr, obj: ObjId(0), off: None, bytes, write, bounded: true, home: Home::Any });
+            c.dereferenceable.push(Dereferenceable {
+                ptr,
+                obj: ObjId(0),
+                off: None,
+                bytes,
+                write,
+                bounded: true,
+                home: OwningFrame::Any,
+            });
         }
         Ok(c)
     }
 
     /// The pointer of a load or store, the bytes it accesses, and whether it writes.
-    pub fn access_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> Walked<Option<(TermId, u64, bool)>> {
+    pub fn access_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<Option<(TermId, u64, bool)>> {
         let (ptr, ty, write) = match *inst {
             Inst::Load { ty, ptr, .. } => (ptr, ty, false),
             Inst::Store { ty, ptr, .. } => (ptr, ty, true),

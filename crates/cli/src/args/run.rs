@@ -26,9 +26,9 @@ pub struct RunArgs {
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Uninit::Symbolic)]
     pub uninit: Uninit,
-    /// Take the addresses that objects have for given: do not report branches that depend on them
-    #[arg(long)]
-    pub one_placement: bool,
+    /// Assume one fixed address layout: do not report branches that depend on addresses
+    #[arg(long, alias = "one-placement")]
+    pub fixed_layout: bool,
     /// What a call of a function without a body and without a model does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = External::Error)]
     pub external: External,
@@ -36,7 +36,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub max_stack_frames: u32,
 
-    /// What happens where a pointer may mean several objects
+    /// How to resolve a pointer that may refer to several objects
     #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
     pub resolution: Resolution,
     /// With segments-dynamic: how many calls tell allocations apart, to guess which objects a pointer means. Default: 4
@@ -88,16 +88,16 @@ pub struct RunArgs {
     /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
     #[arg(long, value_enum, help_heading = "Search", default_value_t = Interpolants::Wp)]
     pub interpolation: Interpolants,
-    /// Never let pruning rest, however little it brings
+    /// Keep pruning on even when it does not pay off
     #[arg(long, help_heading = "Search")]
     pub prune_always: bool,
-    /// Explore states that are not covered once without their path constraint, to learn what covers more
+    /// Speculate: explore an unsubsumed state once without its path constraint
     #[arg(long, help_heading = "Search")]
     pub speculate: bool,
     /// Keep the interpolant of every node, in words, in the run directory
     #[arg(long, help_heading = "Search")]
     pub explain_pruning: bool,
-    /// Explore every pruned subtree all the same, up to so many instructions each, and fail if its coverer did not have everything in it
+    /// Explore every pruned subtree anyway, up to N instructions each, and fail if the subsuming subtree missed a block or error
     #[arg(long, help_heading = "Search", value_name = "INSTRUCTIONS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
     pub check_pruning: Option<u64>,
@@ -109,7 +109,7 @@ pub struct RunArgs {
     /// Longest exploration, for instance 30s or 5min
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
     pub max_time: Option<Duration>,
-    /// Memory in MB; above it states are set aside and made again later
+    /// Memory in MB; above it states are evicted and re-executed later
     #[arg(long, value_name = "MB", help_heading = "Limits", default_value_t = 2000)]
     pub max_memory: u64,
     /// Instructions over all paths

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// What one call of the compiler does.
 #[derive(PartialEq, Eq, Debug)]
-pub enum Job {
+pub enum CompileStep {
     /// Nothing that makes code of sources: preprocessing, assembly, linking, questions.
     Plain,
     /// Each source becomes an object.
@@ -22,7 +22,7 @@ pub struct Source {
 }
 
 pub struct Line {
-    pub job: Job,
+    pub job: CompileStep,
     pub sources: Vec<Source>,
     pub output: Option<PathBuf>,
     /// what the bitcode of each source is compiled with
@@ -52,7 +52,7 @@ fn has(list: &str, flag: &str) -> bool {
 
 impl Line {
     pub fn parse(args: &[OsString]) -> Line {
-        let mut line = Line { job: Job::Link, sources: Vec::new(), output: None, flags: Vec::new() };
+        let mut line = Line { job: CompileStep::Link, sources: Vec::new(), output: None, flags: Vec::new() };
         let mut language = None;
         let mut objects = false;
         let mut plain = false;
@@ -90,9 +90,9 @@ impl Line {
             }
         }
         line.job = match (plain || line.sources.is_empty(), objects) {
-            (true, _) => Job::Plain,
-            (false, true) => Job::Objects,
-            (false, false) => Job::Link,
+            (true, _) => CompileStep::Plain,
+            (false, true) => CompileStep::Objects,
+            (false, false) => CompileStep::Link,
         };
         line
     }
@@ -145,13 +145,13 @@ mod tests {
             "-c -xassembler a.c",
             "-c -xc -",
         ] {
-            assert_eq!(line(plain).job, Job::Plain, "{plain}");
+            assert_eq!(line(plain).job, CompileStep::Plain, "{plain}");
         }
         for objects in ["-c a.c", "-O2 -o x.o -c a.c", "-c a.c b.c", "-MD -MF a.d -c a.cc", "-c -x c a.inc"] {
-            assert_eq!(line(objects).job, Job::Objects, "{objects}");
+            assert_eq!(line(objects).job, CompileStep::Objects, "{objects}");
         }
         for link in ["a.c", "a.c b.o -lm -o prog", "-o prog a.c -Wl,-O1"] {
-            assert_eq!(line(link).job, Job::Link, "{link}");
+            assert_eq!(line(link).job, CompileStep::Link, "{link}");
         }
     }
 

@@ -9,9 +9,9 @@ mod line;
 
 use crate::error::CliError;
 use crate::scratch::Scratch;
-use line::{Job, Line, Source};
-use pleach_load::carried;
+use line::{CompileStep, Line, Source};
 use pleach_load::clang_flags::{CLANG, CLANG_CXX, FOR_THE_ENGINE};
+use pleach_load::embedded_bitcode;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
     // Objects must be machine code: what link-time optimisation leaves has no sections.
     let args: Vec<OsString> = args.iter().filter(|a| !a.to_string_lossy().starts_with("-flto")).cloned().collect();
     let line = Line::parse(&args);
-    if line.job == Job::Plain || line.is_a_probe() {
+    if line.job == CompileStep::Plain || line.is_a_probe() {
         return Err(unusable(compiler, Command::new(compiler).args(&args).exec()));
     }
     let scratch = Scratch::new()?;
@@ -53,7 +53,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
         Ok(status.code().map_or(1, |c| c as u8))
     };
     let status = match line.job {
-        Job::Objects => {
+        CompileStep::Objects => {
             let status = native(&[])?;
             for (source, bitcode) in line.sources.iter().zip(bitcode) {
                 let Some(contents) = bitcode.finish(status == 0)? else { continue };
@@ -67,7 +67,8 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
                 contents.extend(bitcode.finish(true)?.unwrap_or_default());
             }
             let (data, assembly) = (scratch.0.join("bitcode"), scratch.0.join("bitcode.s"));
-            let text = format!(".section {},\"\",@progbits\n.incbin \"{}\"\n", carried::SECTION, data.display());
+            let text =
+                format!(".section {},\"\",@progbits\n.incbin \"{}\"\n", embedded_bitcode::SECTION, data.display());
             let text = format!("{text}.section .note.GNU-stack,\"\",@progbits\n");
             std::fs::write(&data, contents).and_then(|()| std::fs::write(&assembly, text)).map_err(system)?;
             native(&["-x".into(), "assembler".into(), assembly.into()])?
@@ -108,7 +109,7 @@ impl Bitcode {
             return Ok(None);
         }
         let bitcode = std::fs::read(&self.path).map_err(system)?;
-        Ok(Some(carried::section(&self.name, &bitcode)))
+        Ok(Some(embedded_bitcode::section(&self.name, &bitcode)))
     }
 }
 
@@ -118,7 +119,7 @@ fn put_into(object: &Path, contents: &[u8]) -> Result<(), CliError> {
         return Ok(());
     }
     let bytes = std::fs::read(object).map_err(system)?;
-    match carried::embed(&bytes, contents) {
+    match embedded_bitcode::embed(&bytes, contents) {
         Some(with) => std::fs::write(object, with).map_err(system),
         None => {
             eprintln!("pleach cc: warning: {}: no ELF object, no bitcode is kept", object.display());

@@ -2,7 +2,7 @@
 
 use crate::args::ExplainArgs;
 use crate::error::{CliError, Code};
-use crate::text;
+use crate::number_format;
 use pleach_report::{Interpolant, NodeStatus, RunDir, Summary, TreeReader};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -41,8 +41,8 @@ pub fn run(args: ExplainArgs) -> Result<Code, CliError> {
 }
 
 fn label(i: &Interpolant) -> Vec<String> {
-    match (&i.covered_by, &i.gave_up) {
-        (Some(by), _) => vec![format!("covered by {by}")],
+    match (&i.subsumed_by, &i.no_interpolant) {
+        (Some(by), _) => vec![format!("subsumed by {by}")],
         (None, Some(why)) => vec![format!("none: {why}")],
         (None, None) if i.conjuncts.is_empty() => vec!["true".into()],
         (None, None) => i.conjuncts.clone(),
@@ -50,31 +50,32 @@ fn label(i: &Interpolant) -> Vec<String> {
 }
 
 fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
-    let figures = &summary.pruning;
+    let statistics = &summary.pruning;
     if args.json {
         println!(
             "{}",
-            json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": figures })
+            json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": statistics })
         );
         return;
     }
-    println!("{} in the tree:", text::count(tree.nodes.len() as u64, "node"));
+    println!("{} in the tree:", number_format::count(tree.nodes.len() as u64, "node"));
     let kinds = [
         (NodeStatus::Inner, "with children"),
         (NodeStatus::Completed, "ended normally"),
         (NodeStatus::Errored, "ended in an error"),
-        (NodeStatus::Pruned, "covered by an interpolant"),
+        (NodeStatus::Pruned, "subsumed"),
         (NodeStatus::Cut, "cut"),
     ];
     for (status, words) in kinds {
         println!("{:>10} {words}", tree.count(status));
     }
-    if figures.is_empty() {
+    if statistics.is_empty() {
         println!("The run was made without --prune.");
         return;
     }
     println!("Figures of the pruning:");
-    let (given_up, plain): (Vec<_>, Vec<_>) = figures.iter().partition(|(name, _)| name.starts_with("gave-up: "));
+    let (given_up, plain): (Vec<_>, Vec<_>) =
+        statistics.iter().partition(|(name, _)| name.starts_with("no-interpolant: "));
     for (name, value) in plain {
         println!("{value:>10} {name}");
     }
@@ -83,7 +84,7 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
         let mut rows: Vec<_> = given_up;
         rows.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), (*name).clone()));
         for (name, n) in rows.iter().take(REASONS) {
-            println!("{n:>10} {}", name.trim_start_matches("gave-up: "));
+            println!("{n:>10} {}", name.trim_start_matches("no-interpolant: "));
         }
     }
     println!("A node's interpolant: pleach explain {} --node N; the tree: --dot.", args.run.display());
@@ -119,11 +120,11 @@ fn node(args: &ExplainArgs, tree: &TreeReader, kept: &BTreeMap<u32, Interpolant>
     }
     match found {
         None => println!("  nothing was learned: the node was not complete, or lies before the first fork."),
-        Some(Interpolant { gave_up: Some(why), .. }) => println!("  no interpolant: {why}."),
+        Some(Interpolant { no_interpolant: Some(why), .. }) => println!("  no interpolant: {why}."),
         Some(i) => {
-            match i.covered_by {
-                Some(by) => println!("  covered by node {by}; in terms of this node that needs"),
-                None => println!("  every state here is covered that satisfies"),
+            match i.subsumed_by {
+                Some(by) => println!("  subsumed by node {by}; in terms of this node that needs"),
+                None => println!("  interpolant: subsumes every state here that satisfies"),
             }
             if i.conjuncts.is_empty() {
                 println!("    true");

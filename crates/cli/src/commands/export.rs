@@ -2,7 +2,7 @@
 
 use crate::args::ExportArgs;
 use crate::error::{CliError, Code};
-use crate::text;
+use crate::number_format;
 use pleach_report::RunDir;
 
 pub fn run(args: ExportArgs) -> Result<Code, CliError> {
@@ -11,7 +11,7 @@ pub fn run(args: ExportArgs) -> Result<Code, CliError> {
     if args.json {
         println!("{}", serde_json::json!({ "written": written }));
     } else {
-        println!("Wrote {} to {}.", text::count(written, "test"), args.run.display());
+        println!("Wrote {} to {}.", number_format::count(written, "test"), args.run.display());
     }
     Ok(Code::Fine)
 }

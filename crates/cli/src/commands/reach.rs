@@ -1,18 +1,18 @@
 //! `pleach reach`: which places of the program can be reached, and by which inputs?
 
 use crate::args::{NOT_REPLAYED, ReachArgs};
-use crate::arrivals::{self, Arrivals, Watch};
 use crate::assemble::relative;
 use crate::error::{CliError, Code};
-use crate::plan::Plan;
-use crate::session::{Conclude, Explored, Session};
-use crate::{duration, summary, text};
+use crate::exploration_settings::ExplorationSettings;
+use crate::session::{Conclude, ExplorationResult, Session};
+use crate::target_tracker::{self, TargetTracker, TargetWatch};
+use crate::{duration, number_format, summary};
 use pleach_exec::LoopBound;
 use pleach_ir::{FuncId, InstId, Program};
 use pleach_report::{RunDir, Summary, TargetResult};
 use pleach_state::{Cut, Leaks};
 use pleach_verify::split::{Moved, split};
-use pleach_verify::target::{Spots, Target, Wish, all_asserts, all_blocks};
+use pleach_verify::target::{Target, TargetLocations, TargetSpec, all_asserts, all_blocks};
 use pleach_verify::{Property, TargetError};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,13 +20,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
-    let wishes = args.target.iter().map(|t| Wish::parse(t)).collect::<Result<Vec<_>, _>>()?;
+    let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let plan = plan(&args);
     let mut session = Session::load(&args.run, &plan)?;
     let targets = resolve(&args, &wishes, &session.program)?;
     let (program, moved) = split(&session.program, &targets.iter().flat_map(spots).collect());
     session.program = Rc::new(program);
-    let watches: Vec<Watch> = targets.iter().map(|t| watch(&session.program, t, &moved)).collect();
+    let watches: Vec<TargetWatch> = targets.iter().map(|t| watch(&session.program, t, &moved)).collect();
 
     let (mut summary, dir, words, crashed) = match args.each {
         false => together(&args, &session, &plan, &targets, watches)?,
@@ -54,8 +54,8 @@ fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, jso
     })
 }
 
-fn plan(args: &ReachArgs) -> Plan {
-    Plan {
+fn plan(args: &ReachArgs) -> ExplorationSettings {
+    ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune,
         overflow: false,
@@ -71,7 +71,7 @@ fn plan(args: &ReachArgs) -> Plan {
     }
 }
 
-fn resolve(args: &ReachArgs, wishes: &[Wish], program: &Program) -> Result<Vec<Target>, TargetError> {
+fn resolve(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Result<Vec<Target>, TargetError> {
     let mut targets = wishes.iter().map(|w| w.resolve(program)).collect::<Result<Vec<_>, _>>()?;
     if args.all_asserts {
         targets.extend(all_asserts(program)?);
@@ -84,19 +84,19 @@ fn resolve(args: &ReachArgs, wishes: &[Wish], program: &Program) -> Result<Vec<T
 
 fn spots(target: &Target) -> Vec<(FuncId, InstId)> {
     match &target.spots {
-        Spots::At(all) => all.iter().copied().collect(),
-        Spots::Failing(f, i) => vec![(*f, *i)],
+        TargetLocations::At(all) => all.iter().copied().collect(),
+        TargetLocations::Failing(f, i) => vec![(*f, *i)],
     }
 }
 
 /// Where the target is after the blocks were split.
-fn watch(program: &Program, target: &Target, moved: &Moved) -> Watch {
+fn watch(program: &Program, target: &Target, moved: &Moved) -> TargetWatch {
     let blocks: BTreeSet<_> = spots(target).into_iter().filter_map(|at| Some((at.0, *moved.get(&at)?))).collect();
     match target.spots {
-        Spots::At(_) => Watch { blocks, failing: None },
-        Spots::Failing(..) => {
+        TargetLocations::At(_) => TargetWatch { blocks, failing: None },
+        TargetLocations::Failing(..) => {
             let call = blocks.first().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
-            Watch { blocks: BTreeSet::new(), failing: call }
+            TargetWatch { blocks: BTreeSet::new(), failing: call }
         }
     }
 }
@@ -121,11 +121,11 @@ type Answered = (Summary, RunDir, String, bool);
 fn together(
     args: &ReachArgs,
     session: &Session,
-    plan: &Plan,
+    plan: &ExplorationSettings,
     targets: &[Target],
-    watches: Vec<Watch>,
+    watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
-    let mut arrivals = Arrivals::new(watches);
+    let mut arrivals = TargetTracker::new(watches);
     let conclude = cut_short(args, session, targets);
     let mut found = session.explore(plan, &mut arrivals, args.run.output_dir.as_deref(), &conclude)?;
     found.summary.targets = results(args, session, targets, &arrivals, &found);
@@ -138,15 +138,15 @@ fn together(
 fn one_by_one(
     args: &ReachArgs,
     session: &Session,
-    plan: &Plan,
+    plan: &ExplorationSettings,
     targets: &[Target],
-    watches: Vec<Watch>,
+    watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
     let base = RunDir::create(args.run.output_dir.as_deref())?;
     let mut all: Option<Summary> = None;
     let (mut words, mut crashed) = (String::new(), false);
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
-        let mut arrivals = Arrivals::new(vec![watch]);
+        let mut arrivals = TargetTracker::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
         let conclude = cut_short(args, session, std::slice::from_ref(target));
         let mut found = session.explore(plan, &mut arrivals, Some(&place), &conclude)?;
@@ -189,18 +189,18 @@ fn results(
     args: &ReachArgs,
     session: &Session,
     targets: &[Target],
-    arrivals: &Arrivals,
-    found: &Explored,
+    arrivals: &TargetTracker,
+    found: &ExplorationResult,
 ) -> Vec<TargetResult> {
     let reached = (0..targets.len()).filter_map(|i| Some((i, arrivals.test(i)?)));
     let tests: Vec<_> = reached.map(|(i, test)| (test, arrivals.lines(i, &session.program))).collect();
-    let replays = args.replay.options().map(|options| arrivals::replay(&found.dir, &tests, options));
+    let replays = args.replay.options().map(|options| target_tracker::replay(&found.dir, &tests, options));
     let mut replays = replays.unwrap_or_default().into_iter();
     let missing = missing(found);
     let mut one = |(i, target): (usize, &Target)| {
         if let Some(test) = arrivals.test(i) {
             let replay = replays.next().unwrap_or_else(|| NOT_REPLAYED.into());
-            let contradicted = replay.starts_with(arrivals::CONTRADICTS);
+            let contradicted = replay.starts_with(target_tracker::CONTRADICTS);
             let (result, reason) =
                 if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };
             let row = row(session, target, result, reason);
@@ -212,7 +212,7 @@ fn results(
         match missing.as_slice() {
             [] => {
                 let under = if found.assumptions.is_empty() { "" } else { " under the assumptions below" };
-                let nodes = text::count(found.nodes, "node");
+                let nodes = number_format::count(found.nodes, "node");
                 let reason = format!("no path leads there{under}: the whole tree has {nodes}");
                 row(session, target, "unreachable", reason)
             }
@@ -221,7 +221,7 @@ fn results(
                 session,
                 target,
                 "unknown",
-                format!("{first}, and {} (below)", text::count(more.len() as u64, "further reason")),
+                format!("{first}, and {} (below)", number_format::count(more.len() as u64, "further reason")),
             ),
         }
     };
@@ -229,22 +229,22 @@ fn results(
 }
 
 /// Everything because of which a target that was not reached might still be.
-fn missing(found: &Explored) -> Vec<String> {
+fn missing(found: &ExplorationResult) -> Vec<String> {
     let mut all = found.undefined.clone();
-    all.extend(found.counters.cuts.keys().map(|cut| summary::reason(cut).words()));
+    all.extend(found.counters.cuts.keys().map(|cut| summary::reason(cut).describe()));
     if all.is_empty() && !found.summary.complete {
-        all.push("the engine stopped on a bug of its own".into());
+        all.push("the engine stopped on an internal error".into());
     }
     all
 }
 
-fn account(found: &Explored) -> String {
+fn account(found: &ExplorationResult) -> String {
     let c = &found.counters;
-    let pruned = if c.pruned > 0 { format!(", {} pruned", text::number(c.pruned)) } else { String::new() };
+    let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let mut out = format!(
         "Explored {}{pruned} ({}) in {}.\n",
-        text::count(c.completed + c.errored + c.silent, "path"),
-        text::count(found.nodes, "node"),
+        number_format::count(c.completed + c.errored + c.silent, "path"),
+        number_format::count(found.nodes, "node"),
         duration::show(found.elapsed)
     );
     if found.summary.targets.iter().any(|t| t.result == "unreachable") {

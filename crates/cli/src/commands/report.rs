@@ -3,7 +3,7 @@
 use crate::args::ReportArgs;
 use crate::duration;
 use crate::error::{CliError, Code};
-use crate::text::{count, number};
+use crate::number_format::{count, number};
 use pleach_report::{RunDir, Summary, Timing, recover};
 use std::fmt::Write;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
     if args.json {
         println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
     } else {
-        print!("{}", words(summary, timing));
+        print!("{}", describe(summary, timing));
     }
     Ok(Code::Fine)
 }
@@ -88,11 +88,11 @@ fn found(s: &Summary, out: &mut String) {
     }
     for c in &s.cut {
         let detail = if c.detail.is_empty() { String::new() } else { format!(" ({})", c.detail) };
-        let _ = writeln!(out, "  not followed to the end: {}, {}{detail}", count(c.count, "path"), c.reason);
+        let _ = writeln!(out, "  not explored to the end: {}, {}{detail}", count(c.count, "path"), c.reason);
     }
 }
 
-fn words(s: &Summary, t: &Timing) -> String {
+fn describe(s: &Summary, t: &Timing) -> String {
     let mut out = String::new();
     let time = |us: u64| duration::show(Duration::from_micros(us));
     let p = &s.paths;
@@ -143,11 +143,11 @@ fn words(s: &Summary, t: &Timing) -> String {
         let place = format!("{}:{} in `{}`", l.file, l.line, l.function);
         let _ = writeln!(out, "  {:>8} in {:>8}  {place}", number(l.queries), time(l.time_us));
     }
-    for (head, figures) in [("Memory", &s.memory), ("Pruning", &s.pruning)] {
-        if !figures.is_empty() {
+    for (head, statistics) in [("Memory", &s.memory), ("Pruning", &s.pruning)] {
+        if !statistics.is_empty() {
             let _ = writeln!(out, "\n{head}");
         }
-        for (name, n) in figures {
+        for (name, n) in statistics {
             let _ = writeln!(out, "  {name:32} {:>14}", number(*n));
         }
     }
@@ -160,15 +160,15 @@ mod tests {
 
     #[test]
     fn who_answered() {
-        let figures = [
+        let statistics = [
             ("chain.queries", 1216),
             ("cache.hits", 1000),
             ("address.renamed", 5),
             ("bitwuzla.sat", 2),
             ("bitwuzla.unsat", 1),
         ];
-        let solver = figures.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-        let text = words(&Summary { complete: true, solver, ..Summary::default() }, &Timing::default());
+        let solver = statistics.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        let text = describe(&Summary { complete: true, solver, ..Summary::default() }, &Timing::default());
         assert!(text.contains("1,216 queries"), "{text}");
         assert!(text.contains("cache, under other names                      5\n"), "{text}");
         assert!(text.contains("Bitwuzla                                      3\n"), "{text}");
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn figures_about_memory() {
         let memory = [("segments".to_owned(), 2), ("largest-segment".to_owned(), 1640)].into_iter().collect();
-        let text = words(&Summary { memory, ..Summary::default() }, &Timing::default());
+        let text = describe(&Summary { memory, ..Summary::default() }, &Timing::default());
         assert!(text.contains("\nMemory\n"), "{text}");
         assert!(text.contains("  largest-segment                           1,640\n"), "{text}");
     }

@@ -2,9 +2,9 @@
 
 use crate::args::{Check, TestArgs};
 use crate::error::{CliError, Code};
-use crate::observer::Nobody;
-use crate::plan::Plan;
-use crate::session::{Conclude, Explored, Session};
+use crate::exploration_settings::ExplorationSettings;
+use crate::observer::NoObserver;
+use crate::session::{Conclude, ExplorationResult, Session};
 use crate::summary;
 use pleach_exec::LoopBound;
 use pleach_state::Leaks;
@@ -16,16 +16,16 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let (json, require_complete) = (args.run.json, args.require_complete);
     let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
     let session = Session::load(&args.run, &plan)?;
-    conclude(session.explore(&plan, &mut Nobody, args.run.output_dir.as_deref(), &conclude)?)
+    conclude(session.explore(&plan, &mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
-fn conclude(mut found: Explored, json: bool, require_complete: bool) -> Result<Code, CliError> {
+fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
     if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", summary::words(&found.summary, &found.counters, found.elapsed, &found.place()));
+        print!("{}", summary::describe(&found.summary, &found.counters, found.elapsed, &found.place()));
         print!("{}", summary::costly_lines(&found.counters, &found.timing));
     }
     let s = &found.summary;
@@ -41,8 +41,8 @@ fn conclude(mut found: Explored, json: bool, require_complete: bool) -> Result<C
     Ok(code)
 }
 
-fn plan(args: &TestArgs) -> Plan {
-    Plan {
+fn plan(args: &TestArgs) -> ExplorationSettings {
+    ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,
         overflow: args.check.contains(&Check::SignedOverflow),

@@ -3,13 +3,13 @@
 use crate::args::VerifyArgs;
 use crate::counterexample::{Counterexample, Judged};
 use crate::error::{CliError, Code};
-use crate::plan::Plan;
-use crate::session::{Conclude, Explored, Session};
-use crate::{duration, summary, text};
+use crate::exploration_settings::ExplorationSettings;
+use crate::session::{Conclude, ExplorationResult, Session};
+use crate::{duration, number_format, summary};
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
 use pleach_state::{Cut, Leaks};
-use pleach_verify::{Answer, Findings, Goal, Property, Verdict};
+use pleach_verify::{Answer, Goal, Property, Verdict, VerificationEvidence};
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
@@ -32,7 +32,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
 }
 
 fn conclude(
-    mut found: Explored,
+    mut found: ExplorationResult,
     judged: &Judged,
     property: &str,
     unwind: Option<u32>,
@@ -49,7 +49,7 @@ fn conclude(
     if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", words(&found, &verdict, unwind));
+        print!("{}", describe(&found, &verdict, unwind));
     }
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
@@ -78,13 +78,13 @@ fn start_where_the_property_says(args: &mut VerifyArgs, property: &Property) -> 
     Ok(())
 }
 
-fn plan(args: &VerifyArgs, property: Property) -> Plan {
+fn plan(args: &VerifyArgs, property: Property) -> ExplorationSettings {
     let leaks = match () {
         () if property.has(Goal::ValidMemcleanup) => Leaks::Unfreed,
         () if property.has(Goal::ValidMemtrack) => Leaks::LostAnyway,
         () => Leaks::Ignored,
     };
-    Plan {
+    ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune && !args.check_uninit,
         overflow: property.has(Goal::NoOverflow),
@@ -118,9 +118,9 @@ fn allocates(program: &Program) -> bool {
     program.functions.iter().any(|f| MAKE_BLOCKS.contains(&f.name.as_str()))
 }
 
-fn verdict(found: &Explored, judged: &Judged) -> Verdict {
+fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     let cut = |(cut, n): (&Cut, &u64)| summary::reason(cut).account(*n);
-    Verdict::of(Findings {
+    Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
         unconfirmed: judged.unconfirmed.clone(),
         undefined: found.undefined.clone(),
@@ -131,7 +131,7 @@ fn verdict(found: &Explored, judged: &Judged) -> Verdict {
 }
 
 /// For people; the last line is for SV-COMP's tools.
-fn words(found: &Explored, verdict: &Verdict, unwind: Option<u32>) -> String {
+fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match (s.property.as_str(), verdict.goal) {
@@ -160,16 +160,16 @@ fn words(found: &Explored, verdict: &Verdict, unwind: Option<u32>) -> String {
         let _ = writeln!(
             out,
             "  Executions in which no loop goes round more than {} are safe.",
-            text::count(n.into(), "time")
+            number_format::count(n.into(), "time")
         );
     }
-    let pruned = if c.pruned > 0 { format!(", {} pruned", text::number(c.pruned)) } else { String::new() };
+    let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;
     let _ = writeln!(
         out,
         "Explored {}{pruned} ({}) in {}. Results are in {}",
-        text::count(explored, "path"),
-        text::count(found.nodes, "node"),
+        number_format::count(explored, "path"),
+        number_format::count(found.nodes, "node"),
         duration::show(found.elapsed),
         found.place()
     );

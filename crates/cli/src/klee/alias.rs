@@ -1,13 +1,17 @@
 //! `--function-alias=NAME|PATTERN:REPLACEMENT`: calls of functions go to another one of the same type.
 
 use super::command_line::CommandLine;
-use super::voice::Voice;
+use super::messages::MessageLog;
 use crate::error::CliError;
 use pleach_ir::{Function, Program};
 use regex_lite::Regex;
 
 /// Pairs of names, for the engine.
-pub fn aliases(line: &CommandLine, program: &Program, voice: &mut Voice) -> Result<Vec<(String, String)>, CliError> {
+pub fn aliases(
+    line: &CommandLine,
+    program: &Program,
+    voice: &mut MessageLog,
+) -> Result<Vec<(String, String)>, CliError> {
     let mut all = Vec::new();
     for given in line.each("function-alias") {
         add(given, program, voice, &mut all).map_err(|why| CliError::Usage(format!("function-alias: {why}")))?;
@@ -15,7 +19,7 @@ pub fn aliases(line: &CommandLine, program: &Program, voice: &mut Voice) -> Resu
     Ok(all)
 }
 
-fn add(given: &str, program: &Program, voice: &mut Voice, all: &mut Vec<(String, String)>) -> Result<(), String> {
+fn add(given: &str, program: &Program, voice: &mut MessageLog, all: &mut Vec<(String, String)>) -> Result<(), String> {
     // A pattern may contain colons, a name does not.
     let (pattern, to) = given.rsplit_once(':').ok_or("no replacement given")?;
     if pattern.is_empty() {
@@ -30,7 +34,7 @@ fn add(given: &str, program: &Program, voice: &mut Voice, all: &mut Vec<(String,
     let replacement = program.function_named(to).ok_or(format!("replacement function @{to} could not be found"))?;
     let replacement = program.function(replacement);
     let none = || format!("no (replacable) match for '{pattern}' found");
-    let mut replace = |f: &Function, name: &str, how: &str, voice: &mut Voice| match difference(f, replacement) {
+    let mut replace = |f: &Function, name: &str, how: &str, voice: &mut MessageLog| match difference(f, replacement) {
         None => {
             voice.message(&format!("function-alias: replaced @{name}{how} with @{to}"));
             all.push((name.to_owned(), to.to_owned()));

@@ -1,6 +1,6 @@
 //! KLEE's command line: `klee [options] PROGRAM [arguments of the program]`, options with one dash or two.
 
-use super::options::{self, Fate, Takes};
+use super::options::{self, OptionArity, OptionSupport};
 use crate::error::CliError;
 use std::path::PathBuf;
 
@@ -37,17 +37,17 @@ impl CommandLine {
             };
             let value = match (takes, value) {
                 (_, Some(value)) => value,
-                (Takes::Switch, None) => "true".into(),
-                (Takes::Value, None) => {
+                (OptionArity::Switch, None) => "true".into(),
+                (OptionArity::Value, None) => {
                     args.next().ok_or_else(|| CliError::Usage(format!("--{name}: a value is missing")))?
                 }
             };
             match fate {
-                Fate::Works => line.given.push((known, value)),
-                Fate::Harmless => {}
+                OptionSupport::Works => line.given.push((known, value)),
+                OptionSupport::Harmless => {}
                 // What is switched off is off.
-                Fate::Ignored if value == "false" || value == "0" => {}
-                Fate::Ignored => line.ignored.push(format!("--{name}")),
+                OptionSupport::Ignored if value == "false" || value == "0" => {}
+                OptionSupport::Ignored => line.ignored.push(format!("--{name}")),
             }
         }
         Ok(line)
@@ -55,7 +55,7 @@ impl CommandLine {
 
     /// The last value given.
     pub fn value(&self, name: &str) -> Option<&str> {
-        debug_assert!(matches!(options::find(name), Some((_, Fate::Works))), "{name}");
+        debug_assert!(matches!(options::find(name), Some((_, OptionSupport::Works))), "{name}");
         self.given.iter().rev().find(|(n, _)| *n == name).map(|(_, v)| v.as_str())
     }
 

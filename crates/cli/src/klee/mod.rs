@@ -3,16 +3,16 @@
 mod alias;
 mod command_line;
 mod directory;
+mod error_text;
+mod messages;
 mod options;
 mod run;
 mod sink;
 mod tools;
-mod voice;
-mod words;
 
 use crate::error::{CliError, Code};
 use command_line::CommandLine;
-use options::{Fate, Takes};
+use options::{OptionArity, OptionSupport};
 use std::ffi::OsString;
 
 /// `args`: what follows the command's name: KLEE's command line, or the name of a tool and that tool's.
@@ -49,13 +49,13 @@ pub fn main(args: impl Iterator<Item = OsString>) -> Result<Code, CliError> {
 fn help() -> String {
     let mut text = String::from("USAGE: klee [options] <input bytecode> <program arguments>...\n");
     for (fate, head) in [
-        (Fate::Works, "Options, as in KLEE 3.2 (docs/klee-compatibility.md):"),
-        (Fate::Harmless, "Accepted; they tune something that is not there:"),
-        (Fate::Ignored, "Accepted with a warning; they have no effect:"),
+        (OptionSupport::Works, "Options, as in KLEE 3.2 (docs/klee-compatibility.md):"),
+        (OptionSupport::Harmless, "Accepted; they tune something that is not there:"),
+        (OptionSupport::Ignored, "Accepted with a warning; they have no effect:"),
     ] {
         text.push_str(&format!("\n{head}\n"));
         for (name, takes, _) in options::all().filter(|(_, _, f)| *f == fate) {
-            text.push_str(&format!("  --{name}{}\n", if takes == Takes::Value { "=<value>" } else { "" }));
+            text.push_str(&format!("  --{name}{}\n", if takes == OptionArity::Value { "=<value>" } else { "" }));
         }
     }
     text

@@ -2,7 +2,7 @@
 
 /// What an option takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Takes {
+pub enum OptionArity {
     /// nothing, or `=true` and `=false`
     Switch,
     /// a value, after `=` or as the next argument
@@ -11,7 +11,7 @@ pub enum Takes {
 
 /// What becomes of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum OptionSupport {
     /// it does what it does in KLEE
     Works,
     /// it tunes something that is not there, or whose outcome is the same
@@ -21,15 +21,15 @@ pub enum Fate {
 }
 
 #[rustfmt::skip]
-const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
-    (Takes::Switch, Fate::Works, &[
+const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
+    (OptionArity::Switch, OptionSupport::Works, &[
         "check-overshift", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
         "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
         "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "version",
         "warnings-only-to-file", "write-cov", "write-ktests", "write-no-tests", "write-paths", "write-smt2s",
         "write-sym-paths", "write-xml-tests",
     ]),
-    (Takes::Switch, Fate::Harmless, &[
+    (OptionArity::Switch, OptionSupport::Harmless, &[
         "allow-seed-extension", "allow-seed-truncation", "always-output-seeds", "cex-cache-superset",
         "cex-cache-try-all", "color", "compress-exec-tree", "compress-query-log", "const-array-opt",
         "debug-assignment-validating-solver", "debug-cex-cache-check-binding", "debug-check-for-implied-values",
@@ -45,12 +45,12 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
         "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-independent-solver",
         "use-visitor-hash", "verify-each", "warn-all-external-symbols", "watchdog",
     ]),
-    (Takes::Switch, Fate::Ignored, &[
+    (OptionArity::Switch, OptionSupport::Ignored, &[
         "check-div-zero", "libcxx", "output-module", "return-null-on-zero-malloc", "use-incomplete-merge",
         "use-iterative-deepening-time-search", "use-merge", "write-cvcs", "write-exec-tree", "write-kqueries",
         "write-test-info",
     ]),
-    (Takes::Value, Fate::Works, &[
+    (OptionArity::Value, OptionSupport::Works, &[
         "batch-instructions", "entry-point", "env-file", "exit-on-error-type", "external-call-warnings",
         "external-calls", "function-alias", "libc", "link-llvm-lib", "max-depth", "max-forks", "max-instructions",
         "max-memory", "max-solver-time", "max-stack-frames", "max-static-cpfork-pct", "max-static-cpsolve-pct",
@@ -58,7 +58,7 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
         "replay-ktest-dir", "replay-ktest-file", "replay-path", "rng-initial-seed", "run-in-dir", "search", "seed-dir", "seed-file",
         "solver-backend", "switch-type", "use-query-log", "xml-metadata-programfile", "xml-metadata-programhash",
     ]),
-    (Takes::Value, Fate::Harmless, &[
+    (OptionArity::Value, OptionSupport::Harmless, &[
         "array-value-ratio", "array-value-symb-ratio", "batch-time", "debug-crosscheck-core-solver",
         "debug-z3-dump-queries", "debug-z3-log-api-interaction", "debug-z3-verbosity", "exec-tree-batch-size",
         "istats-write-after-instructions", "istats-write-interval", "kdalloc-constants-size",
@@ -69,16 +69,16 @@ const OPTIONS: [(Takes, Fate, &[&str]); 6] = [
         "stats-commit-after", "stats-write-after-instructions", "stats-write-interval", "stp-sat-solver",
         "timer-interval", "uncovered-update-interval",
     ]),
-    (Takes::Value, Fate::Ignored, &[
+    (OptionArity::Value, OptionSupport::Ignored, &[
         "debug-print-instructions", "make-concrete-symbolic", "max-sym-array-size",
     ]),
 ];
 
-pub fn find(name: &str) -> Option<(Takes, Fate)> {
+pub fn find(name: &str) -> Option<(OptionArity, OptionSupport)> {
     OPTIONS.iter().find(|(_, _, names)| names.contains(&name)).map(|(takes, fate, _)| (*takes, *fate))
 }
 
 /// All of them, in the order of the table.
-pub fn all() -> impl Iterator<Item = (&'static str, Takes, Fate)> {
+pub fn all() -> impl Iterator<Item = (&'static str, OptionArity, OptionSupport)> {
     OPTIONS.iter().flat_map(|(takes, fate, names)| names.iter().map(move |n| (*n, *takes, *fate)))
 }

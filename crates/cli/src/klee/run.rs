@@ -2,14 +2,17 @@
 
 use super::command_line::CommandLine;
 use super::directory;
+use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
-use super::voice::Voice;
 use crate::error::{CliError, Code};
-use crate::guided::Guided;
-use crate::libc::{self, Need};
+use crate::guided_executor::GuidedExecutor;
+use crate::libc::{self, LibcNeed};
 use crate::scratch::Scratch;
 use crate::watchdog::{Bounds, Watchdog};
-use pleach_exec::{Branches, Entry, ExecConfig, Externals, Given, Machine, Shares, Tell, Uninit};
+use pleach_exec::{
+    BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, Machine, ProgramEntry,
+    Uninit,
+};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::Patience;
@@ -28,7 +31,7 @@ const HOST: &str = "x86_64-pc-linux-gnu";
 
 /// KLEE stops with status 1 where it cannot begin or an error ends the run; errors alone are no failure.
 pub fn run(line: &CommandLine) -> Code {
-    let mut voice = Voice::new(line.is_on("warnings-only-to-file", false));
+    let mut voice = MessageLog::new(line.is_on("warnings-only-to-file", false));
     match explore(line, &mut voice) {
         Ok(code) => code,
         Err(why) => {
@@ -49,7 +52,7 @@ fn in_klees_words(why: &CliError) -> String {
     }
 }
 
-fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
+fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError> {
     let scratch = Scratch::new()?;
     let program_file = match line.program.as_deref().filter(|p| *p != Path::new("-")) {
         Some(file) => file.to_owned(),
@@ -70,7 +73,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     let out = directory::create(line.value("output-dir"), program_file)?;
     voice.message(&format!("output directory is \"{}\"", out.display()));
     voice.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
-    tell_what_is_not_done(line, voice);
+    warn_ignored_options(line, voice);
     let mut info = format!(
         "{}\nPID: {}\n",
         std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
@@ -108,7 +111,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     if wanted.xmls {
         write_suite(line, &program, &main, &out)?;
     }
-    let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, Voice::new(false)));
+    let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, MessageLog::new(false)));
     let halt = Halt::new();
     crate::signals::watch(&halt)?;
     let watchdog = Watchdog::start(Bounds {
@@ -120,8 +123,8 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     let began = Instant::now();
     let (counts, file, mut text) = (sink.counts.clone(), out.clone(), info.clone());
     watchdog.last_words(Box::new(move |why| {
-        eprintln!("KLEE: WARNING: {} in the middle of a step", crate::summary::reason(&why).words());
-        let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).words();
+        eprintln!("KLEE: WARNING: {} in the middle of a step", crate::summary::reason(&why).describe());
+        let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).describe();
         eprint!("{done}");
         text.push_str(&done);
         let _ = put(&file, "info", &text);
@@ -135,7 +138,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
         }
         let config = ExecConfig {
             query_budget: Some(pleach_exec::QUERY_BUDGET),
-            entry: Entry::Main { args: line.args.clone() },
+            entry: ProgramEntry::Main { args: line.args.clone() },
             main: main.clone(),
             aliases: aliases.clone(),
             // KLEE's memory has a value before it is written, too.
@@ -147,17 +150,17 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
             externals: externals(line)?,
             check_overshift: line.is_on("check-overshift", true),
             klee: true,
-            one_placement: true,
+            fixed_layout: true,
             echo: true,
             branches: branches(line)?,
             split_cases: splits_cases(line)?,
             inputs: follow
                 .as_ref()
-                .map(|t| Given { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
+                .map(|t| FixedInputs { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
             ..ExecConfig::default()
         };
         let solver = pleach_smt::assemble(solver(line, &out, &halt)?);
-        let mut guided = Guided::new(Machine::new(program.clone(), solver, config)?, search.needs_distances());
+        let mut guided = GuidedExecutor::new(Machine::new(program.clone(), solver, config)?, search.needs_distances());
         guided.machine.terms.brake = halt.brake();
         let initial = guided.machine.initial_states()?;
         let mut searcher = search.build()?;
@@ -169,7 +172,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
         };
         let mut run = Run::new(config, halt.clone());
         run.explore(initial, &mut guided, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut NoPruner });
-        sink.listen(&mut guided);
+        sink.drain_messages(&mut guided);
         if sink.exiting {
             return Ok(Code::Found);
         }
@@ -190,7 +193,7 @@ fn explore(line: &CommandLine, voice: &mut Voice) -> Result<Code, CliError> {
     );
     watchdog.claim();
     let (completed, partial, generated) = (sink.completed, sink.partial, sink.generated);
-    let done = Counts { instructions, completed, partial, generated }.words();
+    let done = Counts { instructions, completed, partial, generated }.describe();
     eprint!("{done}");
     info.push_str(&done);
     put(&out, "info", &info)?;
@@ -210,14 +213,14 @@ fn solver(line: &CommandLine, out: &Path, halt: &Halt) -> Result<SolverConfig, C
 }
 
 /// Inputs of one test.
-struct Follow {
+struct SeedInput {
     file: PathBuf,
     objects: Vec<(String, Vec<u8>)>,
 }
 
 /// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first need nothing: all paths
 /// come.
-fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<Follow>>, CliError> {
+fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<SeedInput>>, CliError> {
     let mut files: Vec<PathBuf> = line.each("replay-ktest-file").map(PathBuf::from).collect();
     let mut directories: Vec<&str> = line.each("replay-ktest-dir").collect();
     let replays = !files.is_empty() || !directories.is_empty();
@@ -239,13 +242,13 @@ fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<Follow>>, CliError>
     }
     let follow = |file: PathBuf| {
         let test = KTest::from_bytes(&pleach_load::regular::read(&file).map_err(|why| unreadable(&file, why))?)?;
-        Ok(Some(Follow { file, objects: test.objects.into_iter().map(|o| (o.name, o.bytes)).collect() }))
+        Ok(Some(SeedInput { file, objects: test.objects.into_iter().map(|o| (o.name, o.bytes)).collect() }))
     };
     files.into_iter().map(follow).collect()
 }
 
 /// The record of branches that files need, the branches to follow, and limits on forks.
-fn branches(line: &CommandLine) -> Result<Branches, CliError> {
+fn branches(line: &CommandLine) -> Result<BranchLogging, CliError> {
     let follow = line.value("replay-path").map(|file| {
         let text = std::fs::read_to_string(file)
             .map_err(|why| CliError::Usage(format!("unable to open path file: {file} ({why})")))?;
@@ -257,7 +260,7 @@ fn branches(line: &CommandLine) -> Result<Branches, CliError> {
         });
         Ok::<f64, CliError>(number.transpose()?.unwrap_or(1.0))
     };
-    let shares = Shares {
+    let shares = ForkQuota {
         forks: share("max-static-fork-pct")?,
         call_path_forks: share("max-static-cpfork-pct")?,
         solving: share("max-static-solve-pct")?,
@@ -265,7 +268,7 @@ fn branches(line: &CommandLine) -> Result<Branches, CliError> {
         delay: line.number("max-static-pct-check-delay")?.unwrap_or(1000),
     };
     let limited = [shares.forks, shares.call_path_forks, shares.solving, shares.call_path_solving];
-    Ok(Branches {
+    Ok(BranchLogging {
         record: ["write-cov", "write-paths", "write-sym-paths"].iter().any(|o| line.is_on(o, false)),
         follow: follow.transpose()?,
         shares: limited.iter().any(|s| *s < 1.0).then_some(shares),
@@ -294,17 +297,17 @@ fn environment(line: &CommandLine) -> Result<Vec<String>, CliError> {
 }
 
 /// Functions of the C library are external only where KLEE has none.
-fn externals(line: &CommandLine) -> Result<Option<Externals>, CliError> {
+fn externals(line: &CommandLine) -> Result<Option<ExternalCallPolicy>, CliError> {
     if !matches!(line.value("libc"), None | Some("none")) {
         return Ok(None);
     }
     let tell = match line.value("external-call-warnings") {
-        None | Some("once-per-function") => Tell::Once,
-        Some("all") => Tell::Always,
-        Some("none") => Tell::Never,
+        None | Some("once-per-function") => ExternalCallWarning::Once,
+        Some("all") => ExternalCallWarning::Always,
+        Some("none") => ExternalCallWarning::Never,
         Some(other) => return Err(CliError::Usage(format!("--external-call-warnings: unknown value `{other}`"))),
     };
-    Ok(Some(Externals { tell, forbidden: line.value("external-calls") == Some("none") }))
+    Ok(Some(ExternalCallPolicy { tell, forbidden: line.value("external-calls") == Some("none") }))
 }
 
 fn write_suite(line: &CommandLine, program: &Program, main: &str, out: &Path) -> Result<(), CliError> {
@@ -325,7 +328,7 @@ fn put(out: &Path, name: &str, text: &str) -> Result<(), CliError> {
     Ok(pleach_report::write_atomically(&out.join(name), text.as_bytes())?)
 }
 
-fn tell_what_is_not_done(line: &CommandLine, voice: &mut Voice) {
+fn warn_ignored_options(line: &CommandLine, voice: &mut MessageLog) {
     let mut said = Vec::new();
     if !line.unknown.is_empty() {
         said.push(format!("unknown: {}", line.unknown.join(" ")));
@@ -359,7 +362,7 @@ fn load(
     patience: &Patience,
 ) -> Result<Program, CliError> {
     let symbolic = line.args.iter().any(|a| libc::symbolic_option(a).is_some());
-    let need = if symbolic || line.is_on("posix-runtime", false) { Need::Always } else { Need::Output };
+    let need = if symbolic || line.is_on("posix-runtime", false) { LibcNeed::Always } else { LibcNeed::Output };
     let more = line.values("link-llvm-lib").map(Into::into);
     let files: Vec<PathBuf> = std::iter::once(program.to_owned()).chain(more).collect();
     let options = pleach_load::Options {

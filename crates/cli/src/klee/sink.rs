@@ -1,10 +1,10 @@
 //! The sink of a run in KLEE's manner: tests and errors as files with KLEE's names and contents, messages in its words.
 
-use super::voice::Voice;
-use super::words;
-use crate::guided::Guided;
+use super::error_text;
+use super::messages::MessageLog;
+use crate::guided_executor::GuidedExecutor;
 use crate::inputs::Types;
-use pleach_exec::{Machine, Said};
+use pleach_exec::{ExecMessage, Machine};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, Program};
 use pleach_report::{KTest, KTestObject, Prediction, TestCase, TestId, testcomp};
@@ -42,7 +42,7 @@ pub struct Wanted {
 pub struct KleeSink {
     wanted: Wanted,
     program: Rc<Program>,
-    pub voice: Voice,
+    pub voice: MessageLog,
     /// numbered tests, and those written
     tests: u32,
     pub generated: u32,
@@ -61,7 +61,7 @@ pub struct KleeSink {
 }
 
 impl KleeSink {
-    pub fn new(wanted: Wanted, program: Rc<Program>, voice: Voice) -> KleeSink {
+    pub fn new(wanted: Wanted, program: Rc<Program>, voice: MessageLog) -> KleeSink {
         KleeSink {
             wanted,
             voice,
@@ -81,13 +81,13 @@ impl KleeSink {
     }
 
     /// Passes on what was said, in order.
-    pub fn listen(&mut self, machine: &mut Guided) {
-        for said in machine.machine.said() {
+    pub fn drain_messages(&mut self, machine: &mut GuidedExecutor) {
+        for said in machine.machine.messages() {
             match said {
-                Said::Warning(text) => self.voice.warning(&text),
-                Said::Once(text) => self.voice.warning_once(&text),
-                Said::Note(text) => eprintln!("{text}"),
-                Said::Printed { to, bytes } => {
+                ExecMessage::Warning(text) => self.voice.warning(&text),
+                ExecMessage::Once(text) => self.voice.warning_once(&text),
+                ExecMessage::Note(text) => eprintln!("{text}"),
+                ExecMessage::Printed { to, bytes } => {
                     // A closed pipe is no reason to stop.
                     let _ = match to {
                         1 => std::io::stdout().write_all(&bytes).and_then(|()| std::io::stdout().flush()),
@@ -106,7 +106,7 @@ impl KleeSink {
     }
 
     /// The files of a test; its number.
-    fn test(&mut self, machine: &mut Guided, state: &State, told: Option<(&str, &str)>) -> u32 {
+    fn test(&mut self, machine: &mut GuidedExecutor, state: &State, told: Option<(&str, &str)>) -> u32 {
         self.tests += 1;
         if !self.wanted.tests {
             return self.tests;
@@ -169,7 +169,7 @@ impl KleeSink {
     }
 
     /// The function of the C library that the program called and that failed, where a native call of it would.
-    fn failed_external(&self, machine: &Guided, state: &State, end: &End) -> Option<words::Words> {
+    fn failed_external(&self, machine: &GuidedExecutor, state: &State, end: &End) -> Option<error_text::KleeErrorText> {
         machine.machine.config.externals?;
         let End::Error(e) = end else { return None };
         if e.kind != ErrorKind::Null && e.detail != Detail::NoObject {
@@ -177,10 +177,16 @@ impl KleeSink {
         }
         let stack = state.stack(&self.program);
         let called = stack.iter().take_while(|l| self.program.from_library.contains(&l.func)).last()?;
-        Some(words::failed_external(&self.program.function(called.func).name))
+        Some(error_text::failed_external(&self.program.function(called.func).name))
     }
 
-    fn error(&mut self, machine: &mut Guided, state: &State, words: &words::Words, beside: &str) -> u32 {
+    fn error(
+        &mut self,
+        machine: &mut GuidedExecutor,
+        state: &State,
+        words: &error_text::KleeErrorText,
+        beside: &str,
+    ) -> u32 {
         let stack = state.stack(&self.program);
         let at = stack.iter().find(|l| l.span.line != 0);
         let (func, inst) = state.error_site(&self.program);
@@ -221,7 +227,7 @@ impl KleeSink {
             let f = self.program.function(line.func);
             let argument = |p: &pleach_ir::Param| {
                 let name = p.name.as_ref().map_or_else(String::new, |n| format!("{n}="));
-                format!("{name}{}", Machine::shown(state, frame.regs[p.slot.index()]))
+                format!("{name}{}", Machine::display_value(state, frame.regs[p.slot.index()]))
             };
             let args: Vec<String> = f.params.iter().map(argument).collect();
             let _ = write!(out, "\t#{i}{:08} in {}({})", line.inst.0, f.name, args.join(", "));
@@ -233,7 +239,7 @@ impl KleeSink {
     }
 
     /// A path that a limit ended.
-    fn early(&mut self, machine: &mut Guided, state: &State, cut: &Cut) -> u32 {
+    fn early(&mut self, machine: &mut GuidedExecutor, state: &State, cut: &Cut) -> u32 {
         let (message, halts) = match cut {
             Cut::Depth => ("max-depth exceeded.\n", false),
             Cut::Memory => ("Memory limit exceeded.\n", false),
@@ -261,7 +267,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn words(self) -> String {
+    pub fn describe(self) -> String {
         format!(
             "\nKLEE: done: total instructions = {}\nKLEE: done: completed paths = {}\n\
              KLEE: done: partially completed paths = {}\nKLEE: done: generated tests = {}\n",
@@ -270,9 +276,9 @@ impl Counts {
     }
 }
 
-impl Sink<Guided> for KleeSink {
-    fn on_path_end(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
-        self.listen(machine);
+impl Sink<GuidedExecutor> for KleeSink {
+    fn on_path_end(&mut self, machine: &mut GuidedExecutor, ended: Ended) -> u32 {
+        self.drain_messages(machine);
         if self.exiting {
             return 0;
         }
@@ -284,8 +290,8 @@ impl Sink<Guided> for KleeSink {
         test
     }
 
-    fn on_progress(&mut self, machine: &mut Guided, _: Progress) {
-        self.listen(machine);
+    fn on_progress(&mut self, machine: &mut GuidedExecutor, _: Progress) {
+        self.drain_messages(machine);
     }
 
     fn stop(&mut self) -> Option<Cut> {
@@ -295,7 +301,7 @@ impl Sink<Guided> for KleeSink {
 }
 
 impl KleeSink {
-    fn ended(&mut self, machine: &mut Guided, ended: Ended) -> u32 {
+    fn ended(&mut self, machine: &mut GuidedExecutor, ended: Ended) -> u32 {
         let Ended { state, end, skip_test, .. } = ended;
         if skip_test && matches!(end, End::Cut(_)) {
             // The time is up, and states are many.
@@ -312,9 +318,9 @@ impl KleeSink {
                 }
             }
             // Not a path: what one of several values leaves out.
-            End::Cut(Cut::Concretized(what)) if words::of(end).is_none() => {
+            End::Cut(Cut::Concretized(what)) if error_text::of(end).is_none() => {
                 if self.fixed.insert(what.clone()) {
-                    self.voice.warning_once(&format!("a value was fixed to one of several: {what}"));
+                    self.voice.warning_once(&format!("a value was concretised (other values not explored): {what}"));
                 }
                 0
             }
@@ -324,7 +330,7 @@ impl KleeSink {
             }
             _ => {
                 self.partial += 1;
-                match (words::of(end), end) {
+                match (error_text::of(end), end) {
                     (Some(w), End::Error(e))
                         if self.wanted.silent_assume && e.detail == pleach_state::Detail::Assumption =>
                     {
@@ -337,7 +343,7 @@ impl KleeSink {
                     }
                     (Some(w), _) => {
                         let w = self.failed_external(machine, state, end).unwrap_or(w);
-                        self.error(machine, state, &w, words::place(end))
+                        self.error(machine, state, &w, error_text::place(end))
                     }
                     (None, End::Cut(cut)) => self.early(machine, state, cut),
                     (None, _) => 0,

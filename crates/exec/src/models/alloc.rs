@@ -2,11 +2,11 @@
 
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow, Step};
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use crate::overlap::Overlap;
 use pleach_expr::base_range;
-use pleach_memory::{Background, Contents, Entry, ObjId, ObjectKind, Value};
+use pleach_memory::{Background, Contents, ObjId, ObjectEntry, ObjectKind, Value};
 use pleach_state::{Access, Cut, Detail, End, ErrorKind, State};
 
 /// KLEE has a word to say about blocks of this size.
@@ -33,7 +33,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     })
 }
 
-fn size_of(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> Attempt<u64> {
+fn size_of(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> StepResult<u64> {
     let w = call.width(m, i);
     m.concretize(st, call.arg(i), w, ALLOCATION_SIZE)
 }
@@ -45,14 +45,14 @@ fn allocate(
     n: u64,
     align: u64,
     background: Background,
-) -> Attempt<Option<ObjId>> {
+) -> StepResult<Option<ObjId>> {
     if m.config.klee && n >= LARGE {
         m.warn_once(format!("Large memory allocation ({n} bytes). KLEE may run out of memory."));
     }
     if n > m.config.max_alloc {
         // INCOMPLETE: it could succeed, unless there is no room for it anywhere.
         if n < base_range(m.pointer_bits()).1 {
-            m.cut_beside(st, &format!("an allocation of {n} bytes, answered with a null pointer"))?;
+            m.drop_alternative(st, &format!("an allocation of {n} bytes, answered with a null pointer"))?;
         }
         call.give(st, Value::NULL);
         return Ok(None);
@@ -63,13 +63,13 @@ fn allocate(
     Ok(Some(id))
 }
 
-fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let n = size_of(m, st, call, 0)?;
     let b = m.background();
     allocate(m, st, call, n, 16, b).map(|_| ())
 }
 
-fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let a = size_of(m, st, call, 0)?;
     let b = size_of(m, st, call, 1)?;
     match a.checked_mul(b).filter(|n| *n <= pleach_expr::mask(m.pointer_bits())) {
@@ -81,22 +81,22 @@ fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     }
 }
 
-fn aligned_alloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn aligned_alloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let align = size_of(m, st, call, 0)?;
     let n = size_of(m, st, call, 1)?;
     let b = m.background();
     allocate(m, st, call, n, align, b).map(|_| ())
 }
 
-fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let align = size_of(m, st, call, 1)?;
     let n = size_of(m, st, call, 2)?;
     let bytes = m.pointer_bytes();
-    let at = m.place(st, call.arg(0), bytes, crate::access::Purpose::Write)?;
+    let at = m.place(st, call.arg(0), bytes, crate::access::AccessKind::Write)?;
     let b = m.background();
     let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, b))?;
     m.write_place(st, at, bytes, Value::ptr(id, 0));
-    if let crate::access::Place::At { obj, off } = at {
+    if let crate::access::ResolvedLocation::At { obj, off } = at {
         note(st, || Access::AllocTo { obj: id, size: n, at: obj, off });
     }
     call.give(st, Value::Int(0));
@@ -104,12 +104,14 @@ fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// The heap block a pointer given to `free` or `realloc` is the start of, or the error.
-fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>> {
+fn block_at(m: &mut Machine, st: &mut State, p: Value) -> StepResult<Option<ObjId>> {
     match p {
         Value::Int(0) => Ok(None),
         Value::Ptr { obj, off } => match st.memory.entry(obj) {
-            Some(Entry::Live(o) | Entry::Moved(o, ..)) if o.kind == ObjectKind::Heap && off == 0 => Ok(Some(obj)),
-            Some(Entry::Live(o) | Entry::Moved(o, ..)) => {
+            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) if o.kind == ObjectKind::Heap && off == 0 => {
+                Ok(Some(obj))
+            }
+            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
                 let (size, kind) = (o.size, o.kind);
                 let what = m.describe(st, obj, size);
                 let elsewhere = || format!("free of {what}, which was not allocated on the heap");
@@ -120,7 +122,7 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
                 };
                 Err(Flow::error_with(ErrorKind::BadFree, message, detail))
             }
-            Some(Entry::Freed(o)) => {
+            Some(ObjectEntry::Freed(o)) => {
                 let size = o.size;
                 let what = m.describe(st, obj, size);
                 Err(Flow::error(ErrorKind::DoubleFree, format!("{what} is freed twice")))
@@ -155,7 +157,7 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> Attempt<Option<ObjId>>
     }
 }
 
-fn free(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn free(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     match block_at(m, st, call.arg(0))? {
         Some(obj) => {
             st.memory.free(obj);
@@ -177,7 +179,7 @@ fn of_realloc(flow: Flow) -> Flow {
     }
 }
 
-fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let n = size_of(m, st, call, 1)?;
     let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
     let mark = st.trace.accesses.len();
@@ -202,14 +204,14 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let obj = block_at(m, st, call.arg(0))?;
     let n = obj.and_then(|o| st.memory.header(o)).map_or(0, |o| o.size);
     call.give(st, Value::Int(n));
     Ok(())
 }
 
-fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 2);
     let overlap = m.may_overlap(!call.name.contains("memcpy"));
     m.copy_bytes(st, call.arg(0), call.arg(1), (call.arg(2), w), overlap)?;
@@ -218,7 +220,7 @@ fn memcpy(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__memcpy_chk(to, from, n, room)`: n ≤ room.
-fn memcpy_checked(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn memcpy_checked(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 2);
     let (n, room) = (m.term(st, call.arg(2), w), m.term(st, call.arg(3), w));
     let fits = m.terms.ule(n, room);
@@ -234,7 +236,7 @@ fn memcpy_checked(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     memcpy(m, st, call)
 }
 
-fn memset(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn memset(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let bw = call.width(m, 1);
     let t = m.term(st, call.arg(1), bw);
     let byte = m.terms.extract(t, 0, 8);

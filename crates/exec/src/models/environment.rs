@@ -3,9 +3,9 @@
 use super::text::Reads;
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::{Machine, address_of};
-use crate::said::Said;
+use crate::messages::ExecMessage;
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::format::Precision;
 use pleach_ir::{GlobalId, Init, Symbol};
@@ -30,7 +30,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 }
 
 /// `__pleach_unknown()`: any number; not an input of the test.
-fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let v = Value::Term(m.environment_value(st, 32));
     note(st, || Access::Fresh);
     call.give(st, v);
@@ -38,7 +38,7 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_assume(what)`: the path goes on, and every answer of the run says that it assumes this.
-fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
     m.assume_of_run(Assumption::Environment(what));
     note(st, || Access::Result(Value::Int(0)));
@@ -46,7 +46,7 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_assume_of(before, name, after)`: the same about something with a name.
-fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut part = |i: usize| m.c_string(st, call.arg(i));
     let (before, name, after) = (part(0), part(1).unwrap_or_else(|| "…".into()), part(2));
     let what = [before.unwrap_or_default(), name, after.unwrap_or_default()].concat();
@@ -56,7 +56,7 @@ fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_reads(bytes, n)`: the system reads so many bytes.
-fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     m.read_range(st, call, 0, &[1], &mut reads)?;
     reads.note(st, Access::Result(Value::Int(0)));
@@ -64,7 +64,7 @@ fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_reads_text(text)`: the system reads a string.
-fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     m.read_text(st, call, 0, Precision::Unlimited, &mut reads)?;
     reads.note(st, Access::Result(Value::Int(0)));
@@ -72,7 +72,7 @@ fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_own_memory(n)`: memory that is there from the beginning as the program sees it, so that it is no block to free or to leak.
-fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 0);
     let n = m.concretize(st, call.arg(0), w, "the size of an argument")?;
     let contents = Contents::new(n, Background::Zero);
@@ -85,7 +85,7 @@ fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_any_attributes()`: whether symbolic files have any attributes.
-fn any_attributes(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn any_attributes(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let v = Value::Int(u64::from(m.config.klee));
     note(st, || Access::Result(v));
     call.give(st, v);
@@ -93,7 +93,7 @@ fn any_attributes(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_unmodelled(number)`: the model of the operating system does not know a system call.
-fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let what = match m.concrete_number(st, call.arg(0)) {
         Some(n) => format!("system call {n} of Linux"),
         None => "a system call with a symbolic number".into(),
@@ -102,7 +102,7 @@ fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_killed(number)`: a signal without a handler ends or stops the program.
-fn killed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn killed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let what = match m.concrete_number(st, call.arg(0)) {
         Some(n) => format!("the end of the program by signal {n}"),
         None => "the end of the program by a signal with a symbolic number".into(),
@@ -111,7 +111,7 @@ fn killed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_echoed()`: musl's stream for standard output, or null.
-fn echoed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn echoed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let stream = m.program.globals.iter().position(|g| g.name == "__stdout_FILE" && g.init != Init::External);
     let v = match stream.filter(|_| m.config.echo) {
         Some(g) => address_of(&m.program, Symbol::Global(GlobalId(g as u32)), 0),
@@ -134,15 +134,15 @@ impl Machine {
     /// The number that a value is in the path's test.
     pub(crate) fn example(&mut self, st: &mut State, v: Value) -> Option<u64> {
         let Value::Term(t) = v else { return self.concrete_number(st, v) };
-        let plain = self.plain(st, t);
-        let relevant = st.path.relevant(&mut self.terms, plain);
-        self.terms.try_eval(plain, &relevant.model)
+        let address_free = self.substitute_addresses(st, t);
+        let relevant = st.path.relevant(&mut self.terms, address_free);
+        self.terms.try_eval(address_free, &relevant.model)
     }
 }
 
 /// `__pleach_printed(fd, bytes, n)`: the program writes to standard output or standard error. Symbolic bytes are shown as the
 /// path's test has them; nothing is fixed by that.
-fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn printed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
     if !m.config.echo {
         return Ok(());
@@ -164,6 +164,6 @@ fn printed(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             v => m.example(st, v).map_or(b'?', |b| b as u8),
         });
     }
-    m.say(Said::Printed { to: fd as u8, bytes });
+    m.say(ExecMessage::Printed { to: fd as u8, bytes });
     Ok(())
 }

@@ -5,11 +5,11 @@
 //! therefore finds them as they are now, as C says, and only values that nothing could change since come from the copy.
 
 use super::{Call, ModelFn};
-use crate::access::{Purpose, note};
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, note};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_memory::Value;
-use pleach_state::{Access, Callers, ErrorKind, Exit, Frame, JumpPoint, State};
+use pleach_state::{Access, CallStack, ErrorKind, Exit, Frame, JumpPoint, State};
 use std::rc::Rc;
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -23,9 +23,9 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 /// Distinguishes a filled buffer from small numbers that a program leaves in memory.
 const FILLED: u64 = 0x6a6d_0000;
 
-fn set_jump(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn set_jump(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let word = m.pointer_bytes();
-    let buffer = m.place(st, call.arg(0), word, Purpose::Write)?;
+    let buffer = m.place(st, call.arg(0), word, AccessKind::Write)?;
     let number = st.jump_points.len() as u64;
     m.write_place(st, buffer, word, Value::Int(FILLED + number));
     if st.frame.landing == 0 {
@@ -43,9 +43,9 @@ fn set_jump(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn long_jump(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn long_jump(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let word = m.pointer_bytes();
-    let buffer = m.place(st, call.arg(0), word, Purpose::Read)?;
+    let buffer = m.place(st, call.arg(0), word, AccessKind::Read)?;
     let number = match m.read_place(st, buffer, word) {
         Value::Int(n) => n.checked_sub(FILLED).and_then(|n| st.jump_points.get(n as usize)).cloned(),
         _ => None,
@@ -112,7 +112,7 @@ impl Machine {
 }
 
 /// The topmost suspended frame and those below it.
-pub(crate) fn take_frame(callers: Rc<Callers>) -> (Frame, Option<Rc<Callers>>) {
+pub(crate) fn take_frame(callers: Rc<CallStack>) -> (Frame, Option<Rc<CallStack>>) {
     match Rc::try_unwrap(callers) {
         Ok(mut c) => (std::mem::replace(&mut c.frame, Frame::new(pleach_ir::FuncId(0), 0)), c.below.take()),
         Err(shared) => (shared.frame.clone(), shared.below.clone()),

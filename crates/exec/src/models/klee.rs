@@ -1,14 +1,14 @@
 //! KLEE's intrinsics.
 
 use super::{Call, ModelFn, nondet, nothing, symbolic};
-use crate::access::{Purpose, note, renote};
-use crate::feasible::Decision;
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, note, renote};
+use crate::feasibility::Feasibility;
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
-use crate::said::Said;
+use crate::messages::ExecMessage;
 use pleach_expr::Terms;
 use pleach_memory::Value;
-use pleach_state::seams::Logic;
+use pleach_state::seams::PathOracle;
 use pleach_state::{Access, Cut, Detail, ErrorKind, ForkKind, InputType, Origin, State};
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "klee_prefer_cex" | "klee_posix_prefer_cex" => prefer,
         "klee_silent_exit" => nondet::silent,
         "klee_abort" => abort,
-        "klee_assert_fail" => super::end::assert_fail,
+        "klee_assert_fail" => super::termination::assert_fail,
         "klee_report_error" => report_error,
         "klee_get_obj_size" => object_size,
         "klee_print_expr" => print_expr,
@@ -42,7 +42,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 }
 
 /// `klee_get_errno()`: without the C library the one number, else anything, as it may be before a call of KLEE's.
-fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn errno(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let v = match m.program.library {
         false => m.read(st, Value::ptr(m.errno_object(), 0), 4, 0)?,
         true => Value::Term(m.environment_value(st, 32)),
@@ -53,7 +53,7 @@ fn errno(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 
 /// `klee_prefer_cex(object, condition)`: a wish for the test. It may change the values a prediction was made with, so that it is heeded only
 /// where nothing is predicted.
-fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
     if m.config.klee {
         let w = call.width(m, 1);
@@ -71,7 +71,7 @@ fn input_name(m: &mut Machine, st: &mut State, p: Value, otherwise: &str) -> Str
 
 const INT: InputType = InputType::Scalar { name: "int", bits: 32, signed: true };
 
-fn int(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn int(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let name = input_name(m, st, call.arg(0), "int");
     let t = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
     call.give(st, Value::Term(t));
@@ -79,7 +79,7 @@ fn int(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `klee_range(begin, end, name)`: begin ≤ x < end. One possible value is no input; where that depends on the path, it splits.
-fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let lo = m.term(st, call.arg(0), 32);
     let hi = m.term(st, call.arg(1), 32);
     let nonempty = m.terms.slt(lo, hi);
@@ -88,15 +88,15 @@ fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     let next = m.terms.add(lo, one);
     let single = m.terms.eq(next, hi);
     match m.decide(st, single) {
-        Decision::True => {
+        Feasibility::True => {
             note(st, || Access::FreshRange);
             let v = Value::from_term(&m.terms, lo);
             call.give(st, v);
             return Ok(());
         }
-        Decision::False => {}
-        Decision::Both(yes, no) => return Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
-        Decision::Half { side, why, holds } => return Err(m.half(st, side, None, holds, &why)),
+        Feasibility::False => {}
+        Feasibility::Both(yes, no) => return Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
+        Feasibility::OtherUnknown { side, why, holds } => return Err(m.split_with_unknown(st, side, None, holds, &why)),
     }
     let name = input_name(m, st, call.arg(2), "range");
     let x = m.new_scalar(st, &name, 32, Origin::MakeSymbolic, INT);
@@ -111,7 +111,7 @@ fn range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `klee_choose(n)`: any number below n.
-fn choose(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn choose(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 0);
     let n = m.term(st, call.arg(0), w);
     let zero = m.terms.constant(w, 0);
@@ -126,13 +126,13 @@ fn choose(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
-    match m.possible(st, c) {
+    match m.is_satisfiable(st, c) {
         Ok(Some(side)) => {
             // An assumption that cannot hold is an error: walking back, one that was implied must stay implied, another possible.
             let implied = m.entails(st, c);
-            if side.plain != Terms::TRUE {
+            if side.address_free != Terms::TRUE {
                 m.add(st, side);
             }
             note(st, || if implied { Access::Assert } else { Access::AssumeElseFail });
@@ -146,27 +146,28 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     }
 }
 
-fn abort(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
+fn abort(_: &mut Machine, _: &mut State, _: &Call) -> StepResult<()> {
     Err(Flow::error(ErrorKind::Abort, "klee_abort() is called"))
 }
 
 /// `klee_report_error(file, line, message, suffix)`
-fn report_error(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn report_error(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let message = m.c_string(st, call.arg(2)).unwrap_or_else(|| "the program reports an error".into());
     let suffix = m.c_string(st, call.arg(3)).unwrap_or_default();
     Err(Flow::error_with(ErrorKind::User, message, Detail::Reported(suffix)))
 }
 
-fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
-    use crate::access::Place;
-    let (Place::At { obj, .. } | Place::Symbolic { obj, .. } | Place::Piece { obj, .. }) =
-        m.place(st, call.arg(0), 0, Purpose::Read)?;
+fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    use crate::access::ResolvedLocation;
+    let (ResolvedLocation::At { obj, .. }
+    | ResolvedLocation::Symbolic { obj, .. }
+    | ResolvedLocation::Piece { obj, .. }) = m.place(st, call.arg(0), 0, AccessKind::Read)?;
     let size = st.memory.header(obj).map_or(0, |o| o.size);
     call.give(st, Value::Int(size));
     Ok(())
 }
 
-fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let label = m.c_string(st, call.arg(0)).unwrap_or_default();
     let w = call.width(m, 1);
     let t = m.term(st, call.arg(1), w);
@@ -174,11 +175,11 @@ fn print_expr(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
         Some(n) => n.to_string(),
         None => m.terms.show(t),
     };
-    m.say(Said::Note(format!("{label}:{text}")));
+    m.say(ExecMessage::Note(format!("{label}:{text}")));
     nothing(m, st, call)
 }
 
-fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let label = m.c_string(st, call.arg(0)).unwrap_or_default();
     let w = call.width(m, 1);
     let text = match m.concrete_number(st, call.arg(1)) {
@@ -193,11 +194,11 @@ fn print_range(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
             }
         }
     };
-    m.say(Said::Note(format!("{label}:{text}")));
+    m.say(ExecMessage::Note(format!("{label}:{text}")));
     nothing(m, st, call)
 }
 
-fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let v = match call.arg(0) {
         Value::Term(t) => !m.terms.is_constant(t),
         _ => false,
@@ -206,7 +207,7 @@ fn is_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn warning(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn warning(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let text = m.string_argument(st, call.arg(0))?;
     let text = format!("{}: {text}", m.program.function(st.frame.func).name);
     if call.name.ends_with("_once") {
@@ -218,29 +219,29 @@ fn warning(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn check_access(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn check_access(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_check_memory_access")?;
-    m.place(st, call.arg(0), n, Purpose::Read).map(|_| ())
+    m.place(st, call.arg(0), n, AccessKind::Read).map(|_| ())
 }
 
-fn set_forking(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn set_forking(_: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     st.forking = call.arg(0) != Value::Int(0);
     Ok(())
 }
 
-fn stack_trace(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn stack_trace(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let program = m.program.clone();
     let lines: Vec<String> = st
         .stack(&program)
         .iter()
         .map(|l| format!("{} ({}:{})", program.function(l.func).name, program.path(l.span), l.span.line))
         .collect();
-    m.say(Said::Note(format!("stack: {}", lines.join(" <- "))));
+    m.say(ExecMessage::Note(format!("stack: {}", lines.join(" <- "))));
     nothing(m, st, call)
 }
 
-fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let a = m.concretize(st, call.arg(0), m.pointer_bits(), "an address given to klee_define_fixed_object")?;
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "a size given to klee_define_fixed_object")?;
@@ -250,7 +251,7 @@ fn fixed_object(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// One possible value; the path goes on with it.
-fn get_value(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn get_value(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 0);
     let n = m.concretize(st, call.arg(0), w, "a value asked for with klee_get_value")?;
     call.give(st, Value::Int(n));
@@ -274,7 +275,7 @@ impl Machine {
                 let k = self.terms.constant(w, mid);
                 self.terms.ule(t, k)
             };
-            match (self.possible(st, c).ok()?.is_some(), largest) {
+            match (self.is_satisfiable(st, c).ok()?.is_some(), largest) {
                 (true, true) => lo = mid + 1,
                 (false, true) => hi = mid,
                 (true, false) => hi = mid,

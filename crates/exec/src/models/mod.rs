@@ -1,7 +1,6 @@
 //! Functions that the engine stands in for: intrinsics of KLEE and SV-COMP, allocation, ending the program.
 
 pub mod alloc;
-mod end;
 mod environment;
 mod jump;
 mod klee;
@@ -10,11 +9,12 @@ mod output;
 mod rounding;
 mod sanitizer;
 pub mod symbolic;
+mod termination;
 mod text;
 mod unwind;
 
 use crate::access::note;
-use crate::flow::Attempt;
+use crate::flow::StepResult;
 use crate::machine::Machine;
 use pleach_ir::{Slot, Ty};
 use pleach_memory::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Call<'a> {
     pub results: &'a [Slot],
 }
 
-pub(crate) type ModelFn = fn(&mut Machine, &mut State, &Call) -> Attempt<()>;
+pub(crate) type ModelFn = fn(&mut Machine, &mut State, &Call) -> StepResult<()>;
 
 impl Call<'_> {
     pub fn arg(&self, i: usize) -> Value {
@@ -48,7 +48,7 @@ impl Call<'_> {
 pub use output::{OUTPUT, Output};
 
 /// No effect; the result, if there is one, is 0.
-fn nothing(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn nothing(_: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
     call.give(st, Value::Int(0));
     Ok(())
@@ -67,7 +67,7 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
     }
     nondet::find(name)
         .or_else(|| alloc::find(name))
-        .or_else(|| end::find(name))
+        .or_else(|| termination::find(name))
         .or_else(|| output::find(name))
         .or_else(|| environment::find(name))
         .or_else(|| jump::find(name))
@@ -78,7 +78,7 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
 
 /// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of
 /// the program, jumps, the floating-point environment.
-pub const KEPT: &[&str] = &[
+pub const ALWAYS_MODELLED: &[&str] = &[
     "malloc",
     "calloc",
     "realloc",
@@ -114,7 +114,7 @@ pub const KEPT: &[&str] = &[
 ];
 
 /// Functions that are modelled as long as nothing else needs the C library; with the library its own code runs.
-pub const STAND_INS: &[&str] = &[
+pub const MODELLED_WITHOUT_LIBC: &[&str] = &[
     "printf",
     "fprintf",
     "vprintf",
@@ -159,7 +159,7 @@ impl Machine {
 mod tests {
     #[test]
     fn what_is_listed_is_modelled() {
-        for name in super::KEPT.iter().chain(super::STAND_INS) {
+        for name in super::ALWAYS_MODELLED.iter().chain(super::MODELLED_WITHOUT_LIBC) {
             assert!(super::find(name, true).is_some(), "{name}");
         }
     }

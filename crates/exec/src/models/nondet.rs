@@ -2,7 +2,7 @@
 
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow, Step};
+use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::Terms;
 use pleach_memory::Value;
@@ -94,7 +94,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     })
 }
 
-fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let ty = call.name.trim_start_matches("__VERIFIER_nondet_");
     let Some(&(_, name, bits, signed)) = TYPES.iter().find(|t| t.0 == ty) else { return Ok(()) };
     let bits = if bits == 0 { m.pointer_bits() } else { bits };
@@ -125,21 +125,21 @@ fn nondet(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn assume(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
     m.assume(st, c)?;
     note(st, || Access::Assume);
     Ok(())
 }
 
-fn assert(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn assert(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
     m.require(st, c, ErrorKind::Assert, || "the assertion does not hold".into())?;
     note(st, || Access::Assert);
     Ok(())
 }
 
-pub(super) fn error(_: &mut Machine, _: &mut State, call: &Call) -> Attempt<()> {
+pub(super) fn error(_: &mut Machine, _: &mut State, call: &Call) -> StepResult<()> {
     Err(Flow::error(ErrorKind::Assert, format!("{}() is reached", call.name)))
 }
 
@@ -161,13 +161,13 @@ impl Machine {
 }
 
 /// Ends the path without a test.
-pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> Attempt<()> {
+pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> StepResult<()> {
     Err(Flow::Stop(Step::End(End::Silent)))
 }
 
 /// The front end asks whether a vector has a lane.
 /// The absolute value of the smallest number: overflow, where that is looked for. KLEE sees it where the number is known.
-fn abs(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn abs(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let fits = m.term(st, call.arg(0), 1);
     let checked = m.config.check_signed_overflow && call.arg(1) == Value::Int(0);
     let seen = m.config.klee && fits == Terms::FALSE;
@@ -179,7 +179,7 @@ fn abs(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn lane(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn lane(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     // In KLEE's view a write beyond the lanes has no effect.
     if m.config.klee && call.name.ends_with("write") {
         return super::nothing(m, st, call);

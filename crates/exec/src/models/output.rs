@@ -4,7 +4,7 @@
 use super::text::{Reads, beyond};
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_ir::format::{Precision, Takes, conversions};
 use pleach_memory::Value;
@@ -26,7 +26,7 @@ const fn formatted(name: &'static str, format: usize, list: bool, stream: Option
     Output { name, format: Some(format), list, stream, result: false }
 }
 
-const fn plain(name: &'static str, stream: Option<usize>, result: bool) -> Output {
+const fn output(name: &'static str, stream: Option<usize>, result: bool) -> Output {
     Output { name, format: None, list: false, stream, result }
 }
 
@@ -40,13 +40,13 @@ pub const OUTPUT: &[Output] = &[
     formatted("__printf_chk", 1, false, None),
     formatted("__fprintf_chk", 2, false, Some(0)),
     formatted("__vfprintf_chk", 2, true, Some(0)),
-    plain("puts", None, false),
-    plain("fputs", Some(1), false),
-    plain("fwrite", Some(3), true),
-    plain("putchar", None, true),
-    plain("putc", Some(1), true),
-    plain("fputc", Some(1), true),
-    plain("_IO_putc", Some(1), true),
+    output("puts", None, false),
+    output("fputs", Some(1), false),
+    output("fwrite", Some(3), true),
+    output("putchar", None, true),
+    output("putc", Some(1), true),
+    output("fputc", Some(1), true),
+    output("_IO_putc", Some(1), true),
 ];
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -67,7 +67,7 @@ impl Machine {
 }
 
 /// What is said to be read by the format is read.
-fn print(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn print(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let Some(how) = OUTPUT.iter().find(|o| o.name == call.name) else { return Ok(()) };
     m.warn_of_output(call.name);
     let format = how.format.unwrap_or_default();
@@ -111,7 +111,7 @@ fn print(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// A whole string. Only `perror` takes none.
-fn text(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.warn_of_output(call.name);
     let mut reads = Reads::default();
     if call.name == "perror" && call.arg(0) == Value::NULL {
@@ -126,7 +126,7 @@ fn text(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `fwrite`: so many items of this size.
-fn items(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn items(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.warn_of_output(call.name);
     let mut reads = Reads::default();
     m.read_range(st, call, 0, &[1, 2], &mut reads)?;
@@ -136,13 +136,13 @@ fn items(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
     Ok(())
 }
 
-fn flush(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn flush(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.warn_of_output(call.name);
     super::nothing(m, st, call)
 }
 
 /// The character that was written.
-fn same(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn same(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.mind_unwritten(st, call.arg(0), "what is printed")?;
     let w = call.width(m, 0);
     let t = m.term(st, call.arg(0), w);

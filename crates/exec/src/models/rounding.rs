@@ -2,7 +2,7 @@
 
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_memory::Value;
 use pleach_state::{Access, Cut, State};
@@ -18,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     })
 }
 
-fn set_round(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn set_round(_: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     if call.arg(0) != TO_NEAREST {
         return Err(Flow::cut(Cut::Unsupported("fesetround: rounding is to nearest".into())));
     }
@@ -29,7 +29,7 @@ fn set_round(_: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// Any of the exceptions that are asked for.
-fn test_exceptions(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn test_exceptions(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let asked = m.term(st, call.arg(0), 32);
     let raised = m.environment_value(st, 32);
     let t = m.terms.and(asked, raised);

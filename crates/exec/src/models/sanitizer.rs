@@ -2,7 +2,7 @@
 //! like): every call is an error, named as the sanitizer names it. The layout of what they are told is that of LLVM's runtime.
 
 use super::{Call, ModelFn};
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_memory::Value;
 use pleach_state::{Detail, ErrorKind, State};
@@ -11,7 +11,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     name.starts_with("__ubsan_handle_").then_some(handle as ModelFn)
 }
 
-fn handle(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn handle(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     use ErrorKind as K;
     let check = call.name.trim_start_matches("__ubsan_handle_").trim_end_matches("_abort");
     // Where it happened comes first: a pointer and two numbers.
@@ -97,9 +97,9 @@ impl Machine {
             Value::Int(n) => Some(n),
             Value::Ptr { obj, off } => Some(st.memory.address(obj).wrapping_add(off as u64)),
             Value::Term(t) => {
-                let plain = self.plain(st, t);
-                let relevant = st.path.relevant(&mut self.terms, plain);
-                self.terms.try_eval(plain, &relevant.model)
+                let address_free = self.substitute_addresses(st, t);
+                let relevant = st.path.relevant(&mut self.terms, address_free);
+                self.terms.try_eval(address_free, &relevant.model)
             }
             Value::Undef => None,
         }

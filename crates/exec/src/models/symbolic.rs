@@ -1,8 +1,8 @@
 //! Making memory and values symbolic.
 
 use super::Call;
-use crate::access::{Place, Purpose};
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, ResolvedLocation};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::types::{DebugType, Encoding};
@@ -107,7 +107,7 @@ impl Machine {
         n: u64,
         name: &str,
         origin: Origin,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         let Ok(len) = u32::try_from(n) else {
             return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({n} bytes)"))));
         };
@@ -146,7 +146,7 @@ impl Machine {
             Some(cells) => {
                 let bytes = n / (cells.len() as u64).max(1);
                 for (i, t) in cells.into_iter().enumerate() {
-                    let at = Place::At { obj, off: off + i as u64 * bytes };
+                    let at = ResolvedLocation::At { obj, off: off + i as u64 * bytes };
                     self.write_place(st, at, bytes, Value::Term(t));
                 }
             }
@@ -168,7 +168,7 @@ impl Machine {
             }
             let at = self.terms.constant(INDEX_BITS, i);
             let byte = self.terms.read(array, at);
-            self.write_place(st, Place::At { obj, off: off + i }, 1, Value::Term(byte));
+            self.write_place(st, ResolvedLocation::At { obj, off: off + i }, 1, Value::Term(byte));
         }
     }
 
@@ -208,7 +208,7 @@ impl Machine {
 pub const LARGE_INPUT: &str = "a symbolic object of 4 GiB or more";
 
 /// `klee_make_symbolic(address, bytes, name)`
-pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
     if m.config.klee && call.args.len() != 3 {
@@ -247,9 +247,9 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Att
     {
         return Err(Flow::error(ErrorKind::User, size_message(o.size)));
     }
-    match m.place(st, call.arg(0), n, Purpose::Write)? {
-        Place::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
-        Place::Symbolic { .. } | Place::Piece { .. } => {
+    match m.place(st, call.arg(0), n, AccessKind::Write)? {
+        ResolvedLocation::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
+        ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => {
             Err(Flow::cut(Cut::Unsupported("klee_make_symbolic at a symbolic offset".into())))
         }
     }
@@ -261,7 +261,7 @@ fn misuse(why: &'static str) -> Flow {
 
 impl Machine {
     /// A C string given to an intrinsic: up to its end, or to that of its object.
-    pub(super) fn string_argument(&mut self, st: &mut State, p: Value) -> Attempt<String> {
+    pub(super) fn string_argument(&mut self, st: &mut State, p: Value) -> StepResult<String> {
         match p {
             Value::Ptr { obj, off } => {
                 if let Some(s) = self.c_string(st, p) {
@@ -282,15 +282,17 @@ impl Machine {
 }
 
 /// `__VERIFIER_nondet_memory(address, bytes)`
-pub(super) fn nondet_memory(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+pub(super) fn nondet_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to __VERIFIER_nondet_memory")?;
     if n == 0 {
         return Ok(());
     }
-    match m.place(st, call.arg(0), n, Purpose::Write)? {
-        Place::At { obj, off } => m.make_symbolic(st, obj, off, n, "__VERIFIER_nondet_memory", Origin::Nondet),
-        Place::Symbolic { .. } | Place::Piece { .. } => {
+    match m.place(st, call.arg(0), n, AccessKind::Write)? {
+        ResolvedLocation::At { obj, off } => {
+            m.make_symbolic(st, obj, off, n, "__VERIFIER_nondet_memory", Origin::Nondet)
+        }
+        ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => {
             Err(Flow::cut(Cut::Unsupported("nondet memory at a symbolic offset".into())))
         }
     }

@@ -1,8 +1,8 @@
 //! What a modelled function reads of its arguments: strings and ranges, with the errors that reading them has.
 
 use super::Call;
-use crate::access::{Place, Purpose, note};
-use crate::flow::{Attempt, Flow};
+use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::format::Precision;
@@ -71,7 +71,7 @@ impl Machine {
         arg: usize,
         limit: Precision,
         reads: &mut Reads,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         let limit = match limit {
             Precision::Fixed(0) => return Ok(()),
             Precision::Fixed(n) => Some(n),
@@ -80,8 +80,8 @@ impl Machine {
         };
         let text = call.arg(arg);
         let known = matches!(text, Value::Ptr { .. });
-        match self.place(st, text, 1, Purpose::Read)? {
-            Place::At { obj, off } => {
+        match self.place(st, text, 1, AccessKind::Read)? {
+            ResolvedLocation::At { obj, off } => {
                 let read = self.text_at(st, call.name, obj, off, limit)?;
                 match read.filter(|_| known && !self.is_segment(st, obj)) {
                     Some((bytes, nul)) => {
@@ -91,11 +91,11 @@ impl Machine {
                 }
                 Ok(())
             }
-            Place::Symbolic { obj, off } => {
+            ResolvedLocation::Symbolic { obj, off } => {
                 reads.opaque = true;
                 self.text_within(st, call.name, obj, off, limit)
             }
-            Place::Piece { obj, piece, off } => {
+            ResolvedLocation::Piece { obj, piece, off } => {
                 reads.opaque = true;
                 let start = self.terms.constant(self.terms.width(off), piece.start);
                 let off = self.terms.add(off, start);
@@ -112,13 +112,13 @@ impl Machine {
         obj: ObjId,
         off: u64,
         limit: Option<u64>,
-    ) -> Attempt<Option<(u64, bool)>> {
-        let size = self.live_size(st, obj, Purpose::Read)?;
+    ) -> StepResult<Option<(u64, bool)>> {
+        let size = self.live_size(st, obj, AccessKind::Read)?;
         let end = limit.and_then(|n| off.checked_add(n)).map_or(size, |e| e.min(size));
         let mut ends = Terms::FALSE;
         let mut symbolic = 0;
         for at in off..end {
-            match self.read_place(st, Place::At { obj, off: at }, 1) {
+            match self.read_place(st, ResolvedLocation::At { obj, off: at }, 1) {
                 Value::Int(0) => return Ok((symbolic == 0).then_some((at + 1 - off, true))),
                 Value::Int(_) => {}
                 byte => {
@@ -135,15 +135,22 @@ impl Machine {
             return Ok(Some((end - off, false)));
         }
         if symbolic == 0 {
-            return Err(self.out_of_bounds(st, obj, Some(size as i64), 1, Purpose::Read));
+            return Err(self.out_of_bounds(st, obj, Some(size as i64), 1, AccessKind::Read));
         }
         self.require_text(st, ends, obj, size)?;
         Ok(None)
     }
 
     /// A string somewhere in an object.
-    fn text_within(&mut self, st: &mut State, name: &str, obj: ObjId, off: TermId, limit: Option<u64>) -> Attempt<()> {
-        let size = self.live_size(st, obj, Purpose::Read)?;
+    fn text_within(
+        &mut self,
+        st: &mut State,
+        name: &str,
+        obj: ObjId,
+        off: TermId,
+        limit: Option<u64>,
+    ) -> StepResult<()> {
+        let size = self.live_size(st, obj, AccessKind::Read)?;
         if size > MAX_SYMBOLIC {
             return Err(beyond(name, "a string at a symbolic offset of a large object"));
         }
@@ -156,7 +163,7 @@ impl Machine {
             None => Terms::FALSE,
         };
         for at in 0..size {
-            let byte = self.read_place(st, Place::At { obj, off: at }, 1);
+            let byte = self.read_place(st, ResolvedLocation::At { obj, off: at }, 1);
             let nul = self.is_nul(st, byte);
             let k = self.terms.constant(w, at);
             let before = self.terms.ule(off, k);
@@ -172,9 +179,9 @@ impl Machine {
         self.terms.eq(byte, zero)
     }
 
-    fn require_text(&mut self, st: &mut State, ends: TermId, obj: ObjId, size: u64) -> Attempt<()> {
+    fn require_text(&mut self, st: &mut State, ends: TermId, obj: ObjId, size: u64) -> StepResult<()> {
         let what = self.describe(st, obj, size);
-        self.require(st, ends, Purpose::Read.oob(), || format!("read of a string that has no end within {what}"))
+        self.require(st, ends, AccessKind::Read.oob(), || format!("read of a string that has no end within {what}"))
     }
 
     /// So many bytes that argument `arg` points to are read as the arguments `factors`, multiplied, say.
@@ -185,7 +192,7 @@ impl Machine {
         arg: usize,
         factors: &[usize],
         reads: &mut Reads,
-    ) -> Attempt<()> {
+    ) -> StepResult<()> {
         let w = factors.first().map_or(64, |i| call.width(self, *i));
         let mut bytes = self.terms.constant(w, 1);
         for &i in factors {
@@ -196,7 +203,8 @@ impl Machine {
                 None => reads.opaque = true,
             }
         }
-        if self.terms.as_const(bytes).is_none() && self.range_end(st, call.arg(arg), bytes, Purpose::Read)?.is_some() {
+        if self.terms.as_const(bytes).is_none() && self.range_end(st, call.arg(arg), bytes, AccessKind::Read)?.is_some()
+        {
             return Ok(());
         }
         let bytes = Value::from_term(&self.terms, bytes);
@@ -204,8 +212,10 @@ impl Machine {
         if n == 0 {
             return Ok(());
         }
-        match self.place(st, call.arg(arg), n, Purpose::Read)? {
-            Place::At { obj, off } if matches!(call.arg(arg), Value::Ptr { .. }) && !self.is_segment(st, obj) => {
+        match self.place(st, call.arg(arg), n, AccessKind::Read)? {
+            ResolvedLocation::At { obj, off }
+                if matches!(call.arg(arg), Value::Ptr { .. }) && !self.is_segment(st, obj) =>
+            {
                 reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes: n, nul: false });
             }
             _ => reads.opaque = true,

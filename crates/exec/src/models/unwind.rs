@@ -2,7 +2,7 @@
 
 use super::{Call, ModelFn};
 use crate::access::note;
-use crate::flow::{Attempt, Flow};
+use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_ir::{Function, Inst, Opnd};
 use pleach_memory::Value;
@@ -18,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 }
 
 /// `__pleach_pass_by(none)`: a landing pad without a clause for the exception is passed by.
-fn pass_by(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn pass_by(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     match call.arg(0) {
         Value::Int(0) => Ok(()),
         _ => unwind(m, st, call),
@@ -26,13 +26,13 @@ fn pass_by(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
 }
 
 /// `__pleach_unwind()`: an exception is thrown. The state is kept, because nothing is left or cleaned up for one that nobody catches.
-fn throw(m: &mut Machine, st: &mut State, call: &Call) -> Attempt<()> {
+fn throw(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     st.thrown = None;
     st.thrown = Some(std::rc::Rc::new(st.clone()));
     unwind(m, st, call)
 }
 
-fn unwind(m: &mut Machine, st: &mut State, _: &Call) -> Attempt<()> {
+fn unwind(m: &mut Machine, st: &mut State, _: &Call) -> StepResult<()> {
     let program = m.program.clone();
     let mut at = st.callers.as_deref();
     let depth = loop {

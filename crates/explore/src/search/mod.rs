@@ -120,7 +120,7 @@ impl SearchConfig {
             None => searcher,
         })
     }
-    /// Whether [`pleach_state::seams::Figures::to_uncovered`] will be asked for.
+    /// Whether [`pleach_state::seams::SearchMetrics::to_uncovered`] will be asked for.
     pub fn needs_distances(&self) -> bool {
         let needs = |w| matches!(w, Weight::CoveringNew | Weight::MinDistToUncovered);
         self.strategies.iter().any(|s| matches!(s, Strategy::Nurs(w) if needs(*w)))

@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 
 /// Waiting states, to draw from.
 #[derive(Default)]
-pub(crate) struct Drawn {
+pub(crate) struct SampledSet {
     states: Vec<StateId>,
     place: FxHashMap<StateId, usize>,
 }
 
-impl Drawn {
+impl SampledSet {
     pub fn draw(&self, rng: &mut Rng) -> Option<StateId> {
         match self.states.len() {
             0 => None,
@@ -36,13 +36,13 @@ impl Drawn {
 }
 
 pub struct RandomState {
-    states: Drawn,
+    states: SampledSet,
     rng: Rng,
 }
 
 impl RandomState {
     pub fn new(rng: Rng) -> RandomState {
-        RandomState { states: Drawn::default(), rng }
+        RandomState { states: SampledSet::default(), rng }
     }
 }
 

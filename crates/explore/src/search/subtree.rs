@@ -6,7 +6,7 @@
 //! small subtrees are completed everywhere, and large ones in the end.
 
 use crate::rng::Rng;
-use crate::search::random_state::Drawn;
+use crate::search::random_state::SampledSet;
 use pleach_state::seams::{Searcher, View};
 use pleach_state::{NodeId, StateId, Tree};
 use rustc_hash::FxHashSet;
@@ -20,7 +20,7 @@ const HEIGHT: u32 = 64;
 const PATIENCE: u64 = 64;
 
 pub struct Subtree {
-    states: Drawn,
+    states: SampledSet,
     /// states of the subtree at hand, the next one last; those that are not `open` are gone
     stack: VecDeque<StateId>,
     open: FxHashSet<StateId>,

@@ -46,11 +46,11 @@ impl Weighted {
 
     fn weigh(&self, state: &State, view: View) -> f64 {
         let inverse = |n: f64| 1.0 / n.max(1.0);
-        let near = || inverse(f64::from(view.figures.to_uncovered(state).filter(|d| *d > 0).unwrap_or(FAR)));
+        let near = || inverse(f64::from(view.statistics.to_uncovered(state).filter(|d| *d > 0).unwrap_or(FAR)));
         match self.weight {
             Weight::Depth => f64::from(state.depth),
             Weight::RandomPath => 0.5f64.powi(i32::try_from(state.depth).unwrap_or(i32::MAX)),
-            Weight::InstCount => inverse(view.figures.visits(state) as f64).powi(2),
+            Weight::InstCount => inverse(view.statistics.visits(state) as f64).powi(2),
             Weight::CallPathInstCount => inverse(self.call_paths.count(state) as f64),
             Weight::QueryCost => {
                 let seconds = state.query_cost as f64 / 1e6;
@@ -58,7 +58,7 @@ impl Weighted {
             }
             Weight::MinDistToUncovered => near().powi(2),
             Weight::CoveringNew => {
-                let fresh = match state.since_new {
+                let fresh = match state.since_new_coverage {
                     0 => 0.0,
                     n => inverse(n as f64 - 1000.0),
                 };

@@ -35,7 +35,7 @@ fn greatest(terms: &mut Terms, signed: bool, width: u16) -> TermId {
 }
 
 /// Where a constant stands in the order of its width (at least two bits).
-enum Place {
+enum CommonPart {
     Least,
     SecondLeast,
     Inside,
@@ -43,30 +43,30 @@ enum Place {
     Greatest,
 }
 
-fn place(terms: &mut Terms, signed: bool, c: TermId) -> Place {
+fn place(terms: &mut Terms, signed: bool, c: TermId) -> CommonPart {
     let width = terms.width(c);
     if let Some(v) = terms.as_const(c) {
         // the signed order is the unsigned one with the sign bit turned
         let v = if signed { v ^ 1 << (width - 1) } else { v };
         return match v {
-            0 => Place::Least,
-            v if v == mask(width) => Place::Greatest,
-            1 => Place::SecondLeast,
-            v if v + 1 == mask(width) => Place::SecondGreatest,
-            _ => Place::Inside,
+            0 => CommonPart::Least,
+            v if v == mask(width) => CommonPart::Greatest,
+            1 => CommonPart::SecondLeast,
+            v if v + 1 == mask(width) => CommonPart::SecondGreatest,
+            _ => CommonPart::Inside,
         };
     }
     let (low, high, one) = (least(terms, signed, width), greatest(terms, signed, width), terms.one(width));
     if c == low {
-        Place::Least
+        CommonPart::Least
     } else if c == high {
-        Place::Greatest
+        CommonPart::Greatest
     } else if terms.sub(c, one) == low {
-        Place::SecondLeast
+        CommonPart::SecondLeast
     } else if terms.add(c, one) == high {
-        Place::SecondGreatest
+        CommonPart::SecondGreatest
     } else {
-        Place::Inside
+        CommonPart::Inside
     }
 }
 
@@ -99,17 +99,17 @@ fn below_constant(terms: &mut Terms, signed: bool, x: TermId, c: TermId) -> Opti
     match place(terms, signed, c) {
         // rule ult-least: x < 0 → false
         // rule slt-least: x <s min → false
-        Place::Least => return Some(Terms::FALSE),
+        CommonPart::Least => return Some(Terms::FALSE),
         // rule ult-first: x < 1 → x == 0
         // rule slt-first: x <s min + 1 → x == min
-        Place::SecondLeast => {
+        CommonPart::SecondLeast => {
             let low = least(terms, signed, width);
             return Some(terms.eq(x, low));
         }
         // rule ult-greatest: x < -1 → x != -1
         // rule slt-greatest: x <s max → x != max
-        Place::Greatest => return Some(terms.ne(x, c)),
-        Place::SecondGreatest | Place::Inside => {}
+        CommonPart::Greatest => return Some(terms.ne(x, c)),
+        CommonPart::SecondGreatest | CommonPart::Inside => {}
     }
     // rule ult-ite: ite(d, k, x) < c → d | x < c where k < c, else !d & x < c
     // rule slt-ite: the same, signed
@@ -146,17 +146,17 @@ fn above_constant(terms: &mut Terms, signed: bool, c: TermId, x: TermId) -> Opti
     match place(terms, signed, c) {
         // rule ult-above-greatest: -1 < x → false
         // rule slt-above-greatest: max <s x → false
-        Place::Greatest => return Some(Terms::FALSE),
+        CommonPart::Greatest => return Some(Terms::FALSE),
         // rule ult-last: -2 < x → x == -1
         // rule slt-last: max - 1 <s x → x == max
-        Place::SecondGreatest => {
+        CommonPart::SecondGreatest => {
             let high = greatest(terms, signed, width);
             return Some(terms.eq(x, high));
         }
         // rule ult-above-least: 0 < x → x != 0
         // rule slt-above-least: min <s x → x != min
-        Place::Least => return Some(terms.ne(x, c)),
-        Place::SecondLeast | Place::Inside => {}
+        CommonPart::Least => return Some(terms.ne(x, c)),
+        CommonPart::SecondLeast | CommonPart::Inside => {}
     }
     // rule ult-ite-right: c < ite(d, k, x) → d | c < x where c < k, else !d & c < x
     // rule slt-ite-right: the same, signed
@@ -331,7 +331,7 @@ fn less_equal(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<T
     if terms.is_constant(b) {
         // rule ule-constant: x <= c → x < c + 1, or true where c is the greatest
         // rule sle-constant: x <=s c → x <s c + 1, or true where c is the greatest
-        if matches!(place(terms, signed, b), Place::Greatest) {
+        if matches!(place(terms, signed, b), CommonPart::Greatest) {
             return Some(Terms::TRUE);
         }
         let one = terms.one(width);
@@ -341,7 +341,7 @@ fn less_equal(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<T
     if terms.is_constant(a) {
         // rule ule-constant-left: c <= x → c - 1 < x, or true where c is the least
         // rule sle-constant-left: c <=s x → c - 1 <s x, or true where c is the least
-        if matches!(place(terms, signed, a), Place::Least) {
+        if matches!(place(terms, signed, a), CommonPart::Least) {
             return Some(Terms::TRUE);
         }
         let one = terms.one(width);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 /// Where a slot is mentioned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Home {
+enum SlotScope {
     Nowhere,
     Block(u32),
     Everywhere,
@@ -19,7 +19,7 @@ pub(crate) fn compact(f: &mut Function) {
     let homes = homes(f, &mut insts);
     let mut names = Names { slots: Vec::new(), new: vec![None; f.slots.len()] };
     for (i, (home, info)) in homes.iter().zip(&f.slots).enumerate() {
-        if *home == Home::Everywhere {
+        if *home == SlotScope::Everywhere {
             names.give_own(i, info.clone());
         }
     }
@@ -51,14 +51,14 @@ fn drop_unused_parts(f: &mut Function, insts: &mut [Inst]) {
     f.scaled = scaled;
 }
 
-fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<Home> {
-    let mut homes = vec![Home::Nowhere; f.slots.len()];
-    let mention = |homes: &mut Vec<Home>, s: Slot, block: u32| {
+fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<SlotScope> {
+    let mut homes = vec![SlotScope::Nowhere; f.slots.len()];
+    let mention = |homes: &mut Vec<SlotScope>, s: Slot, block: u32| {
         let home = &mut homes[s.index()];
         *home = match *home {
-            Home::Nowhere => Home::Block(block),
-            Home::Block(b) if b == block => *home,
-            _ => Home::Everywhere,
+            SlotScope::Nowhere => SlotScope::Block(block),
+            SlotScope::Block(b) if b == block => *home,
+            _ => SlotScope::Everywhere,
         };
     };
     let blocks = f.blocks.clone();
@@ -70,7 +70,7 @@ fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<Home> {
                     mention(&mut homes, s, index);
                     // Read before it is written here: the value comes from elsewhere.
                     if !written.contains(&s) {
-                        homes[s.index()] = Home::Everywhere;
+                        homes[s.index()] = SlotScope::Everywhere;
                     }
                 }
             });
@@ -81,14 +81,14 @@ fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<Home> {
         }
     }
     for copy in &f.copies {
-        homes[copy.dst.index()] = Home::Everywhere;
+        homes[copy.dst.index()] = SlotScope::Everywhere;
     }
     for param in &f.params {
-        homes[param.slot.index()] = Home::Everywhere;
+        homes[param.slot.index()] = SlotScope::Everywhere;
     }
     for (home, info) in homes.iter_mut().zip(&f.slots) {
-        if info.name.is_some() && *home != Home::Nowhere {
-            *home = Home::Everywhere;
+        if info.name.is_some() && *home != SlotScope::Nowhere {
+            *home = SlotScope::Everywhere;
         }
     }
     homes
@@ -122,8 +122,8 @@ struct Shared {
 }
 
 /// Numbers the temporaries of one block and rewrites it.
-fn share(f: &mut Function, insts: &mut [Inst], homes: &[Home], names: &mut Names, shared: &mut Shared) {
-    let is_local = |s: Slot| matches!(homes[s.index()], Home::Block(_));
+fn share(f: &mut Function, insts: &mut [Inst], homes: &[SlotScope], names: &mut Names, shared: &mut Shared) {
+    let is_local = |s: Slot| matches!(homes[s.index()], SlotScope::Block(_));
     let mut last_read: FxHashMap<Slot, usize> = FxHashMap::default();
     for (at, inst) in insts.iter_mut().enumerate() {
         each_use(inst, f, &mut |o| {

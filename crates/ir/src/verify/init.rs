@@ -3,7 +3,7 @@
 //! `defined-in(b) = ∩ₑ (defined-out(source e) ∪ copies(e))` over the edges into `b`, from everything downwards;
 //! unreachable blocks are not looked at.
 
-use super::{Checker, Place};
+use super::{Checker, SourcePlace};
 use crate::bitset::BitSet;
 use crate::cfg::Cfg;
 use crate::defs::{edge_copies, for_each_edge, for_each_operand, for_each_result};
@@ -21,7 +21,7 @@ impl Checker<'_> {
         for &b in cfg.reverse_post_order() {
             let mut set = defined[b.index()].clone();
             for (i, inst) in (f.blocks[b.index()].first.0..).zip(f.block_insts(b)) {
-                let at = Place { block: b, inst: InstId(i) };
+                let at = SourcePlace { block: b, inst: InstId(i) };
                 let mut early = Vec::new();
                 for_each_operand(f, inst, |o| early.extend(o.as_slot().filter(|s| !set.contains(s.index()))));
                 for_each_edge(f, inst, |e| early.extend(self.early_copies(&set, e)));

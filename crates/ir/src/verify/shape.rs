@@ -1,7 +1,7 @@
 //! Everything that is an index is in range; blocks tile the instructions and end with their only terminator.
 
 use super::items::symbol_exists;
-use super::{Checker, Place};
+use super::{Checker, SourcePlace};
 use crate::defs::{edge_copies, for_each_edge, for_each_operand, for_each_result};
 use crate::ids::Slot;
 use crate::inst::{Callee, Edge, Inst, Opnd, OpndKind, Range, Ty};
@@ -106,7 +106,7 @@ impl Checker<'_> {
         self.errors.len() == before
     }
 
-    fn instruction(&mut self, at: Place) {
+    fn instruction(&mut self, at: SourcePlace) {
         let (f, inst) = (self.f, &self.f.insts[at.inst.index()]);
         let block = f.blocks[at.block.index()];
         let last = at.inst.0 + 1 == block.first.0 + block.len;

@@ -1,7 +1,7 @@
 //! Operands and results have the bits their instruction says. Only bits count: floats and pointers may lie in integer
 //! slots of their size, as bitcasts are copies.
 
-use super::{Checker, Place};
+use super::{Checker, SourcePlace};
 use crate::defs::{edge_copies, for_each_edge};
 use crate::ids::Slot;
 use crate::inst::{BinOp, Callee, CastOp, Inst, Opnd, OpndKind, Range, ScalarFn, Ty, flags};
@@ -28,32 +28,32 @@ impl Checker<'_> {
         }
     }
 
-    fn reads(&mut self, at: Place, o: Opnd, bits: u16) {
+    fn reads(&mut self, at: SourcePlace, o: Opnd, bits: u16) {
         let found = self.opnd_bits(o);
         if found != bits {
             self.report_at(at, format!("operand {o:?} has {found} bits, not {bits}"));
         }
     }
 
-    fn writes(&mut self, at: Place, s: Slot, bits: u16) {
+    fn writes(&mut self, at: SourcePlace, s: Slot, bits: u16) {
         let found = self.slot_bits(s);
         if found != bits {
             self.report_at(at, format!("result %{} has {found} bits, not {bits}", s.0));
         }
     }
 
-    fn require(&mut self, at: Place, ok: bool, message: &str) {
+    fn require(&mut self, at: SourcePlace, ok: bool, message: &str) {
         if !ok {
             self.report_at(at, message);
         }
     }
 
-    fn same(&mut self, at: Place, bits: u16, dst: Slot, reads: &[Opnd]) {
+    fn same(&mut self, at: SourcePlace, bits: u16, dst: Slot, reads: &[Opnd]) {
         reads.iter().for_each(|&o| self.reads(at, o, bits));
         self.writes(at, dst, bits);
     }
 
-    fn width(&mut self, at: Place) {
+    fn width(&mut self, at: SourcePlace) {
         let f = self.f;
         let ptr = self.p.target.pointer_bits();
         let bits = |ty| self.p.target.bits(ty);
@@ -164,14 +164,14 @@ impl Checker<'_> {
         });
     }
 
-    fn args(&mut self, at: Place, args: Range) {
+    fn args(&mut self, at: SourcePlace, args: Range) {
         for a in &self.f.args[args.as_range()] {
             self.reads(at, a.value, self.p.target.bits(a.ty));
             self.require(at, a.byval == 0 || a.ty == Ty::Ptr, "only a pointer passes by value");
         }
     }
 
-    fn scalar(&mut self, at: Place, op: ScalarFn, ty: Ty, dsts: Range, args: Range) {
+    fn scalar(&mut self, at: SourcePlace, op: ScalarFn, ty: Ty, dsts: Range, args: Range) {
         use ScalarFn::*;
         let wide = self.p.target.bits(ty);
         let (arity, results): (u32, &[u16]) = match op {

@@ -6,7 +6,7 @@
 
 use super::encode::Encoder;
 use super::{Engine, Limits, Verdict};
-use crate::answer::{Answer, Core, Why};
+use crate::answer::{Answer, Core, UnknownReason};
 use crate::error::SmtError;
 use crate::evidence;
 use crate::query::{Query, Solver};
@@ -55,7 +55,7 @@ const CHECKS: u32 = 32;
 const CHEAP: usize = 1_000;
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     sat: u64,
     unsat: u64,
@@ -74,12 +74,12 @@ pub struct Incremental<E: Engine> {
     first: usize,
     /// queries put to the instance
     checks: u32,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 impl<E: Engine> Incremental<E> {
     pub fn new(limits: Limits, names: &'static Names) -> Incremental<E> {
-        Incremental { limits, names, instance: None, first: 0, checks: 0, figures: Figures::default() }
+        Incremental { limits, names, instance: None, first: 0, checks: 0, statistics: Statistics::default() }
     }
 
     /// Has an instance of this size become dearer than a fresh one?
@@ -90,7 +90,7 @@ impl<E: Engine> Incremental<E> {
 
     fn solve(&mut self, terms: &mut Terms, query: &Query) -> Result<Answer, SmtError> {
         if self.instance.as_ref().is_some_and(|i| self.worn(i.size())) {
-            self.figures.rebuilt += 1;
+            self.statistics.rebuilt += 1;
             self.instance = None;
             self.checks = 0;
         }
@@ -105,7 +105,7 @@ impl<E: Engine> Incremental<E> {
         for &c in query.constraints {
             assumptions.push(instance.constraint(terms, c)?);
         }
-        self.figures.encoded += (instance.size() - before) as u64;
+        self.statistics.encoded += (instance.size() - before) as u64;
         if new {
             self.first = instance.size();
         }
@@ -118,7 +118,7 @@ impl<E: Engine> Incremental<E> {
             Verdict::Sat => {
                 let model = instance.model(terms, query.constraints)?;
                 if evidence::violates(terms, query.constraints, &model) {
-                    self.figures.bad_models += 1;
+                    self.statistics.bad_models += 1;
                     return Err(SmtError::Backend("the model does not satisfy the query".into()));
                 }
                 Ok(Answer::Sat(Rc::new(model)))
@@ -130,8 +130,8 @@ impl<E: Engine> Incremental<E> {
 impl<E: Engine> Solver for Incremental<E> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         let start = Instant::now();
-        let answer = self.solve(terms, query).unwrap_or_else(|error| Answer::Unknown(Why::from(error)));
-        let f = &mut self.figures;
+        let answer = self.solve(terms, query).unwrap_or_else(|error| Answer::Unknown(UnknownReason::from(error)));
+        let f = &mut self.statistics;
         f.queries += 1;
         match &answer {
             Answer::Sat(_) => f.sat += 1,
@@ -147,7 +147,7 @@ impl<E: Engine> Solver for Incremental<E> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        let (f, n) = (&self.figures, self.names);
+        let (f, n) = (&self.statistics, self.names);
         out.add(n.queries, f.queries);
         out.add(n.sat, f.sat);
         out.add(n.unsat, f.unsat);

@@ -8,7 +8,7 @@ mod encode;
 pub mod incremental;
 mod z3;
 
-use crate::answer::Why;
+use crate::answer::UnknownReason;
 use crate::config::{BackendKind, SolverConfig};
 use crate::error::SmtError;
 use crate::query::Solver;
@@ -154,7 +154,7 @@ pub enum Verdict {
     Sat,
     /// positions of the assumptions that are needed for it
     Unsat(Vec<usize>),
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// One instance of a solver library. Terms live as long as the instance.

@@ -3,7 +3,7 @@
 //! Terms are hash-consed, so equal constraint lists are equal queries. Memory is bounded by two generations: when the
 //! young one is full it becomes the old one, and what is still asked for moves back into the young one.
 
-use crate::answer::{Answer, Why};
+use crate::answer::{Answer, UnknownReason};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::{TermId, Terms};
@@ -22,11 +22,11 @@ pub struct Cache<S> {
     weight: usize,
     /// of `young` and `old`
     bytes: [u64; 2],
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     hits: u64,
     turned: u64,
@@ -40,7 +40,7 @@ impl<S: Solver> Cache<S> {
             old: Generation::default(),
             weight: 0,
             bytes: [0; 2],
-            figures: Figures::default(),
+            statistics: Statistics::default(),
         }
     }
 
@@ -49,7 +49,7 @@ impl<S: Solver> Cache<S> {
         self.bytes[0] += bytes(key.len(), &answer);
         self.young.insert(key, answer);
         if self.weight > GENERATION {
-            self.figures.turned += 1;
+            self.statistics.turned += 1;
             self.weight = 0;
             self.bytes = [0, self.bytes[0]];
             self.old = std::mem::take(&mut self.young);
@@ -69,29 +69,29 @@ pub(super) fn bytes(ids: usize, answer: &Answer) -> u64 {
 
 impl<S: Solver> Solver for Cache<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         if let Some(answer) = self.young.get(query.constraints) {
-            self.figures.hits += 1;
+            self.statistics.hits += 1;
             return answer.clone();
         }
         if let Some((key, answer)) = self.old.remove_entry(query.constraints) {
-            self.figures.hits += 1;
+            self.statistics.hits += 1;
             self.bytes[1] -= bytes(key.len(), &answer);
             self.insert(key, answer.clone());
             return answer;
         }
         let answer = self.next.check(terms, query);
         // A time-out would be one again; other failures may pass.
-        if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(Why::Timeout)) {
+        if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(UnknownReason::Timeout)) {
             self.insert(query.constraints.into(), answer.clone());
         }
         answer
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("cache.queries", self.figures.queries);
-        out.add("cache.hits", self.figures.hits);
-        out.add("cache.generations", self.figures.turned);
+        out.add("cache.queries", self.statistics.queries);
+        out.add("cache.hits", self.statistics.hits);
+        out.add("cache.generations", self.statistics.turned);
         out.add("cache.entries", (self.young.len() + self.old.len()) as u64);
         out.add("cache.bytes", self.bytes.iter().sum());
         self.next.stats(out);

@@ -1,6 +1,6 @@
 //! Re-checks the evidence of every answer: models by evaluation, cores by a solver of their own.
 
-use crate::answer::{Answer, Why};
+use crate::answer::{Answer, UnknownReason};
 use crate::error::SmtError;
 use crate::evidence;
 use crate::query::{Query, Solver};
@@ -55,7 +55,7 @@ impl<S: Solver, O: Solver> Solver for Checking<S, O> {
             Ok(()) => answer,
             Err(error) => {
                 self.failures += 1;
-                Answer::Unknown(Why::from(error))
+                Answer::Unknown(UnknownReason::from(error))
             }
         }
     }

@@ -63,7 +63,7 @@ impl Set {
 
 /// What is known about constraints; the domain links of one chain share it.
 #[derive(Default)]
-pub struct Truths {
+pub struct TruthTables {
     /// `None`: not a constraint on one small unknown
     truth: FxHashMap<TermId, Option<(Key, Set)>>,
     models: FxHashMap<(Key, u64), Rc<Model>>,
@@ -72,12 +72,12 @@ pub struct Truths {
 
 pub struct Domain<S> {
     next: S,
-    truths: Rc<RefCell<Truths>>,
-    figures: Figures,
+    truths: Rc<RefCell<TruthTables>>,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     sat: u64,
     unsat: u64,
@@ -117,7 +117,7 @@ fn few_operators(terms: &Terms, t: TermId) -> bool {
     true
 }
 
-impl Truths {
+impl TruthTables {
     #[inline]
     fn truth(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
         match self.truth.get(&c) {
@@ -253,14 +253,14 @@ impl<S: Solver> Domain<S> {
         Domain::sharing(&Rc::default(), next)
     }
 
-    pub fn sharing(truths: &Rc<RefCell<Truths>>, next: S) -> Domain<S> {
-        Domain { next, truths: truths.clone(), figures: Figures::default() }
+    pub fn sharing(truths: &Rc<RefCell<TruthTables>>, next: S) -> Domain<S> {
+        Domain { next, truths: truths.clone(), statistics: Statistics::default() }
     }
 }
 
 impl<S: Solver> Solver for Domain<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         let mut truths = self.truths.borrow_mut();
         let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
         let mut empty = None;
@@ -281,21 +281,21 @@ impl<S: Solver> Solver for Domain<S> {
         }
         // SOUND: an empty intersection of some constraints is enough, whatever the others say.
         if let Some(key) = empty {
-            self.figures.unsat += 1;
+            self.statistics.unsat += 1;
             return Answer::Unsat(truths.core(terms, query.constraints, key));
         }
         if !complete {
             drop(truths);
             return self.next.check(terms, query);
         }
-        self.figures.sat += 1;
+        self.statistics.sat += 1;
         Answer::Sat(truths.model(&found))
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("domain.queries", self.figures.queries);
-        out.add("domain.sat", self.figures.sat);
-        out.add("domain.unsat", self.figures.unsat);
+        out.add("domain.queries", self.statistics.queries);
+        out.add("domain.sat", self.statistics.sat);
+        out.add("domain.unsat", self.statistics.unsat);
         // counted by whichever link comes first
         out.set("domain.truth-sets", self.truths.borrow().made);
         self.next.stats(out);

@@ -5,7 +5,7 @@
 //! *Invariant*: `Sat` after every constraint evaluated to true; `Unsat` after every assignment was refuted by a constraint of the core.
 //! How many evaluations a query is worth depends on whether it has operators that are hard to solve, not on time.
 
-use super::domain::Truths;
+use super::domain::TruthTables;
 use crate::answer::{Answer, Core};
 use crate::evidence;
 use crate::query::{Query, Solver};
@@ -26,12 +26,12 @@ const SINGLE_WORK: u64 = 1 << 18;
 
 pub struct Enumerate<S> {
     next: S,
-    truths: Rc<RefCell<Truths>>,
-    figures: Figures,
+    truths: Rc<RefCell<TruthTables>>,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     sat: u64,
     unsat: u64,
@@ -49,7 +49,7 @@ struct Space {
 }
 
 impl Space {
-    fn of(terms: &mut Terms, constraints: &[TermId], truths: &mut Truths) -> Option<Space> {
+    fn of(terms: &mut Terms, constraints: &[TermId], truths: &mut TruthTables) -> Option<Space> {
         let keys = evidence::support(terms, constraints);
         if keys.is_empty() || keys.len() > MAX_KEYS {
             return None;
@@ -93,8 +93,8 @@ impl Space {
 }
 
 impl<S: Solver> Enumerate<S> {
-    pub fn new(truths: &Rc<RefCell<Truths>>, next: S) -> Enumerate<S> {
-        Enumerate { next, truths: truths.clone(), figures: Figures::default() }
+    pub fn new(truths: &Rc<RefCell<TruthTables>>, next: S) -> Enumerate<S> {
+        Enumerate { next, truths: truths.clone(), statistics: Statistics::default() }
     }
 
     fn enumerate(&self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
@@ -168,19 +168,19 @@ impl Space {
 
 impl<S: Solver> Solver for Enumerate<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         let Some(answer) = self.enumerate(terms, query.constraints) else { return self.next.check(terms, query) };
         match answer {
-            Answer::Sat(_) => self.figures.sat += 1,
-            _ => self.figures.unsat += 1,
+            Answer::Sat(_) => self.statistics.sat += 1,
+            _ => self.statistics.unsat += 1,
         }
         answer
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("enumerate.queries", self.figures.queries);
-        out.add("enumerate.sat", self.figures.sat);
-        out.add("enumerate.unsat", self.figures.unsat);
+        out.add("enumerate.queries", self.statistics.queries);
+        out.add("enumerate.sat", self.statistics.sat);
+        out.add("enumerate.unsat", self.statistics.unsat);
         self.next.stats(out);
     }
 }

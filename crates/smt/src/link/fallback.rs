@@ -1,6 +1,6 @@
 //! A second back end for what the first cannot answer, and first for quantified queries if it is better at them.
 
-use crate::answer::{Answer, Why};
+use crate::answer::{Answer, UnknownReason};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::{Terms, facts};
@@ -22,7 +22,7 @@ impl<A: Solver, B: Solver> Fallback<A, B> {
 
 /// Is it worth asking someone else? A time-out would double the time the user allowed.
 fn hopeful(answer: &Answer) -> bool {
-    matches!(answer, Answer::Unknown(Why::Unsupported(_) | Why::BackendError(_)))
+    matches!(answer, Answer::Unknown(UnknownReason::Unsupported(_) | UnknownReason::BackendError(_)))
 }
 
 impl<A: Solver, B: Solver> Solver for Fallback<A, B> {

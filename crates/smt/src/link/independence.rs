@@ -3,7 +3,7 @@
 //! *Invariant*: ⋀Q is satisfiable iff every group is; the groups' models list disjoint unknowns, so together they are a
 //! model of Q, and a core of one group is a core of Q. A whole array overlaps with each of its cells.
 
-use crate::answer::{Answer, Why};
+use crate::answer::{Answer, UnknownReason};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::{Key, Model, SymbolId, TermId, Terms};
@@ -14,11 +14,11 @@ pub struct Independence<S> {
     next: S,
     /// scratch: which group first mentioned an unknown
     owner: FxHashMap<Key, usize>,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     split: u64,
     groups: u64,
@@ -26,7 +26,7 @@ struct Figures {
 
 impl<S: Solver> Independence<S> {
     pub fn new(next: S) -> Independence<S> {
-        Independence { next, owner: FxHashMap::default(), figures: Figures::default() }
+        Independence { next, owner: FxHashMap::default(), statistics: Statistics::default() }
     }
 
     /// The group of each constraint, or nothing if there is one group only.
@@ -85,14 +85,14 @@ fn share_a_key(terms: &mut Terms, constraints: &[TermId]) -> bool {
 
 impl<S: Solver> Solver for Independence<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         let Some(groups) = self.groups(terms, query.constraints) else {
             return self.next.check(terms, query);
         };
-        self.figures.split += 1;
-        self.figures.groups += groups.len() as u64;
+        self.statistics.split += 1;
+        self.statistics.groups += groups.len() as u64;
         let mut joined = Model::new();
-        let mut unknown: Option<Why> = None;
+        let mut unknown: Option<UnknownReason> = None;
         // The group of the newest constraint decides most often.
         for group in groups.iter().rev() {
             match self.next.check(terms, &query.with(group)) {
@@ -112,9 +112,9 @@ impl<S: Solver> Solver for Independence<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("independence.queries", self.figures.queries);
-        out.add("independence.split", self.figures.split);
-        out.add("independence.groups", self.figures.groups);
+        out.add("independence.queries", self.statistics.queries);
+        out.add("independence.split", self.statistics.split);
+        out.add("independence.groups", self.statistics.groups);
         self.next.stats(out);
     }
 }

@@ -28,11 +28,11 @@ pub struct Models<S> {
     next: S,
     recent: VecDeque<Rc<Model>>,
     by_key: FxHashMap<Key, VecDeque<Rc<Model>>>,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     hits: u64,
     tried: u64,
@@ -40,7 +40,7 @@ struct Figures {
 
 impl<S: Solver> Models<S> {
     pub fn new(next: S) -> Models<S> {
-        Models { next, recent: VecDeque::new(), by_key: FxHashMap::default(), figures: Figures::default() }
+        Models { next, recent: VecDeque::new(), by_key: FxHashMap::default(), statistics: Statistics::default() }
     }
 
     fn known_model(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Rc<Model>> {
@@ -56,11 +56,11 @@ impl<S: Solver> Models<S> {
             }
             tried.push(Rc::as_ptr(model));
             if evidence::satisfies(terms, constraints, model) {
-                self.figures.tried += tried.len() as u64;
+                self.statistics.tried += tried.len() as u64;
                 return Some(model.clone());
             }
         }
-        self.figures.tried += tried.len() as u64;
+        self.statistics.tried += tried.len() as u64;
         None
     }
 
@@ -89,9 +89,9 @@ fn fitted(terms: &mut Terms, constraints: &[TermId], model: Rc<Model>) -> Rc<Mod
 
 impl<S: Solver> Solver for Models<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         if let Some(model) = self.known_model(terms, query.constraints) {
-            self.figures.hits += 1;
+            self.statistics.hits += 1;
             return Answer::Sat(fitted(terms, query.constraints, model));
         }
         let answer = self.next.check(terms, query);
@@ -102,9 +102,9 @@ impl<S: Solver> Solver for Models<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("models.queries", self.figures.queries);
-        out.add("models.sat", self.figures.hits);
-        out.add("models.tried", self.figures.tried);
+        out.add("models.queries", self.statistics.queries);
+        out.add("models.sat", self.statistics.hits);
+        out.add("models.tried", self.statistics.tried);
         self.next.stats(out);
     }
 }

@@ -9,14 +9,14 @@ use pleach_expr::{Key, Model, SymbolKind, Terms};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-const KEPT: usize = 16;
+const MAX_RECENT: usize = 16;
 
 #[derive(Default)]
-pub struct Recent {
+pub struct RecentModels {
     models: VecDeque<Rc<Model>>,
 }
 
-impl Recent {
+impl RecentModels {
     /// Up to `most` models that say something about `keys`, the newest first; last, all zeros.
     pub fn starts(&self, keys: &[Key], most: usize) -> Vec<Rc<Model>> {
         let shares = |m: &&Rc<Model>| keys.iter().any(|&k| m.contains(k));
@@ -42,7 +42,7 @@ impl Recent {
         };
         if let Answer::Sat(model) = &answer {
             self.models.push_front(model.clone());
-            self.models.truncate(KEPT);
+            self.models.truncate(MAX_RECENT);
         }
         answer
     }

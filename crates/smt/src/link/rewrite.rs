@@ -23,34 +23,34 @@ struct Item {
     origins: Origins,
 }
 
-struct Pin {
+struct FixedValue {
     value: u64,
     origins: Origins,
 }
 
 pub struct Rewrite<S> {
     next: S,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     rewritten: u64,
     answered: u64,
 }
 
 /// The outcome of putting in the pins.
-enum Outcome {
+enum RewriteResult {
     /// no constraint pins anything
     Nothing,
     Unsat(Origins),
-    Rest(Vec<Item>, FxHashMap<Key, Pin>),
+    Rest(Vec<Item>, FxHashMap<Key, FixedValue>),
 }
 
 impl<S: Solver> Rewrite<S> {
     pub fn new(next: S) -> Rewrite<S> {
-        Rewrite { next, figures: Figures::default() }
+        Rewrite { next, statistics: Statistics::default() }
     }
 }
 
@@ -132,16 +132,16 @@ fn push_parts(terms: &mut Terms, items: &mut Vec<Item>, item: Item) {
     }
 }
 
-fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
+fn put_in(terms: &mut Terms, constraints: &[TermId]) -> RewriteResult {
     let mut items: Vec<Item> = Vec::with_capacity(constraints.len());
     for &c in constraints {
         push_parts(terms, &mut items, Item { term: c, origins: smallvec![c] });
     }
     if !items.iter().any(|i| pins(terms, i.term).is_some()) {
-        return Outcome::Nothing;
+        return RewriteResult::Nothing;
     }
     let whole = whole_arrays(terms, constraints);
-    let mut known: FxHashMap<Key, Pin> = FxHashMap::default();
+    let mut known: FxHashMap<Key, FixedValue> = FxHashMap::default();
     for _ in 0..ROUNDS {
         let mut map: FxHashMap<TermId, TermId> = FxHashMap::default();
         let mut fresh: FxHashSet<Key> = FxHashSet::default();
@@ -154,14 +154,14 @@ fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
                             if old.value != value {
                                 let mut origins = item.origins;
                                 union(&mut origins, &old.origins);
-                                return Outcome::Unsat(origins);
+                                return RewriteResult::Unsat(origins);
                             }
                             continue;
                         }
                         let constant = terms.constant(terms.width(leaf), value);
                         map.insert(leaf, constant);
                         fresh.insert(key);
-                        known.insert(key, Pin { value, origins: item.origins.clone() });
+                        known.insert(key, FixedValue { value, origins: item.origins.clone() });
                     }
                 }
                 _ => rest.push(item),
@@ -183,7 +183,7 @@ fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
                 item.term = terms.substitute(item.term, &map);
             }
             match item.term {
-                Terms::FALSE => return Outcome::Unsat(item.origins),
+                Terms::FALSE => return RewriteResult::Unsat(item.origins),
                 Terms::TRUE => {}
                 _ if touched => push_parts(terms, &mut kept, item),
                 _ => kept.push(item),
@@ -192,28 +192,28 @@ fn put_in(terms: &mut Terms, constraints: &[TermId]) -> Outcome {
         items = kept;
     }
     if known.is_empty() {
-        return Outcome::Nothing;
+        return RewriteResult::Nothing;
     }
     items.sort_by_key(|i| i.term);
     items.dedup_by_key(|i| i.term);
-    Outcome::Rest(items, known)
+    RewriteResult::Rest(items, known)
 }
 
 impl<S: Solver> Solver for Rewrite<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         let (items, known) = match put_in(terms, query.constraints) {
-            Outcome::Nothing => return self.next.check(terms, query),
-            Outcome::Unsat(origins) => {
-                self.figures.answered += 1;
+            RewriteResult::Nothing => return self.next.check(terms, query),
+            RewriteResult::Unsat(origins) => {
+                self.statistics.answered += 1;
                 return Answer::Unsat(Core::new(origins.into_vec()));
             }
-            Outcome::Rest(items, known) => (items, known),
+            RewriteResult::Rest(items, known) => (items, known),
         };
-        self.figures.rewritten += 1;
+        self.statistics.rewritten += 1;
         let rest: Vec<TermId> = items.iter().map(|i| i.term).collect();
         let answer = if rest.is_empty() {
-            self.figures.answered += 1;
+            self.statistics.answered += 1;
             Answer::Sat(Rc::new(Model::new()))
         } else {
             self.next.check(terms, &query.with(&rest))
@@ -242,9 +242,9 @@ impl<S: Solver> Solver for Rewrite<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("rewrite.queries", self.figures.queries);
-        out.add("rewrite.rewritten", self.figures.rewritten);
-        out.add("rewrite.answered", self.figures.answered);
+        out.add("rewrite.queries", self.statistics.queries);
+        out.add("rewrite.rewritten", self.statistics.rewritten);
+        out.add("rewrite.answered", self.statistics.answered);
         self.next.stats(out);
     }
 }

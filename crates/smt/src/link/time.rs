@@ -6,19 +6,19 @@ use crate::stats::Stats;
 use pleach_expr::Terms;
 use std::time::{Duration, Instant};
 
-pub struct Timed<S> {
+pub struct TimedLink<S> {
     next: S,
     name: &'static str,
     spent: Duration,
 }
 
-impl<S: Solver> Timed<S> {
-    pub fn new(name: &'static str, next: S) -> Timed<S> {
-        Timed { next, name, spent: Duration::ZERO }
+impl<S: Solver> TimedLink<S> {
+    pub fn new(name: &'static str, next: S) -> TimedLink<S> {
+        TimedLink { next, name, spent: Duration::ZERO }
     }
 }
 
-impl<S: Solver> Solver for Timed<S> {
+impl<S: Solver> Solver for TimedLink<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         let start = Instant::now();
         let answer = self.next.check(terms, query);

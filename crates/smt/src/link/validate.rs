@@ -1,6 +1,6 @@
 //! Both back ends answer; they must not contradict each other.
 
-use crate::answer::{Answer, Why};
+use crate::answer::{Answer, UnknownReason};
 use crate::error::SmtError;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
@@ -30,7 +30,7 @@ impl<A: Solver, B: Solver> Solver for Validate<A, B> {
             (Answer::Sat(_), Answer::Unsat(_)) | (Answer::Unsat(_), Answer::Sat(_)) => {
                 self.disagreements += 1;
                 let text = format!("back ends disagree: {} and {}", answer.verdict(), other.verdict());
-                Answer::Unknown(Why::from(SmtError::Bug(text)))
+                Answer::Unknown(UnknownReason::from(SmtError::Bug(text)))
             }
             (_, Answer::Unknown(_)) => {
                 self.open += 1;

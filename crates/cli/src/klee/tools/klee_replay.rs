@@ -1,6 +1,6 @@
 //! `klee-replay`: runs a native program with the arguments, files and standard streams of a test.
 
-use super::arrangement::{self, Arrangement, File};
+use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
 use crate::error::{CliError, Code};
 use crate::scratch::Scratch;
@@ -59,13 +59,13 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
     }
 }
 
-fn read(file: &str) -> Result<Arrangement, CliError> {
+fn read(file: &str) -> Result<TestEnvironment, CliError> {
     let bytes = pleach_load::regular::read(file.as_ref()).map_err(|why| usage(TOOL, format!("{file}: {why}")))?;
-    arrangement::of(&KTest::from_bytes(&bytes)?).map_err(|why| usage(TOOL, format!("{file}: {why}")))
+    test_environment::of(&KTest::from_bytes(&bytes)?).map_err(|why| usage(TOOL, format!("{file}: {why}")))
 }
 
 /// Makes the files `A`, `B`, … in a directory.
-fn files(directory: &Path, all: &Arrangement) -> Result<(), CliError> {
+fn files(directory: &Path, all: &TestEnvironment) -> Result<(), CliError> {
     note(format_args!("Storing KLEE replay files in {}", directory.display()));
     for (letter, file) in ('A'..).zip(&all.files) {
         make(&directory.join(letter.to_string()), file)?;
@@ -128,7 +128,7 @@ fn replay(program: &str, executable: &Path, test: &str, directory: &Path) -> Res
         std::thread::spawn(move || pipe.write_all(&bytes));
     }
     let status = wait(&mut child, began)?;
-    note(format_args!("EXIT STATUS: {} ({} seconds)", words(status), began.elapsed().as_secs()));
+    note(format_args!("EXIT STATUS: {} ({} seconds)", describe(status), began.elapsed().as_secs()));
     Ok(())
 }
 
@@ -150,7 +150,7 @@ fn wait(child: &mut Child, began: Instant) -> Result<Option<ExitStatus>, CliErro
     Ok(None)
 }
 
-fn words(status: Option<ExitStatus>) -> String {
+fn describe(status: Option<ExitStatus>) -> String {
     match status.map(|s| (s.code(), s.signal())) {
         Some((Some(0), _)) => "NORMAL".into(),
         Some((Some(code), _)) => format!("ABNORMAL {code}"),

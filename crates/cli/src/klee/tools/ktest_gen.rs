@@ -8,7 +8,7 @@ use pleach_report::{KTest, KTestObject};
 const STDOUT: usize = 1024;
 
 #[derive(Default)]
-struct Wish {
+struct GenOptions {
     args: Vec<String>,
     files: Vec<String>,
     stdin: Option<String>,
@@ -17,7 +17,7 @@ struct Wish {
 }
 
 pub fn main(args: Vec<String>) -> Result<Code, CliError> {
-    let mut wish = Wish::default();
+    let mut wish = GenOptions::default();
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| usage("ktest-gen", format!("{arg}: a file is missing")));
@@ -34,7 +34,7 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
     Ok(Code::Fine)
 }
 
-fn test(wish: Wish) -> Result<KTest, CliError> {
+fn test(wish: GenOptions) -> Result<KTest, CliError> {
     let mut test = KTest { args: vec!["ktest-gen".into()], ..KTest::default() };
     let push = |test: &mut KTest, name: String, bytes: Vec<u8>| test.objects.push(KTestObject { name, bytes });
     for (i, arg) in wish.args.into_iter().enumerate() {

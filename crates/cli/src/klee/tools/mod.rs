@@ -1,10 +1,10 @@
 //! The tools beside KLEE, as commands of `pleach klee`.
 
-mod arrangement;
 mod attributes;
 mod klee_replay;
 mod ktest_gen;
 mod ktest_tool;
+mod test_environment;
 
 use crate::error::{CliError, Code};
 

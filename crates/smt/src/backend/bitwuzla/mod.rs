@@ -5,7 +5,7 @@ pub mod ffi;
 mod terms;
 
 use super::{Engine, Fun, Limits, Sort, Steps, Verdict};
-use crate::answer::Why;
+use crate::answer::UnknownReason;
 use crate::error::SmtError;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -241,11 +241,11 @@ impl Engine for Bitwuzla {
             return Err(complaint("check"));
         }
         Ok(Verdict::Unknown(match self.stop.why.get() {
-            Some(Reason::Time) => Why::Timeout,
-            Some(Reason::Steps) => Why::Steps,
-            Some(Reason::Interrupt) => Why::Interrupted,
-            None if self.limited_memory => Why::Memory,
-            None => Why::Unsupported("bitwuzla: no answer".into()),
+            Some(Reason::Time) => UnknownReason::Timeout,
+            Some(Reason::Steps) => UnknownReason::Steps,
+            Some(Reason::Interrupt) => UnknownReason::Interrupted,
+            None if self.limited_memory => UnknownReason::Memory,
+            None => UnknownReason::Unsupported("bitwuzla: no answer".into()),
         }))
     }
 

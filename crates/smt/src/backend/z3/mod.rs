@@ -8,7 +8,7 @@ pub mod ffi;
 mod terms;
 
 use super::{Engine, Fun, Limits, Sort, Verdict};
-use crate::answer::Why;
+use crate::answer::UnknownReason;
 use crate::error::SmtError;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
@@ -216,9 +216,9 @@ impl Z3 {
         Ok(Verdict::Sat)
     }
 
-    fn why(&self) -> Why {
+    fn why(&self) -> UnknownReason {
         if self.limits.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed)) {
-            return Why::Interrupted;
+            return UnknownReason::Interrupted;
         }
         // SAFETY: the string is copied at once.
         let reason = unsafe {
@@ -226,10 +226,10 @@ impl Z3 {
             if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
         };
         match reason.as_str() {
-            _ if self.resources > 0 && (reason.contains("resource") || reason == "canceled") => Why::Steps,
-            "timeout" | "canceled" => Why::Timeout,
-            _ if reason.contains("memory") => Why::Memory,
-            _ => Why::Unsupported(format!("z3: {reason}")),
+            _ if self.resources > 0 && (reason.contains("resource") || reason == "canceled") => UnknownReason::Steps,
+            "timeout" | "canceled" => UnknownReason::Timeout,
+            _ if reason.contains("memory") => UnknownReason::Memory,
+            _ => UnknownReason::Unsupported(format!("z3: {reason}")),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! *Direction*: may say no where yes is right (bytes of pointers, alignment, hashes of addresses).
 //! *Checked by*: `--check-cache`; `tests/address.rs` moves the objects of random queries.
 
-use crate::query::Based;
+use crate::query::BasedQueryRef;
 use pleach_expr::arc::Arc;
 use pleach_expr::{BaseId, Op, TermId, Terms, base_range, facts, mask, sign_extend};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +24,7 @@ const MOST_PAIRS: usize = 1 << 16;
 /// How deep the bounds of an offset are looked for.
 const DEPTH: u32 = 16;
 
-pub fn is_agnostic(terms: &Terms, query: &Based) -> bool {
+pub fn is_agnostic(terms: &Terms, query: &BasedQueryRef) -> bool {
     let mut analysis = Analysis { terms, query, bounds: FxHashMap::default(), kinds: FxHashMap::default() };
     analysis.collect_bounds();
     analysis.apply_guards();
@@ -53,7 +53,7 @@ enum Kind {
 
 struct Analysis<'a> {
     terms: &'a Terms,
-    query: &'a Based<'a>,
+    query: &'a BasedQueryRef<'a>,
     /// what comparisons with constants say
     bounds: FxHashMap<TermId, (u64, u64)>,
     /// of terms with bases

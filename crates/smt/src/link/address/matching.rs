@@ -6,7 +6,7 @@
 //! of r, operators and constants alike.
 //! *Direction*: may miss a bijection where several constraints differ in their bases only and come in another order.
 
-use crate::query::Based;
+use crate::query::BasedQueryRef;
 use pleach_expr::term::arity;
 use pleach_expr::{BaseId, Op, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -14,11 +14,11 @@ use std::hash::{Hash, Hasher};
 
 /// Hashes of terms with all bases erased, remembered.
 #[derive(Default)]
-pub struct Erased {
+pub struct NormalizedTerm {
     of: FxHashMap<TermId, u64>,
 }
 
-impl Erased {
+impl NormalizedTerm {
     pub fn hash(&mut self, terms: &Terms, t: TermId) -> u64 {
         if let Some(h) = self.known(terms, t) {
             return h;
@@ -85,7 +85,7 @@ pub struct Form {
 }
 
 impl Form {
-    pub fn of(terms: &Terms, erased: &mut Erased, query: &Based) -> Form {
+    pub fn of(terms: &Terms, erased: &mut NormalizedTerm, query: &BasedQueryRef) -> Form {
         let (mut based, free): (Vec<TermId>, Vec<TermId>) =
             query.constraints.iter().partition(|&&c| terms.has(c, facts::HAS_BASE));
         based.sort_by_cached_key(|&c| (erased.hash(terms, c), c));
@@ -105,7 +105,12 @@ pub struct Renaming {
 
 impl Renaming {
     /// `from` and `to` with the sizes of their objects.
-    pub fn of(terms: &Terms, erased: &mut Erased, from: (&Form, &Based), to: (&Form, &Based)) -> Option<Renaming> {
+    pub fn of(
+        terms: &Terms,
+        erased: &mut NormalizedTerm,
+        from: (&Form, &BasedQueryRef),
+        to: (&Form, &BasedQueryRef),
+    ) -> Option<Renaming> {
         if from.0.free != to.0.free || from.0.based.len() != to.0.based.len() {
             return None;
         }
@@ -119,13 +124,21 @@ impl Renaming {
     }
 
     /// `add-pair` of Algorithm 2.
-    fn pair(&mut self, a: BaseId, b: BaseId, from: &Based, to: &Based) -> bool {
+    fn pair(&mut self, a: BaseId, b: BaseId, from: &BasedQueryRef, to: &BasedQueryRef) -> bool {
         let fits = *self.forward.entry(a).or_insert(b) == b && *self.backward.entry(b).or_insert(a) == a;
         fits && from.size(a).is_some() && from.size(a) == to.size(b)
     }
 
     /// `equi-sat` of Algorithm 2, without recursion.
-    fn matches(&mut self, terms: &Terms, erased: &mut Erased, a: TermId, b: TermId, from: &Based, to: &Based) -> bool {
+    fn matches(
+        &mut self,
+        terms: &Terms,
+        erased: &mut NormalizedTerm,
+        a: TermId,
+        b: TermId,
+        from: &BasedQueryRef,
+        to: &BasedQueryRef,
+    ) -> bool {
         let mut todo = vec![(a, b)];
         while let Some((a, b)) = todo.pop() {
             let based = terms.has(a, facts::HAS_BASE);

@@ -14,13 +14,13 @@
 pub mod agnostic;
 mod matching;
 
-use crate::answer::{Answer, Core, Why};
+use crate::answer::{Answer, Core, UnknownReason};
 use crate::evidence;
 use crate::link::cache::bytes;
-use crate::query::{Based, Query, Solver};
+use crate::query::{BasedQueryRef, Query, Solver};
 use crate::stats::Stats;
 pub use agnostic::is_agnostic;
-use matching::{Erased, Form, Renaming, hash_of};
+use matching::{Form, NormalizedTerm, Renaming, hash_of};
 use pleach_expr::{BaseId, TermId, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ const HASHES: usize = 1 << 21;
 /// Queries kept word for word.
 const KNOWN: usize = 1 << 18;
 
-struct Entry {
+struct TableEntry {
     form: Form,
     sizes: Box<[(BaseId, u64)]>,
     /// with the addresses put in
@@ -40,7 +40,7 @@ struct Entry {
     answer: Answer,
 }
 
-impl Entry {
+impl TableEntry {
     fn weight(&self) -> usize {
         self.form.free.len() + self.form.based.len() + self.plain.len() + 2 * self.sizes.len() + 16
     }
@@ -49,7 +49,7 @@ impl Entry {
     }
 }
 
-type Generation = FxHashMap<u64, Vec<Rc<Entry>>>;
+type Generation = FxHashMap<u64, Vec<Rc<TableEntry>>>;
 
 pub struct AddressAware<S> {
     next: S,
@@ -59,16 +59,16 @@ pub struct AddressAware<S> {
     /// of `young` and `old`
     entries: [u64; 2],
     bytes: [u64; 2],
-    erased: Erased,
+    erased: NormalizedTerm,
     /// by the hash of a query with its addresses: its entry, or nothing if it depends on them
-    known: FxHashMap<u64, Option<Rc<Entry>>>,
+    known: FxHashMap<u64, Option<Rc<TableEntry>>>,
     /// solves renamed queries again
     oracle: Option<Box<dyn Solver>>,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     /// queries whose form with bases was made
     made: u64,
@@ -91,17 +91,17 @@ impl<S: Solver> AddressAware<S> {
             weight: 0,
             entries: [0; 2],
             bytes: [0; 2],
-            erased: Erased::default(),
+            erased: NormalizedTerm::default(),
             known: FxHashMap::default(),
             oracle,
-            figures: Figures::default(),
+            statistics: Statistics::default(),
         }
     }
 
-    fn find(&mut self, terms: &Terms, form: &Form, query: &Based) -> Option<Rc<Entry>> {
+    fn find(&mut self, terms: &Terms, form: &Form, query: &BasedQueryRef) -> Option<Rc<TableEntry>> {
         let AddressAware { young, old, erased, .. } = self;
-        let fits = |erased: &mut Erased, e: &Entry| {
-            let known = Based { constraints: &[], sizes: &e.sizes };
+        let fits = |erased: &mut NormalizedTerm, e: &TableEntry| {
+            let known = BasedQueryRef { constraints: &[], sizes: &e.sizes };
             Renaming::of(terms, erased, (&e.form, &known), (form, query)).is_some()
         };
         let found = young.get(&form.hash).and_then(|b| b.iter().find(|e| fits(erased, e)).cloned());
@@ -117,7 +117,7 @@ impl<S: Solver> AddressAware<S> {
         Some(entry)
     }
 
-    fn insert(&mut self, hash: u64, entry: Rc<Entry>) {
+    fn insert(&mut self, hash: u64, entry: Rc<TableEntry>) {
         self.weight += entry.weight();
         self.entries[0] += 1;
         self.bytes[0] += entry.bytes();
@@ -134,7 +134,7 @@ impl<S: Solver> AddressAware<S> {
         }
     }
 
-    fn remember(&mut self, words: u64, entry: Option<Rc<Entry>>) {
+    fn remember(&mut self, words: u64, entry: Option<Rc<TableEntry>>) {
         if self.known.len() >= KNOWN {
             self.known.clear();
         }
@@ -142,9 +142,9 @@ impl<S: Solver> AddressAware<S> {
     }
 
     /// The answer of an entry, made to fit the query; nothing if its model does not.
-    fn transfer(&mut self, terms: &mut Terms, entry: &Entry, query: &Query) -> Option<Answer> {
+    fn transfer(&mut self, terms: &mut Terms, entry: &TableEntry, query: &Query) -> Option<Answer> {
         if *entry.plain == *query.constraints {
-            self.figures.exact += 1;
+            self.statistics.exact += 1;
             return Some(entry.answer.clone());
         }
         let answer = match &entry.answer {
@@ -152,7 +152,7 @@ impl<S: Solver> AddressAware<S> {
                 let keys = evidence::support(terms, query.constraints);
                 let model = evidence::project(terms, &keys, model);
                 if !evidence::satisfies(terms, query.constraints, &model) {
-                    self.figures.refused += 1;
+                    self.statistics.refused += 1;
                     return None;
                 }
                 Answer::Sat(Rc::new(model))
@@ -161,16 +161,16 @@ impl<S: Solver> AddressAware<S> {
             Answer::Unsat(_) => Answer::Unsat(Core::new(query.constraints.to_vec())),
             Answer::Unknown(why) => Answer::Unknown(why.clone()),
         };
-        self.figures.renamed += 1;
+        self.statistics.renamed += 1;
         Some(self.checked(terms, query, answer))
     }
 
     fn checked(&mut self, terms: &mut Terms, query: &Query, answer: Answer) -> Answer {
         let Some(oracle) = &mut self.oracle else { return answer };
-        self.figures.checked += 1;
+        self.statistics.checked += 1;
         let again = oracle.check(terms, &query.with(query.constraints));
         if again.is_sat() && answer.is_unsat() || again.is_unsat() && answer.is_sat() {
-            self.figures.failures += 1;
+            self.statistics.failures += 1;
             return again;
         }
         answer
@@ -183,22 +183,22 @@ impl<S: Solver> Solver for AddressAware<S> {
         let words = hash_of(query.constraints);
         match self.known.get(&words) {
             Some(Some(entry)) if *entry.plain == *query.constraints => {
-                self.figures.queries += 1;
-                self.figures.exact += 1;
+                self.statistics.queries += 1;
+                self.statistics.exact += 1;
                 return entry.answer.clone();
             }
             // Should it be another one with the same hash, a hit is missed.
             Some(None) => {
-                self.figures.queries += 1;
-                self.figures.dependent += 1;
+                self.statistics.queries += 1;
+                self.statistics.dependent += 1;
                 return self.next.check(terms, query);
             }
             _ => {}
         }
         let Some(based) = (unplaced.0)(terms) else { return self.next.check(terms, query) };
         let based = &based.based();
-        self.figures.queries += 1;
-        self.figures.made += 1;
+        self.statistics.queries += 1;
+        self.statistics.made += 1;
         let form = Form::of(terms, &mut self.erased, based);
         if let Some(entry) = self.find(terms, &form, based)
             && let Some(answer) = self.transfer(terms, &entry, query)
@@ -207,12 +207,12 @@ impl<S: Solver> Solver for AddressAware<S> {
         }
         let answer = self.next.check(terms, query);
         if !is_agnostic(terms, based) {
-            self.figures.dependent += 1;
+            self.statistics.dependent += 1;
             self.remember(words, None);
-        } else if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(Why::Timeout)) {
+        } else if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(UnknownReason::Timeout)) {
             let hash = form.hash;
             let (sizes, plain) = (based.sizes.into(), query.constraints.into());
-            let entry = Rc::new(Entry { form, sizes, plain, answer: answer.clone() });
+            let entry = Rc::new(TableEntry { form, sizes, plain, answer: answer.clone() });
             self.insert(hash, entry.clone());
             self.remember(words, Some(entry));
         }
@@ -220,14 +220,14 @@ impl<S: Solver> Solver for AddressAware<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("address.queries", self.figures.queries);
-        out.add("address.made", self.figures.made);
-        out.add("address.exact", self.figures.exact);
-        out.add("address.renamed", self.figures.renamed);
-        out.add("address.refused", self.figures.refused);
-        out.add("address.dependent", self.figures.dependent);
-        out.add("address.checked", self.figures.checked);
-        out.add("address.failures", self.figures.failures);
+        out.add("address.queries", self.statistics.queries);
+        out.add("address.made", self.statistics.made);
+        out.add("address.exact", self.statistics.exact);
+        out.add("address.renamed", self.statistics.renamed);
+        out.add("address.refused", self.statistics.refused);
+        out.add("address.dependent", self.statistics.dependent);
+        out.add("address.checked", self.statistics.checked);
+        out.add("address.failures", self.statistics.failures);
         out.add("address.entries", self.entries.iter().sum());
         out.add("address.bytes", self.bytes.iter().sum());
         self.next.stats(out);

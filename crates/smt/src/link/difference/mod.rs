@@ -20,7 +20,7 @@ use crate::stats::Stats;
 use forms::{Form, Forms};
 use pleach_expr::{Model, TermId, Terms, mask};
 use reasons::CONSTRAINTS;
-use search::{Outcome, Search};
+use search::{RewriteResult, Search};
 use std::rc::Rc;
 
 /// Cores up to this size are made minimal by leaving out one constraint after the other.
@@ -30,11 +30,11 @@ pub struct Difference<S> {
     next: S,
     forms: Forms,
     search: Search,
-    figures: Figures,
+    statistics: Statistics,
 }
 
 #[derive(Default)]
-struct Figures {
+struct Statistics {
     queries: u64,
     sat: u64,
     unsat: u64,
@@ -46,7 +46,7 @@ struct Figures {
 
 impl<S: Solver> Difference<S> {
     pub fn new(next: S) -> Difference<S> {
-        Difference { next, forms: Forms::default(), search: Search::new(), figures: Figures::default() }
+        Difference { next, forms: Forms::default(), search: Search::new(), statistics: Statistics::default() }
     }
 
     fn solve(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
@@ -62,29 +62,29 @@ impl<S: Solver> Difference<S> {
             return None;
         }
         let outcome = self.search.run(&self.forms, &all);
-        self.figures.splits += u64::from(self.search.splits);
-        self.search.learn(!matches!(outcome, Outcome::GivenUp));
+        self.statistics.splits += u64::from(self.search.splits);
+        self.search.learn(!matches!(outcome, RewriteResult::GivenUp));
         match outcome {
-            Outcome::GivenUp => {
-                self.figures.given_up += 1;
+            RewriteResult::GivenUp => {
+                self.statistics.given_up += 1;
                 None
             }
-            Outcome::Unsat(reasons) => {
+            RewriteResult::Unsat(reasons) => {
                 let mut core: Vec<(Form, u8)> = reasons.constraints().map(|i| all[i].clone()).collect();
                 // Without case distinctions the core is one negative cycle.
                 if self.search.splits > 0 {
                     self.minimise(&mut core);
                 }
-                self.figures.unsat += 1;
+                self.statistics.unsat += 1;
                 Some(Answer::Unsat(Core::new(core.iter().map(|(_, i)| constraints[usize::from(*i)]).collect())))
             }
-            Outcome::Sat => {
+            RewriteResult::Sat => {
                 let model = self.model(terms, constraints);
                 if !evidence::satisfies(terms, constraints, &model) {
-                    self.figures.missed += 1;
+                    self.statistics.missed += 1;
                     return None;
                 }
-                self.figures.sat += 1;
+                self.statistics.sat += 1;
                 Some(Answer::Sat(Rc::new(model)))
             }
         }
@@ -98,7 +98,7 @@ impl<S: Solver> Difference<S> {
         while i < core.len() && core.len() > 1 {
             let left_out = core.remove(i);
             match self.search.run(&self.forms, core) {
-                Outcome::Unsat(_) => {}
+                RewriteResult::Unsat(_) => {}
                 _ => {
                     core.insert(i, left_out);
                     i += 1;
@@ -122,7 +122,7 @@ impl<S: Solver> Difference<S> {
 
 impl<S: Solver> Solver for Difference<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.figures.queries += 1;
+        self.statistics.queries += 1;
         match self.solve(terms, query.constraints) {
             Some(answer) => answer,
             None => self.next.check(terms, query),
@@ -130,12 +130,12 @@ impl<S: Solver> Solver for Difference<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("difference.queries", self.figures.queries);
-        out.add("difference.sat", self.figures.sat);
-        out.add("difference.unsat", self.figures.unsat);
-        out.add("difference.given-up", self.figures.given_up);
-        out.add("difference.missed", self.figures.missed);
-        out.add("difference.splits", self.figures.splits);
+        out.add("difference.queries", self.statistics.queries);
+        out.add("difference.sat", self.statistics.sat);
+        out.add("difference.unsat", self.statistics.unsat);
+        out.add("difference.given-up", self.statistics.given_up);
+        out.add("difference.missed", self.statistics.missed);
+        out.add("difference.splits", self.statistics.splits);
         self.next.stats(out);
     }
 }

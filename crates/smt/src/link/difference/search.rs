@@ -15,7 +15,7 @@ const MIN_SPLITS: u32 = 12;
 /// Atoms of one query.
 const MAX_ATOMS: usize = 160;
 
-pub(super) enum Outcome {
+pub(super) enum RewriteResult {
     Sat,
     Unsat(Reasons),
     GivenUp,
@@ -29,7 +29,7 @@ pub(super) struct Search {
     waiting: Vec<(Form, u8)>,
     pub splits: u32,
     /// case distinctions that are allowed now
-    patience: u32,
+    splits_left: u32,
 }
 
 impl Search {
@@ -40,21 +40,21 @@ impl Search {
             nodes: FxHashMap::default(),
             waiting: Vec::new(),
             splits: 0,
-            patience: MAX_SPLITS,
+            splits_left: MAX_SPLITS,
         }
     }
 
     /// A search of a query came to an end: was it worth it?
     pub fn learn(&mut self, answered: bool) {
         if !answered {
-            self.patience = (self.patience / 2).max(MIN_SPLITS);
+            self.splits_left = (self.splits_left / 2).max(MIN_SPLITS);
         } else if self.splits > 0 {
-            self.patience = (self.patience + 4).min(MAX_SPLITS);
+            self.splits_left = (self.splits_left + 4).min(MAX_SPLITS);
         }
     }
 
     /// Can the forms hold together? Each has its reason.
-    pub fn run(&mut self, forms: &Forms, all: &[(Form, u8)]) -> Outcome {
+    pub fn run(&mut self, forms: &Forms, all: &[(Form, u8)]) -> RewriteResult {
         self.graph.clear();
         self.atoms.clear();
         self.nodes.clear();
@@ -65,11 +65,11 @@ impl Search {
             self.mention(forms, form);
         }
         if self.atoms.len() > MAX_ATOMS {
-            return Outcome::GivenUp;
+            return RewriteResult::GivenUp;
         }
         for (form, reason) in all {
             if let Err(reasons) = self.assert(form, *reason) {
-                return Outcome::Unsat(reasons);
+                return RewriteResult::Unsat(reasons);
             }
         }
         self.decide(0)
@@ -147,33 +147,33 @@ impl Search {
         }
     }
 
-    fn decide(&mut self, depth: usize) -> Outcome {
+    fn decide(&mut self, depth: usize) -> RewriteResult {
         let violated = self.waiting.iter().find(|(form, _)| !self.holds(form)).cloned();
-        let Some((form, reason)) = violated else { return Outcome::Sat };
-        if depth == DEPTH || self.splits >= self.patience {
-            return Outcome::GivenUp;
+        let Some((form, reason)) = violated else { return RewriteResult::Sat };
+        if depth == DEPTH || self.splits >= self.splits_left {
+            return RewriteResult::GivenUp;
         }
         let mut core = Reasons::one(reason);
         let cases: &[Form] = match &form {
             Form::Apart(a, b, c) => &[Form::AtMost(*a, *b, c - 1), Form::AtMost(*b, *a, -c - 1)],
             Form::Any(parts) => parts,
-            _ => return Outcome::GivenUp,
+            _ => return RewriteResult::GivenUp,
         };
         let this = decision(depth);
         for case in cases {
             self.splits += 1;
             let (graph, waiting) = (self.graph.mark(), self.waiting.len());
             let outcome = match self.assert(case, this) {
-                Err(reasons) => Outcome::Unsat(reasons),
+                Err(reasons) => RewriteResult::Unsat(reasons),
                 Ok(()) => self.decide(depth + 1),
             };
             match outcome {
-                Outcome::Unsat(mut reasons) => {
+                RewriteResult::Unsat(mut reasons) => {
                     self.graph.undo(&graph);
                     self.waiting.truncate(waiting);
                     // SOUND: what is contradictory without this decision is so in every other case.
                     if !reasons.contains(this) {
-                        return Outcome::Unsat(reasons);
+                        return RewriteResult::Unsat(reasons);
                     }
                     reasons.remove(this);
                     core.union(&reasons);
@@ -181,6 +181,6 @@ impl Search {
                 other => return other,
             }
         }
-        Outcome::Unsat(core)
+        RewriteResult::Unsat(core)
     }
 }

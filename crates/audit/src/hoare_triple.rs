@@ -1,0 +1,230 @@
+//! Forward from a node's general state to the next nodes.
+
+use crate::AuditError;
+use crate::abstract_state::generalise;
+use crate::satisfaction::{describe, holds};
+use pleach_exec::Machine;
+use pleach_ir::{Edge, Inst, Program};
+use pleach_prune::{AuditOutcome, AuditRecord, TracePosition};
+use pleach_state::trace::Run;
+use pleach_state::{Child, End, Exit, ForkKind, State, Step};
+use pleach_wp::{Condition, Locs};
+
+/// Blocks beyond which an edge is not followed.
+const MAX_BLOCKS: u32 = 100_000;
+
+fn point(state: &State) -> Vec<(u32, u32)> {
+    let mut v = vec![(state.frame.func.0, state.inst)];
+    let mut at = state.callers.as_deref();
+    while let Some(c) = at {
+        v.push((c.frame.func.0, c.frame.inst));
+        at = c.below.as_deref();
+    }
+    v
+}
+
+/// The edge by which a run left its block.
+fn taken(program: &Program, run: &Run) -> Option<Edge> {
+    let f = &program.functions[run.func as usize];
+    match (&f.insts[run.to as usize - 1], run.exit) {
+        (Inst::Branch { edges, .. }, Exit::Side(s)) => Some(f.edges[*edges as usize + usize::from(s)]),
+        (Inst::Switch { .. }, Exit::Case(i)) => Some(f.cases[i as usize].edge),
+        (Inst::Switch { default, .. }, Exit::Default) => Some(f.edges[*default as usize]),
+        _ => None,
+    }
+}
+
+fn describe_place(program: &Program, state: &State) -> String {
+    let line = state.stack(program).first().map_or(0, |l| l.span.line);
+    format!("`{}` line {line}", program.function(state.frame.func).name)
+}
+
+fn same_end(program: &Program, state: &State, end: &End, known: (&End, u32, u32)) -> Result<(), AuditError> {
+    let alike = match (end, known.0) {
+        // An assumption that cannot hold ends a path and reaches nothing.
+        (End::Silent, _) | (End::Exit(_), End::Exit(_)) => true,
+        (End::Error(a), End::Error(b)) => a.kind == b.kind && (state.frame.func.0, state.inst) == (known.1, known.2),
+        (End::Cut(_), _) => return Err(AuditError::Unchecked("a path was cut")),
+        _ => false,
+    };
+    if alike {
+        Ok(())
+    } else {
+        Err(AuditError::Wrong(format!(
+            "ends with {} at {}, which the tree does not have",
+            name(end),
+            describe_place(program, state)
+        )))
+    }
+}
+
+fn name(end: &End) -> String {
+    match end {
+        End::Exit(_) => "an exit".into(),
+        End::Silent => "a silent end".into(),
+        End::Error(e) => format!("error `{}`", e.kind.as_str()),
+        End::Cut(_) => "a cut".into(),
+    }
+}
+
+/// How far a state came that forks now; `before`: blocks it left before its record began anew.
+fn at(before: usize, child: &Child) -> TracePosition {
+    let here = child.state.origin.as_ref().map(|o| TracePosition::of(&o.trace, o));
+    here.map_or(TracePosition { left: before, inst: 0 }, |w| TracePosition { left: before + w.left, ..w })
+}
+
+/// {Ψ} edge {Ψ of the children}. `Ok(false)`: no state satisfies Ψ.
+pub(crate) fn check(
+    machine: &mut Machine,
+    locs: &Locs,
+    a: &AuditRecord,
+    children: &[&AuditRecord],
+) -> Result<bool, AuditError> {
+    // Which object a pointer is into was decided by the path, which a general state does not have.
+    if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
+        return Err(AuditError::Unchecked("a fork over the targets of a pointer"));
+    }
+    let result = follow(machine, locs, a, children);
+    // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way goes on beyond it.
+    let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));
+    if at_check && matches!(result, Err(AuditError::Wrong(_))) && holds(machine, locs, &a.state, &a.psi).is_err() {
+        return Err(AuditError::Unchecked("a check that the interpolant decides"));
+    }
+    result
+}
+
+fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&AuditRecord]) -> Result<bool, AuditError> {
+    let Some(mut st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
+    let program = machine.program.clone();
+    if let AuditOutcome::Covered { at, psi, .. } = &a.outcome
+        && at.instructions == a.state.instructions
+        && point(at) == point(&st)
+    {
+        return arrives(machine, locs, &st, psi);
+    }
+    let forked = children.iter().any(|c| c.fork.is_some());
+    let expected: Option<(&State, &Condition)> = match (&a.outcome, children) {
+        (AuditOutcome::Covered { at, psi, .. }, _) => Some((at, psi)),
+        (_, [only]) if !forked => Some((&only.state, &only.psi)),
+        _ => None,
+    };
+    // The tree's fork, and how far this state came before forks of its own that the tree does not have.
+    let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
+    let mut before = 0;
+    let mut blocks = 0;
+    loop {
+        if blocks > MAX_BLOCKS {
+            return Err(AuditError::Unchecked("a long way"));
+        }
+        st.at_join = false;
+        blocks += 4096;
+        match machine.step(&mut st, 4096) {
+            Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
+            Step::Next if !st.at_join => {}
+            Step::Next => {
+                // Not every place where paths meet has a node; another way than the tree's shows where it ends.
+                if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
+                    return arrives(machine, locs, &st, psi);
+                }
+            }
+            Step::End(end) => {
+                let here = TracePosition::of(&st.trace, &st);
+                if fork.is_some_and(|f| TracePosition { left: before + here.left, ..here } > f) {
+                    return Err(AuditError::Unchecked("a fork that the interpolant decides"));
+                }
+                return ends(&program, a, &st, &end);
+            }
+            Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
+                return Err(AuditError::Unchecked("a path was cut"));
+            }
+            // An error that is the only way left is no fork, but looks like one where its pointer is unknown.
+            Step::Fork(mut next) if !forked && matches!(&next[..], [Child { end: Some(_), .. }]) => {
+                let Some(Child { state, end: Some(end), .. }) = next.pop() else { continue };
+                return ends(&program, a, &state, &end);
+            }
+            // Nor is a switch with one way left.
+            Step::Fork(mut next)
+                if next.len() == 1 && next[0].end.is_none() && fork.is_none_or(|f| at(before, &next[0]) < f) =>
+            {
+                before = at(before, &next[0]).left;
+                st = next.remove(0).state;
+                st.origin = None;
+                if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
+                    return arrives(machine, locs, &st, psi);
+                }
+            }
+            // Where Ψ is stronger than the node's own state it may decide the tree's fork: the way goes on beyond it.
+            Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
+                return Err(AuditError::Unchecked("a fork that the interpolant decides"));
+            }
+            // A pointer that is an unknown number here was one of several addresses in the tree, and the state did not split there.
+            Step::Fork(next)
+                if !a.psi.choices.is_empty()
+                    && next.iter().all(|c| c.end.is_none() && matches!(c.state.fork, ForkKind::Target(Some(_)))) =>
+            {
+                return Err(AuditError::Unchecked("a pointer of several parts"));
+            }
+            Step::Fork(next) => {
+                if !forked {
+                    let at = next.first().map_or_else(String::new, |c| describe_place(&program, &c.state));
+                    return Err(AuditError::Wrong(format!("forks at {at}, which the tree does not")));
+                }
+                for c in next {
+                    way(machine, locs, &program, c, children)?;
+                }
+                return Ok(true);
+            }
+        }
+    }
+}
+
+fn ends(program: &Program, a: &AuditRecord, st: &State, end: &End) -> Result<bool, AuditError> {
+    let known = match &a.outcome {
+        AuditOutcome::Ended { end: known, func, inst, .. } => (known, *func, *inst),
+        _ => (&End::Silent, u32::MAX, 0),
+    };
+    same_end(program, st, end, known).map(|()| true)
+}
+
+fn arrives(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) -> Result<bool, AuditError> {
+    match holds(machine, locs, st, psi) {
+        Ok(()) => Ok(true),
+        Err(AuditError::Wrong(what)) => {
+            let psi = describe(machine, psi);
+            let at = describe_place(&machine.program.clone(), st);
+            Err(AuditError::Wrong(format!("at {at}: {what}\n  wanted: {psi}")))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// One side of a fork: the tree has it, and its Ψ holds there.
+fn way(
+    machine: &mut Machine,
+    locs: &Locs,
+    program: &Program,
+    c: Child,
+    children: &[&AuditRecord],
+) -> Result<(), AuditError> {
+    let not_there =
+        |st: &State| AuditError::Wrong(format!("goes to {}, which the tree does not", describe_place(program, st)));
+    if let Some(end) = &c.end {
+        let known = children.iter().filter_map(|a| match &a.outcome {
+            AuditOutcome::Ended { end, func, inst, .. } => Some((end, *func, *inst)),
+            _ => None,
+        });
+        let results: Vec<_> = known.map(|k| same_end(program, &c.state, end, k)).collect();
+        let fine = results.iter().any(Result::is_ok);
+        return if fine { Ok(()) } else { results.into_iter().next().unwrap_or_else(|| Err(not_there(&c.state))) };
+    }
+    let found = children.iter().find(|a| match a.fork {
+        Some(ForkKind::Branch) => {
+            let edges = [c.state.trace.runs.last(), a.entry.as_ref()].map(|r| r.and_then(|r| taken(program, r)));
+            edges[0].is_some() && edges[0] == edges[1]
+        }
+        Some(ForkKind::Check(_)) => !a.by_edge() && point(&a.state) == point(&c.state),
+        _ => false,
+    });
+    let Some(a) = found else { return Err(not_there(&c.state)) };
+    arrives(machine, locs, &c.state, &a.psi).map(drop)
+}

@@ -1,0 +1,100 @@
+//! The executor with the figures that guide a search.
+
+use pleach_exec::{ExecutorSnapshot, Machine};
+use pleach_explore::{Step, Stepper};
+use pleach_ir::callgraph::CallGraph;
+use pleach_ir::distance::{Distances, ToUncovered, UNREACHABLE};
+use pleach_ir::{FuncId, InstId, Span};
+use pleach_state::State;
+use pleach_state::seams::{PathOracle, SearchMetrics};
+
+/// Frames looked at for the way back to uncovered code.
+const FRAMES: usize = 64;
+
+pub struct GuidedExecutor {
+    pub machine: Machine,
+    guide: Option<DistanceGuide>,
+    /// how the run stood while something is explored aside
+    snapshot: Option<ExecutorSnapshot>,
+}
+
+/// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
+/// many steps, counted and not timed, so that equal runs stay equal.
+struct DistanceGuide {
+    distances: Distances,
+    to_uncovered: ToUncovered,
+    covered: u64,
+    steps: u64,
+    every: u64,
+}
+
+impl GuidedExecutor {
+    pub fn new(machine: Machine, needs_distances: bool) -> GuidedExecutor {
+        let guide = needs_distances.then(|| {
+            let calls = CallGraph::new(&machine.program);
+            let distances = Distances::new(&machine.program, &calls);
+            let to_uncovered = distances.to_uncovered(|f, _| !machine.coverage.counts_for_coverage[f.index()]);
+            let blocks: usize = machine.program.functions.iter().map(|f| f.blocks.len()).sum();
+            DistanceGuide { distances, to_uncovered, covered: 0, steps: 0, every: 16 + blocks as u64 / 64 }
+        });
+        GuidedExecutor { machine, guide, snapshot: None }
+    }
+}
+
+impl SearchMetrics for GuidedExecutor {
+    fn to_uncovered(&self, state: &State) -> Option<u32> {
+        let guide = self.guide.as_ref()?;
+        let mut frames: Vec<(FuncId, InstId)> = vec![(state.frame.func, InstId(state.inst))];
+        let mut at = state.callers.as_deref();
+        while let Some(c) = at
+            && frames.len() < FRAMES
+        {
+            frames.push((c.frame.func, InstId(c.frame.inst)));
+            at = c.below.as_deref();
+        }
+        let distance = guide.to_uncovered.along_stack(&guide.distances, frames.into_iter().rev());
+        Some(distance).filter(|d| *d != UNREACHABLE)
+    }
+    fn visits(&self, state: &State) -> u64 {
+        let function = self.machine.coverage.blocks.get(state.frame.func.index());
+        function.and_then(|f| f.get(state.block.index())).copied().unwrap_or(0)
+    }
+}
+
+impl Stepper for GuidedExecutor {
+    fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        self.machine.step_within_budget(state, budget)
+    }
+    fn instructions(&self) -> u64 {
+        self.machine.instructions
+    }
+    fn span(&self, state: &State) -> Span {
+        let f = self.machine.program.function(state.frame.func);
+        f.spans.get(state.inst as usize).copied().unwrap_or_default()
+    }
+    fn logic(&mut self) -> &mut dyn PathOracle {
+        &mut self.machine
+    }
+    fn sub_exploration(&mut self, on: bool) {
+        if on {
+            self.snapshot = Some(self.machine.snapshot());
+        } else if let Some(before) = self.snapshot.take() {
+            self.machine.restore_snapshot(before);
+        }
+    }
+    fn blocks_covered(&self) -> u64 {
+        self.machine.coverage.new_blocks
+    }
+    fn refresh(&mut self) {
+        let Some(guide) = &mut self.guide else { return };
+        guide.steps += 1;
+        let coverage = &self.machine.coverage;
+        if coverage.new_blocks != guide.covered && guide.steps >= guide.every {
+            guide.to_uncovered = guide
+                .distances
+                .to_uncovered(|f, b| !coverage.counts_for_coverage[f.index()] || coverage.is_covered(f, b));
+            guide.covered = coverage.new_blocks;
+            guide.steps = 0;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a test says of the program's environment: its arguments, files and standard streams.
+
+use crate::libc::symbolic_option;
+use pleach_report::{KTest, KTestObject};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+/// A file: its bytes, and its attributes if the test has them.
+pub struct File {
+    pub bytes: Vec<u8>,
+    pub attributes: Vec<u8>,
+}
+
+#[derive(Default)]
+pub struct TestEnvironment {
+    /// without the program's name
+    pub args: Vec<OsString>,
+    /// `A`, `B`, …
+    pub files: Vec<File>,
+    pub stdin: Option<File>,
+    pub stdout: Option<File>,
+}
+
+/// Objects are taken in the order in which the run made them: for the arguments first.
+struct Objects<'a>(std::slice::Iter<'a, KTestObject>);
+
+impl Objects<'_> {
+    fn next(&mut self) -> Result<Vec<u8>, String> {
+        self.0.next().map(|o| o.bytes.clone()).ok_or_else(|| "ran out of appropriate inputs".to_owned())
+    }
+
+    fn argument(&mut self) -> Result<OsString, String> {
+        let mut bytes = self.next()?;
+        bytes.truncate(bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len()));
+        Ok(OsString::from_vec(bytes))
+    }
+
+    fn file(&mut self) -> Result<File, String> {
+        Ok(File { bytes: self.next()?, attributes: self.next()? })
+    }
+}
+
+pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
+    let mut objects = Objects(test.objects.iter());
+    let mut out = TestEnvironment::default();
+    let (mut files, mut stdin, mut stdout, mut failures) = (0, false, false, false);
+    let mut args = test.args.iter().skip(1);
+    while let Some(arg) = args.next() {
+        let Some(values) = symbolic_option(arg) else {
+            out.args.push(arg.into());
+            continue;
+        };
+        let values: Vec<&String> = args.by_ref().take(values).collect();
+        let number = |i: usize| {
+            let value = values.get(i).and_then(|v| v.parse::<usize>().ok());
+            value.ok_or_else(|| format!("{arg}: a number is missing"))
+        };
+        match arg.trim_start_matches('-') {
+            "sym-arg" => out.args.push(objects.argument()?),
+            "sym-args" => {
+                let (least, most) = (number(0)?, number(1)?);
+                let n = if least == most { least } else { chosen(&objects.next()?, least, most)? };
+                for _ in 0..n {
+                    out.args.push(objects.argument()?);
+                }
+            }
+            "sym-files" | "sym-files-like" => files = number(0)?,
+            "sym-stdin" | "sym-stdin-like" => stdin = true,
+            "sym-stdout" => stdout = true,
+            "max-fail" | "fd-fail" => failures = true,
+            _ => {}
+        }
+    }
+    for _ in 0..files {
+        out.files.push(objects.file()?);
+    }
+    out.stdin = stdin.then(|| objects.file()).transpose()?;
+    if failures {
+        // Which calls fail is not arranged.
+        for _ in 0..5 {
+            objects.next()?;
+        }
+    }
+    out.stdout = stdout.then(|| objects.file()).transpose()?;
+    Ok(out)
+}
+
+fn chosen(bytes: &[u8], least: usize, most: usize) -> Result<usize, String> {
+    let n = bytes.try_into().map(u32::from_le_bytes).map_err(|_| "the number of arguments is not one".to_owned())?;
+    match n as usize {
+        n if (least..=most).contains(&n) => Ok(n),
+        n => Err(format!("{n} arguments, where {least} to {most} are allowed")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, bytes: &[u8]) -> KTestObject {
+        KTestObject { name: name.into(), bytes: bytes.into() }
+    }
+
+    #[test]
+    fn options_become_what_they_make() {
+        let args = ["p", "-v", "--sym-args", "0", "2", "3", "-sym-files", "1", "2", "--sym-stdin", "1"];
+        let objects = vec![
+            object("n_args", &[1, 0, 0, 0]),
+            object("arg00", b"ab\0x"),
+            object("A_data", b"hi"),
+            object("A_data_stat", &[0; 144]),
+            object("stdin", b"q"),
+            object("stdin_stat", &[0; 144]),
+        ];
+        let mut test = KTest { args: args.map(String::from).to_vec(), objects, ..KTest::default() };
+        let made = of(&test).unwrap();
+        assert_eq!(made.args, ["-v", "ab"]);
+        assert_eq!((&made.files[0].bytes[..], &made.stdin.unwrap().bytes[..]), (&b"hi"[..], &b"q"[..]));
+        test.objects.pop();
+        assert!(of(&test).is_err());
+        test.objects[0].bytes[0] = 3;
+        assert!(of(&test).is_err());
+    }
+}

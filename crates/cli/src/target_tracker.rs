@@ -1,0 +1,220 @@
+//! Which targets were reached, by which path, and what a native run of that path's input shows.
+
+use crate::args::impossible;
+use crate::observer::{Observer, PathEnd};
+use pleach_exec::{Machine, Step, TargetHit};
+use pleach_ir::{BlockId, FuncId, Inst, InstId, Program};
+use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
+use pleach_report::{RunDir, TestCase};
+use pleach_state::{Cut, End, ErrorKind, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How the note on a native run begins that did something else than was predicted.
+pub const CONTRADICTS: &str = "native replay contradicts";
+
+/// Once everything is reached, paths may go on for so many instructions to show how they end.
+const PATIENCE: u64 = 1_000_000;
+
+/// A target after the blocks were split: the blocks that begin with it, or the call that fails.
+#[derive(Clone, Debug, Default)]
+pub struct TargetWatch {
+    pub blocks: BTreeSet<(FuncId, BlockId)>,
+    pub failing: Option<(FuncId, InstId)>,
+}
+
+#[derive(Default)]
+struct Row {
+    watch: TargetWatch,
+    /// the first states that got there
+    arrived: Vec<State>,
+    test: Option<TestCase>,
+}
+
+#[derive(Default)]
+pub struct TargetTracker {
+    rows: Vec<Row>,
+    instructions: u64,
+    /// instructions executed when the last target was reached
+    last: u64,
+}
+
+impl TargetTracker {
+    pub fn new(watches: Vec<TargetWatch>) -> TargetTracker {
+        let row = |watch| Row { watch, ..Row::default() };
+        TargetTracker { rows: watches.into_iter().map(row).collect(), ..TargetTracker::default() }
+    }
+
+    /// The test that reaches a target.
+    pub fn test(&self, target: usize) -> Option<&TestCase> {
+        self.rows[target].test.as_ref()
+    }
+
+    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have no code for those, or only for one
+    /// of several.
+    pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {
+        let watch = &self.rows[target].watch;
+        let firsts = watch.blocks.iter().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
+        let is_jump = |(f, i): &(FuncId, InstId)| matches!(program.function(*f).insts[i.index()], Inst::Jump { .. });
+        let all: Vec<_> = firsts.chain(watch.failing).collect();
+        if all.iter().all(is_jump) {
+            return Vec::new();
+        }
+        let spans = all.into_iter().filter_map(|(f, i)| program.function(f).spans.get(i.index()).copied());
+        let known = spans.filter(|s| s.is_known());
+        known.map(|s| Line { file: program.path(s).to_owned(), line: s.line }).collect()
+    }
+
+    fn take(&mut self, machine: &mut Machine) {
+        self.instructions = machine.instructions;
+        for TargetHit { func, block, state } in machine.arrivals.drain(..) {
+            let reached = |r: &&mut Row| r.test.is_none() && r.watch.blocks.contains(&(func, block));
+            for row in self.rows.iter_mut().filter(reached) {
+                if row.arrived.is_empty() {
+                    self.last = self.instructions;
+                }
+                row.arrived.push(state.clone());
+            }
+        }
+    }
+}
+
+impl Observer for TargetTracker {
+    fn targets(&self) -> BTreeSet<(FuncId, BlockId)> {
+        self.rows.iter().flat_map(|r| r.watch.blocks.iter().copied()).collect()
+    }
+
+    fn ended(&mut self, path: PathEnd) {
+        self.take(path.machine);
+        let (state, at) = (path.state, (path.state.frame.func, InstId(path.state.inst)));
+        let fails = matches!(path.end, End::Error(e) if e.kind == ErrorKind::Assert);
+        for row in self.rows.iter_mut().filter(|r| r.test.is_none()) {
+            if fails && row.watch.failing == Some(at) {
+                row.arrived.push(state.clone());
+                row.test = Some(path.test.clone());
+            }
+            // A path that was cut shows no end.
+            let through = !state.passed.is_disjoint(&row.watch.blocks);
+            if through && !matches!(path.end, End::Cut(_)) {
+                row.test = Some(path.test.clone());
+                row.arrived.truncate(1);
+            }
+        }
+    }
+
+    fn progress(&mut self, machine: &mut Machine) -> Option<String> {
+        self.take(machine);
+        let reached = self.rows.iter().filter(|r| !r.arrived.is_empty()).count();
+        Some(format!("{reached} of {} reached", crate::number_format::count(self.rows.len() as u64, "target")))
+    }
+
+    fn stop(&mut self) -> Option<Cut> {
+        let reached = self.rows.iter().all(|r| !r.arrived.is_empty());
+        let shown = self.rows.iter().all(|r| r.test.is_some()) || self.instructions > self.last + PATIENCE;
+        (reached && shown).then(|| Cut::Stopped("all targets are reached".into()))
+    }
+
+    fn without_test(&mut self, machine: &mut Machine) -> Option<(usize, State, End)> {
+        self.take(machine);
+        let (i, row) = self.rows.iter().enumerate().find(|(_, r)| r.test.is_none() && !r.arrived.is_empty())?;
+        let state = row.arrived[0].clone();
+        let ended = to_its_end(machine, state.clone());
+        Some(ended.map_or_else(
+            || (i, state, End::Cut(Cut::Stopped("the target is reached".into()))),
+            |(state, end)| (i, state, end),
+        ))
+    }
+
+    fn give_test(&mut self, number: usize, test: TestCase) {
+        self.rows[number].test = Some(test);
+    }
+}
+
+/// Follows one path from a state to its end; none if that takes too long or cannot be followed.
+fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
+    let start = machine.instructions;
+    let mut forks = 0;
+    while machine.instructions - start < PATIENCE {
+        match machine.step(&mut state, 4096) {
+            Step::Next => {}
+            Step::End(End::Cut(_) | End::Silent) | Step::Deferred => return None,
+            Step::End(end) => return Some((state, end)),
+            Step::Fork(mut children) => {
+                children.retain(|c| !matches!(c.end, Some(End::Cut(_) | End::Silent)));
+                forks += 1;
+                // Now the one side, now the other: a loop with an unknown number of rounds comes to its end.
+                let count = children.len();
+                let chosen = children.into_iter().nth(forks % count.max(1))?;
+                match chosen.end {
+                    Some(end) => return Some((chosen.state, end)),
+                    None => state = chosen.state,
+                }
+            }
+        }
+    }
+    None
+}
+
+/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for where it comes to.
+pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -> Vec<String> {
+    let replayer = match Replayer::new(dir, options) {
+        Ok(replayer) => replayer,
+        Err(why) => return rows.iter().map(|_| impossible(&why)).collect(),
+    };
+    let (mut ends, mut passed) = (BTreeMap::new(), BTreeMap::new());
+    let mut words = Vec::new();
+    for (test, lines) in rows {
+        let end = ends.entry(test.id).or_insert_with(|| replayer.replay(test).map(|r| r.verdict));
+        let passed = passed.entry(test.id).or_insert_with(|| {
+            let of_test = rows.iter().filter(|r| r.0.id == test.id).flat_map(|r| r.1.iter().cloned());
+            let all: Vec<Line> = of_test.collect::<BTreeSet<Line>>().into_iter().collect();
+            let seen = replayer.passes(test, &all).unwrap_or_default();
+            all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
+        });
+        words.push(shown(end, ReplayOutcome::of(lines, passed)));
+    }
+    words
+}
+
+/// Whether a native run came to one of the lines that a target stands for.
+enum ReplayOutcome {
+    Yes(String),
+    No(String),
+    /// no code of a line was found, or none of them can be watched
+    Unknown,
+}
+
+impl ReplayOutcome {
+    fn of(lines: &[Line], seen: &BTreeMap<Line, Option<bool>>) -> ReplayOutcome {
+        let was = |l: &&Line, what| seen.get(*l).copied().flatten() == Some(what);
+        let name = |l: &Line| format!("{}:{}", file_name(&l.file), l.line);
+        match (lines.iter().find(|l| was(l, true)), lines.first()) {
+            (Some(l), _) => ReplayOutcome::Yes(name(l)),
+            (None, Some(l)) if lines.iter().all(|l| was(&l, false)) => ReplayOutcome::No(name(l)),
+            _ => ReplayOutcome::Unknown,
+        }
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn shown(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
+    match (end, passed) {
+        (Ok(Verdict::Agrees), ReplayOutcome::Yes(at)) => {
+            format!("replayed natively: {at} was executed, and the program ended as predicted")
+        }
+        (Ok(Verdict::Agrees), ReplayOutcome::No(at)) => {
+            format!("{CONTRADICTS}: the program ended as predicted, but {at} was not executed")
+        }
+        (Ok(Verdict::Agrees), ReplayOutcome::Unknown) => "replayed natively: the program ended as predicted".into(),
+        (Ok(Verdict::Disagrees { expected, observed }), _) => {
+            format!("{CONTRADICTS}: expected {expected}, but {observed}")
+        }
+        (Ok(Verdict::Undetermined { why }), ReplayOutcome::Yes(at)) => {
+            format!("replayed natively: {at} was executed (how it ends is not decided: {why})")
+        }
+        (Ok(Verdict::Undetermined { why }), _) => format!("native replay does not decide it: {why}"),
+        (Err(why), _) => impossible(why),
+    }
+}

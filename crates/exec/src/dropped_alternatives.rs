@@ -1,0 +1,63 @@
+//! Cuts beside a path that goes on: what the engine takes for given at a place of the program and what may be otherwise.
+
+use crate::feasibility::FeasibleSide;
+use crate::flow::{Child, Flow, Step, StepResult};
+use crate::machine::Machine;
+use pleach_expr::Terms;
+use pleach_ir::FuncId;
+use pleach_state::{Cut, End, ForkKind, State};
+use rustc_hash::FxHashSet;
+
+/// Places of the program where something was cut.
+#[derive(Clone, Default)]
+pub struct DroppedAlternatives {
+    cut: FxHashSet<(FuncId, u32)>,
+    /// those where an error was reported
+    reported: FxHashSet<(FuncId, u32)>,
+}
+
+impl Machine {
+    pub(crate) fn is_alternative_dropped(&self, st: &State) -> bool {
+        self.beside.cut.contains(&(st.frame.func, st.inst))
+    }
+
+    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
+    pub(crate) fn drop_alternative(&mut self, st: &mut State, what: &str) -> StepResult<()> {
+        self.drop_alternative_at_end(st, what, None)
+    }
+
+    /// Ends beside a path that goes on, once for each place of the program.
+    pub(crate) fn end_beside(&mut self, st: &mut State, end: End) -> StepResult<()> {
+        if !self.beside.reported.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        Err(self.split_beside(st, end, None))
+    }
+
+    /// The same for a state that ends here, if there is such an end.
+    pub(crate) fn drop_alternative_at_end(
+        &mut self,
+        st: &mut State,
+        what: &str,
+        here_ends: Option<End>,
+    ) -> StepResult<()> {
+        if !self.beside.cut.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        Err(self.split_beside(st, End::Cut(Cut::Concretized(what.into())), here_ends))
+    }
+
+    /// One state goes on, or ends as it does, and one ends otherwise.
+    fn split_beside(&mut self, st: &mut State, end: End, here_ends: Option<End>) -> Flow {
+        let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
+        let model = relevant.model.clone();
+        let here = FeasibleSide { condition: Terms::TRUE, address_free: Terms::TRUE, relevant, model };
+        let mut other = st.clone();
+        other.clear_new_coverage();
+        let mut flow = self.split(st, vec![(here, here_ends)], ForkKind::Other);
+        if let Flow::Stop(Step::Fork(children)) = &mut flow {
+            children.push(Child { state: other, condition: Terms::TRUE, end: Some(end) });
+        }
+        flow
+    }
+}

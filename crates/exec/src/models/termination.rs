@@ -1,0 +1,119 @@
+//! Ending the program, on purpose or not.
+
+use super::{Call, ModelFn};
+use crate::access::note;
+use crate::flow::{Flow, StepResult};
+use crate::machine::Machine;
+use pleach_ir::Range;
+use pleach_memory::Value;
+use pleach_state::{Access, AtExit, Detail, ErrorKind, Leaks, State};
+use std::rc::Rc;
+
+pub(super) fn find(name: &str) -> Option<ModelFn> {
+    Some(match name {
+        "abort" => abort_by_signal,
+        "__pleach_aborted" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
+        "__assert_fail" | "__assert_rtn" | "__assert" | "_assert" | "__assert_perror_fail" => assert_fail,
+        "exit" | "quick_exit" => exit,
+        "_exit" | "_Exit" => immediate_exit,
+        "atexit" | "at_quick_exit" => atexit,
+        "__cxa_at_quick_exit" => atexit,
+        "__cxa_atexit" | "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => atexit,
+        "__errno_location" => errno,
+        // Functions of Rust's `core::panicking`, by their mangled names.
+        name if name.contains("4core9panicking") => rust_panic,
+        _ => return None,
+    })
+}
+
+/// Where the program may have a handler of the signal, the model of the system sends it.
+fn abort_by_signal(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    let body = |name: &str| m.program.function_named(name).filter(|f| !m.program.function(*f).is_declaration());
+    match (body("__sigaction"), body("__pleach_abort")) {
+        (Some(_), Some(raises)) => {
+            note(st, || Access::Opaque);
+            m.enter_function(st, raises, &[], Rc::new([]), Range::default());
+            Err(Flow::Frame)
+        }
+        _ => abort(m, st, call),
+    }
+}
+
+fn abort(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.lost_before_abort(st)?;
+    let what = if call.name.contains("abort") { "abort() is called" } else { "a trap is reached" };
+    Err(Flow::error(ErrorKind::Abort, what))
+}
+
+fn rust_panic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.lost_before_abort(st)?;
+    let kind =
+        ["panic_bounds_check", "panic_const_div_by_zero", "panic_const_add_overflow", "panic_const_sub_overflow"]
+            .into_iter()
+            .find(|k| call.name.contains(k));
+    Err(Flow::error(
+        ErrorKind::Abort,
+        kind.map_or("the program panics".into(), |k| format!("the program panics ({k})")),
+    ))
+}
+
+pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.lost_before_abort(st)?;
+    let i = if call.name == "__assert_rtn" { 3 } else { 0 };
+    Err(match m.c_string(st, call.arg(i)) {
+        Some(s) => {
+            Flow::error_with(ErrorKind::Assert, format!("the assertion `{s}` does not hold"), Detail::Assertion(s))
+        }
+        None => Flow::error(ErrorKind::Assert, "an assertion does not hold"),
+    })
+}
+
+fn exit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.mind_unwritten(st, call.arg(0), "the exit status")?;
+    let s = m.status(st, call.arg(0));
+    Err(m.begin_exit(st, s, call.name == "quick_exit"))
+}
+
+fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.mind_unwritten(st, call.arg(0), "the exit status")?;
+    let s = m.status(st, call.arg(0));
+    Err(m.finish(st, s))
+}
+
+impl Machine {
+    /// Where it is asked for, memory that was lost counts also when the program gives up.
+    fn lost_before_abort(&mut self, st: &mut State) -> StepResult<()> {
+        if self.config.leaks == Leaks::LostAnyway { self.require_nothing_lost(st) } else { Ok(()) }
+    }
+}
+
+fn atexit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    let argument = if call.name.starts_with("at") { Value::Int(0) } else { call.arg(1) };
+    let handler = m.handler(st, call.arg(0))?;
+    let (thread, quick) = (call.name.starts_with("__cxa_thread"), call.name.contains("quick"));
+    let all = Rc::make_mut(&mut st.at_exit);
+    let below = if thread { all.len() } else { all.iter().position(|h| h.thread).unwrap_or(all.len()) };
+    all.insert(below, AtExit { handler, argument, thread, quick });
+    if handler == call.arg(0) && argument == Value::Int(0) && !thread {
+        note(st, || Access::AtExit(handler));
+    }
+    call.give(st, Value::Int(0));
+    Ok(())
+}
+
+impl Machine {
+    /// The function that is to run at the end: one of several is decided now.
+    fn handler(&mut self, st: &mut State, v: Value) -> StepResult<Value> {
+        let Value::Term(t) = v else { return Ok(v) };
+        let func = self.resolve_call(st, t)?;
+        Ok(crate::machine::address_of(&self.program, pleach_ir::Symbol::Function(func), 0))
+    }
+}
+
+/// One `errno` per path.
+fn errno(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    let place = Value::ptr(m.errno_object(), 0);
+    note(st, || Access::Result(place));
+    call.give(st, place);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else waits it is
+//! made again by executing its path from the start, choosing at each fork the side the tree says.
+//!
+//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge has the condition that the tree
+//! has for it, and where it has not (a query may have an answer now and none then), the path is cut and counted. *Direction*: loses no path silently.
+
+use crate::run::{Run, RunContext};
+use crate::step::{Child, Step, Stepper};
+use pleach_expr::TermId;
+use pleach_state::{Cut, End, NodeId, State, StateId, Status};
+
+/// An edge of the tree.
+struct Choice {
+    /// which child it leads to, and of how many
+    side: usize,
+    of: usize,
+    condition: TermId,
+}
+
+impl Run {
+    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found by forks alone.
+    pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
+        let Some(mut state) = self.states.remove(&id) else { return };
+        ctx.change.removed.push(id);
+        if state.recording || self.states.is_empty() {
+            // INCOMPLETE: the path is lost; it is counted as cut by memory and still gets its test.
+            self.finish(&mut state, End::Cut(Cut::Memory), ctx);
+        } else {
+            self.evicted.push((state.node, state.covered_new));
+            self.counters.evicted += 1;
+        }
+    }
+
+    /// Makes the state that was parked last again; false when there is none.
+    pub(crate) fn restore<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
+        let Some((node, covered_new)) = self.evicted.pop() else { return false };
+        let choices = self.choices(node);
+        match self.follow(&choices, ctx) {
+            Ok(state) => {
+                let depth = self.forks_above(node);
+                let id = self.add_state(State { node, depth, covered_new, ..state });
+                ctx.change.added.push(id);
+            }
+            Err(mut state) => {
+                state.node = node;
+                self.finish(&mut state, End::Cut(Cut::Memory), ctx);
+            }
+        }
+        true
+    }
+
+    fn forks_above(&self, node: NodeId) -> u32 {
+        let above = |at: &NodeId| (*at != NodeId::ROOT).then(|| self.tree.node(*at).parent);
+        std::iter::successors(Some(node), above).count() as u32 - 1
+    }
+
+    /// Which child to take at each fork from the root to the node.
+    fn choices(&self, node: NodeId) -> Vec<Choice> {
+        let mut out = Vec::new();
+        let mut at = node;
+        while at != NodeId::ROOT {
+            let parent = self.tree.node(at).parent;
+            if self.tree.children(parent).any(|c| self.deferred.is_infeasible(c)) {
+                // With its answer known there is no fork.
+                at = parent;
+                continue;
+            }
+            let side = self.tree.children(parent).position(|c| c == at).unwrap_or(usize::MAX);
+            out.push(Choice { side, of: self.tree.children(parent).count(), condition: self.tree.node(at).condition });
+            at = parent;
+        }
+        out.reverse();
+        out
+    }
+
+    /// The state after these choices, or the one where the path could not be followed.
+    fn follow<M: Stepper>(&self, choices: &[Choice], ctx: &mut RunContext<M>) -> Result<State, Box<State>> {
+        let mut left = choices.iter();
+        let first = if self.initial.len() > 1 { left.next().map_or(0, |c| c.side) } else { 0 };
+        let Some(mut state) = self.initial.get(first).cloned() else { return Err(Box::new(State::placeholder())) };
+        let mut left = left.as_slice();
+        while let [choice, rest @ ..] = left {
+            match ctx.machine.step(&mut state, self.config.step_blocks) {
+                // A deferred state goes on with a larger budget.
+                Step::Next | Step::Deferred => {}
+                Step::Fork(mut children) => {
+                    if let Some(known) = only_feasible(&children, choice) {
+                        state = children.swap_remove(known).state;
+                        continue;
+                    }
+                    if let [Child { end: None, .. }] = children[..] {
+                        state = children.remove(0).state;
+                        continue;
+                    }
+                    let same = choice.of == children.len()
+                        && children.get(choice.side).is_some_and(|c| c.condition == choice.condition);
+                    if !same {
+                        return Err(Box::new(children.pop().map_or_else(State::placeholder, |c| c.state)));
+                    }
+                    let child = children.swap_remove(choice.side);
+                    if child.end.is_some() {
+                        return Err(Box::new(child.state));
+                    }
+                    state = State { depth: (choices.len() - rest.len()) as u32, ..child.state };
+                    left = rest;
+                }
+                Step::End(_) => return Err(Box::new(state)),
+            }
+        }
+        Ok(state)
+    }
+
+    /// The run ends: what is still parked is cut for that reason.
+    pub(crate) fn cut_evicted<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
+        for (node, _) in std::mem::take(&mut self.evicted) {
+            self.count(&End::Cut(why.clone()));
+            self.close(node, Status::Cut, 0, ctx);
+        }
+    }
+}
+
+/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is infeasible.
+fn only_feasible(children: &[Child], choice: &Choice) -> Option<usize> {
+    let waits = children.iter().any(|c| c.state.pending.is_some());
+    let expected = children.iter().any(|c| c.condition == choice.condition);
+    if !waits || expected {
+        return None;
+    }
+    children.iter().position(|c| c.state.pending.is_none() && c.end.is_none())
+}

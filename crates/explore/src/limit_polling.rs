@@ -1,0 +1,130 @@
+//! The loop's eye on its limits.
+
+use crate::limits::{how_many_to_drop, soft};
+use crate::run::{Run, RunContext};
+use crate::sink::Progress;
+use crate::step::{Child, Stepper};
+use pleach_state::{Cut, End, StateId};
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock when steps are short.
+const STEPS_PER_LOOK: u32 = 16;
+/// Between two looks at the memory in use.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+
+/// The same while it is short.
+const MEMORY_SHORT: Duration = Duration::from_millis(25);
+
+impl Run {
+    /// The next [`Run::poll_limits`] looks at the clock.
+    pub(crate) fn poll_limits_next(&mut self) {
+        self.steps_to_poll = 0;
+    }
+
+    /// Looks at the limits, now and then at the clock and at memory. True: stop.
+    pub(crate) fn poll_limits<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
+        self.halt.beat();
+        if self.stop.is_none() {
+            self.stop = self.halt.reason();
+        }
+        if self.halt.is_short() {
+            self.poll_limits_next();
+        }
+        if self.config.limits.max_instructions.is_some_and(|max| self.counters.instructions >= max) {
+            self.stop.get_or_insert(Cut::Instructions);
+        }
+        match self.steps_to_poll {
+            0 if self.stop.is_none() => {
+                self.steps_to_poll = STEPS_PER_LOOK;
+                self.poll_clock(ctx);
+            }
+            n => self.steps_to_poll = n.saturating_sub(1),
+        }
+        self.stop.is_some()
+    }
+
+    fn poll_clock<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {
+        let now = Instant::now();
+        let limits = &self.config.limits;
+        if limits.max_time.is_some_and(|max| now - self.started >= max) {
+            self.halt.time_is_up();
+            self.stop.get_or_insert(Cut::Time);
+            return;
+        }
+        if let Some(max) = limits.max_memory
+            && now - self.last_memory_poll >= if self.halt.is_short() { MEMORY_SHORT } else { MEMORY_EVERY }
+        {
+            let used = (self.config.memory)().unwrap_or(0);
+            self.drop_states(how_many_to_drop(self.states.len(), used, soft(max * 1_000_000)), ctx);
+            self.last_memory_poll = Instant::now();
+        }
+        if self.stop.is_none() {
+            self.stop = ctx.sink.stop();
+        }
+        if now - self.last_poll >= self.config.progress_every {
+            self.last_poll = now;
+            self.report(ctx, now);
+        }
+    }
+
+    /// After a path ended: is that the last one wanted?
+    pub(crate) fn check_stop_conditions(&mut self, end: &End, sink_says: Option<Cut>) {
+        let limits = &self.config.limits;
+        let mut why = sink_says;
+        if limits.max_tests.is_some_and(|max| self.counters.tests >= max) {
+            why = Some(Cut::Tests);
+        }
+        if let End::Error(error) = end
+            && (limits.exit_on_error || limits.exit_on_error_type.contains(&error.kind))
+        {
+            let flag = if limits.exit_on_error { "exit-on-error" } else { "exit-on-error-type" };
+            why = Some(Cut::Stopped(format!("an error was found (--{flag})")));
+        }
+        if self.stop.is_none() {
+            self.stop = why;
+        }
+    }
+
+    /// Ends the children that limits do not allow.
+    pub(crate) fn limit_forks(&mut self, children: &mut [Child], depth: u32) {
+        let limits = &self.config.limits;
+        if limits.max_depth.is_some_and(|max| depth > max) {
+            children.iter_mut().filter(|c| c.end.is_none()).for_each(|c| c.end = Some(End::Cut(Cut::Depth)));
+        }
+        let live = children.iter().filter(|c| c.end.is_none()).count();
+        if live > 1 && limits.max_forks.is_some_and(|max| self.counters.forks >= max) {
+            let kept = self.rng.below(live);
+            let rest = children.iter_mut().filter(|c| c.end.is_none()).enumerate().filter(|(i, _)| *i != kept);
+            rest.for_each(|(_, c)| c.end = Some(End::Cut(Cut::Forks)));
+        }
+    }
+
+    fn drop_states<M: Stepper>(&mut self, count: usize, ctx: &mut RunContext<M>) {
+        if count == 0 {
+            return;
+        }
+        // Those that have just shown something new go last.
+        let mut ids: Vec<(bool, StateId)> = self.states.values().map(|s| (s.covered_new, s.id)).collect();
+        for i in (1..ids.len()).rev() {
+            ids.swap(i, self.rng.below(i + 1));
+        }
+        ids.sort_by_key(|(new, _)| *new);
+        for (_, id) in ids.into_iter().take(count) {
+            self.evict(id, ctx);
+        }
+        ctx.sink.on_memory_pressure();
+    }
+
+    /// How things stand after so long.
+    pub fn progress(&self, elapsed: Duration) -> Progress<'_> {
+        let (states, evicted) = (self.states.len() + self.deferred.len(), self.evicted.len());
+        Progress { counters: &self.counters, states, evicted, nodes: self.tree.len(), elapsed, time_left: None }
+    }
+
+    pub(crate) fn report<M: Stepper>(&mut self, ctx: &mut RunContext<M>, now: Instant) {
+        let elapsed = now - self.started;
+        let time_left = self.config.limits.max_time.map(|max| max.saturating_sub(elapsed));
+        let progress = Progress { time_left, ..self.progress(elapsed) };
+        ctx.sink.on_progress(ctx.machine, progress);
+    }
+}

@@ -1,0 +1,166 @@
+//! What a condition says of objects, asked of a state: which they are, that they are there and large enough.
+//!
+//! *Invariant*: bindings are injective, and objects that are the same in every state are bound to themselves.
+
+use crate::matching::{MatchFailure, Matcher, NULL_PAGE, frames};
+use pleach_expr::{TermId, Terms, facts, sign_extend};
+use pleach_memory::resolve::candidates;
+use pleach_memory::{ObjId, ObjectEntry, ObjectKind, Value};
+use pleach_state::seams::PathOracle;
+use pleach_state::{Frame, State};
+use pleach_wp::{Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
+use std::collections::BTreeSet;
+
+impl Matcher<'_> {
+    /// Every live heap block is one of these variables' objects.
+    pub(crate) fn no_other_blocks(&self, blocks: &BTreeSet<ObjId>) -> Result<(), MatchFailure> {
+        let known: BTreeSet<ObjId> = blocks.iter().filter_map(|b| self.bound(*b)).collect();
+        let mut live = self.state.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap);
+        if live.all(|(id, _)| known.contains(&id)) { Ok(()) } else { Err(MatchFailure::Binding) }
+    }
+
+    /// Binds pinned objects until nothing changes; every pin must be met.
+    pub(crate) fn bind(&mut self, logic: &mut dyn PathOracle, points_to: &[PointsTo]) -> Result<(), MatchFailure> {
+        let mut waiting: Vec<&PointsTo> = points_to.iter().collect();
+        while !waiting.is_empty() {
+            let mut rest = Vec::new();
+            for p in &waiting {
+                match self.translate(logic, p.ptr) {
+                    None => rest.push(*p),
+                    Some(t) => self.meet(logic, p, t)?,
+                }
+            }
+            if rest.len() == waiting.len() {
+                return Err(MatchFailure::Binding);
+            }
+            waiting = rest;
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, logic: &mut dyn PathOracle, p: &PointsTo, t: TermId) -> Result<(), MatchFailure> {
+        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+        match self.binding.get(&p.obj) {
+            Some(&o) if o == obj => {}
+            Some(_) => return Err(MatchFailure::Binding),
+            None => {
+                let fixed = p.obj.0 < self.fixed || obj.0 < self.fixed;
+                if (fixed && p.obj != obj) || self.binding.values().any(|o| *o == obj) {
+                    return Err(MatchFailure::Binding);
+                }
+                self.binding.insert(p.obj, obj);
+            }
+        }
+        let Some(o) = self.state.memory.get(obj) else { return Err(MatchFailure::Binding) };
+        if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
+            return Err(MatchFailure::Binding);
+        }
+        if p.size.is_some_and(|s| s != o.size) || !at_home(self.state, p.home, obj, o.kind) {
+            return Err(MatchFailure::Binding);
+        }
+        match (p.off, off) {
+            (None, _) => Ok(()),
+            (Some(want), Some(have)) if p.size.is_some() && have >= 0 && want == have as u64 => Ok(()),
+            (Some(want), Some(have)) if have >= 0 && want == have as u64 && want + p.bytes <= o.size => Ok(()),
+            _ => Err(MatchFailure::Binding),
+        }
+    }
+
+    /// The one object a pointer term points into on this path, and the offset if it is constant.
+    pub(crate) fn target(&self, logic: &mut dyn PathOracle, t: TermId) -> Option<(ObjId, Option<i64>)> {
+        if let Value::Ptr { obj, off } = Value::from_term(logic.terms(), t) {
+            return Some((obj, Some(off)));
+        }
+        if !logic.terms().has(t, facts::HAS_BASE) {
+            return None;
+        }
+        for way in candidates(logic.terms(), t)? {
+            let Some(obj) = way.obj else { continue };
+            // At most one of them holds under the model.
+            if logic.decided(self.state, way.guard) != Some(false) && logic.entails(self.state, way.guard) {
+                let w = logic.terms().width(way.offset);
+                return Some((obj, logic.terms().as_const(way.offset).map(|k| sign_extend(k, w))));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn valid(&mut self, logic: &mut dyn PathOracle, v: &Dereferenceable) -> Result<(), MatchFailure> {
+        let t = self.translate(logic, v.ptr).ok_or(MatchFailure::Binding)?;
+        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+        let Some(ObjectEntry::Live(o)) = self.state.memory.entry(obj) else { return Err(MatchFailure::Binding) };
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.home, obj, o.kind) {
+            return Err(MatchFailure::Binding);
+        }
+        if !v.bounded {
+            return Ok(());
+        }
+        if v.bytes > o.size {
+            return Err(MatchFailure::Binding);
+        }
+        match off {
+            Some(off) if off >= 0 && off as u64 + v.bytes <= o.size => Ok(()),
+            Some(_) => Err(MatchFailure::Binding),
+            None => {
+                let terms = logic.terms();
+                let base = terms.base(obj);
+                let off = terms.sub(t, base);
+                let last = terms.constant(terms.width(off), o.size - v.bytes);
+                let inside = terms.ule(off, last);
+                if logic.entails(self.state, inside) { Ok(()) } else { Err(MatchFailure::Literal) }
+            }
+        }
+    }
+
+    pub(crate) fn dangling(&mut self, logic: &mut dyn PathOracle, d: &Dangling) -> Result<(), MatchFailure> {
+        let t = self.translate(logic, d.ptr).ok_or(MatchFailure::Binding)?;
+        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+        if d.at.is_some() && d.at != off {
+            return Err(MatchFailure::Binding);
+        }
+        match self.state.memory.entry(obj) {
+            Some(ObjectEntry::Freed(_)) if d.freed => Ok(()),
+            Some(ObjectEntry::OutOfScope { .. }) if !d.freed => Ok(()),
+            _ => Err(MatchFailure::Binding),
+        }
+    }
+
+    /// Whatever the pointer may be into is one of the objects, and inside unless outside is known as well.
+    pub(crate) fn choice(&mut self, logic: &mut dyn PathOracle, c: &MayPointToLiteral) -> Result<(), MatchFailure> {
+        let t = self.translate(logic, c.ptr).ok_or(MatchFailure::Binding)?;
+        let found = candidates(logic.terms(), t).ok_or(MatchFailure::Binding)?;
+        for way in found {
+            let among = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
+            let terms = logic.terms();
+            let fine = match among.map(|o| self.state.memory.get(o)) {
+                Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => {
+                    let last = o.size.checked_sub(c.bytes).map(|k| terms.constant(terms.width(way.offset), k));
+                    match last {
+                        _ if c.outside => Terms::TRUE,
+                        Some(last) => terms.ule(way.offset, last),
+                        None => Terms::FALSE,
+                    }
+                }
+                None if way.obj.is_none() && c.null => {
+                    let page = terms.constant(terms.width(way.offset), NULL_PAGE);
+                    terms.ult(way.offset, page)
+                }
+                _ => Terms::FALSE,
+            };
+            let claim = terms.implies(way.guard, fine);
+            if !logic.entails(self.state, claim) {
+                return Err(MatchFailure::Binding);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at_home(state: &State, home: OwningFrame, obj: ObjId, kind: ObjectKind) -> bool {
+    let local = |(_, f): (u32, &Frame)| f.locals.contains(&obj);
+    match home {
+        OwningFrame::Any => true,
+        OwningFrame::Outlives(d) => kind != ObjectKind::Stack || !frames(state).take_while(|f| f.0 >= d).any(local),
+        OwningFrame::LocalOf(d) => frames(state).find(|f| f.0 == d).is_some_and(local),
+    }
+}

@@ -1,0 +1,66 @@
+//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary terms and
+//! walking back over an instruction is substitution.
+
+use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
+use pleach_memory::ObjId;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Loc {
+    /// a register of the frame at this call depth; its variable arguments follow its registers ([`pleach_state::Frame::register`])
+    Reg { depth: u32, slot: u32 },
+    /// bytes of an object; the object is a variable of the condition, named by the id it had on the path walked
+    Cell { obj: ObjId, off: u64, bytes: u32 },
+}
+
+#[derive(Default)]
+pub struct Locs {
+    /// by global: its contents never change, so they are no locations
+    unwritten: Vec<bool>,
+    loc_of: FxHashMap<SymbolId, Loc>,
+    term_of: FxHashMap<(Loc, u16), TermId>,
+    unknowns: u32,
+}
+
+impl Locs {
+    pub fn new(program: &pleach_ir::Program) -> Locs {
+        Locs { unwritten: pleach_ir::never_written_globals::unwritten(program), ..Locs::default() }
+    }
+
+    /// The object is a global whose contents never change.
+    pub fn is_constant(&self, obj: ObjId) -> bool {
+        self.unwritten.get(obj.0 as usize).is_some_and(|u| *u)
+    }
+
+    pub fn term(&mut self, terms: &mut Terms, loc: Loc, width: u16) -> TermId {
+        if let Some(&t) = self.term_of.get(&(loc, width)) {
+            return t;
+        }
+        let origin = match loc {
+            Loc::Reg { depth, slot } => SymbolOrigin::Register { depth, slot },
+            Loc::Cell { obj, off, bytes } => SymbolOrigin::Cell { object: obj.0, offset: off, bytes },
+        };
+        let name = || match loc {
+            Loc::Reg { depth, slot } => format!("loc!r{depth}.{slot}"),
+            Loc::Cell { obj, off, bytes } => format!("loc!m{}.{off}.{bytes}", obj.0),
+        };
+        let s = terms.symbols.intern(origin, SymbolKind::Bits(width), name);
+        let t = terms.var(s);
+        self.loc_of.insert(s, loc);
+        self.term_of.insert((loc, width), t);
+        t
+    }
+
+    pub fn get(&self, s: SymbolId) -> Option<Loc> {
+        self.loc_of.get(&s).copied()
+    }
+
+    /// A variable that stands for nothing in the state: any value.
+    pub fn unknown(&mut self, terms: &mut Terms, width: u16) -> TermId {
+        let number = self.unknowns;
+        let name = || format!("any!{number}");
+        let s = terms.symbols.intern(SymbolOrigin::Any(number), SymbolKind::Bits(width), name);
+        self.unknowns += 1;
+        terms.var(s)
+    }
+}
