@@ -226,7 +226,7 @@ impl Machine {
         let program = self.program.clone();
         let own = (0..program.functions.len()).map(FuncId::new);
         let own = own.filter(|f| program.is_own(*f));
-        self.one_of(t, own.map(|f| Machine::object_of(&program, pleach_ir::Symbol::Function(f))))
+        self.one_of(t, own.map(|f| pleach_semantics::object_of(&program, pleach_ir::Symbol::Function(f))))
     }
 
     /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term mentions, and

@@ -36,7 +36,7 @@ impl Machine {
                     },
                     Value::Undef => return no_label(),
                 };
-                let here = Machine::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
+                let here = pleach_semantics::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
                 let edge = f.edges[edges.as_range()].iter().find(|e| obj == here && i64::from(e.target.0) == off);
                 match edge {
                     Some(&e) => {
@@ -60,7 +60,7 @@ impl Machine {
         t: TermId,
         edges: pleach_ir::Range,
     ) -> StepResult<(ObjId, i64)> {
-        let here = Machine::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
+        let here = pleach_semantics::object_of(&self.program, pleach_ir::Symbol::Function(st.frame.func));
         if let Some(&(obj, off)) = st.decided.get(&t)
             && let Some(off) = self.terms.as_const(off)
         {

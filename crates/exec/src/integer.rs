@@ -1,6 +1,5 @@
 //! Integers, pointers as numbers, selects, addresses: the symbolic and checked cases.
 
-use crate::arith;
 use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use pleach_expr::{TermId, Terms, mask};
@@ -43,12 +42,12 @@ impl Machine {
                 {
                     self.check_pointer_order_dependence(st, op, x, y)?;
                     self.pin_compared(st, op, x, y);
-                    self.set(st, dst, Value::Int(u64::from(arith::compare(op, width, p, q))));
+                    self.set(st, dst, Value::Int(u64::from(pleach_semantics::compare(op, width, p, q))));
                     return Ok(());
                 }
                 let x = self.term(st, x, width);
                 let y = self.term(st, y, width);
-                let t = arith::cmp_term(&mut self.terms, op, x, y);
+                let t = pleach_semantics::cmp_term(&mut self.terms, op, x, y);
                 self.set_term(st, dst, t);
                 Ok(())
             }
@@ -126,7 +125,7 @@ impl Machine {
                 let ok = self.terms.ne(b, zero);
                 self.require(st, ok, ErrorKind::DivZero, || "division by zero".into())?;
                 if matches!(op, BinOp::SDiv | BinOp::SRem) && !self.config.klee {
-                    let min = arith::signed_min(&mut self.terms, width);
+                    let min = pleach_semantics::signed_min(&mut self.terms, width);
                     let minus_one = self.terms.not(zero);
                     let is_min = self.terms.eq(a, min);
                     let is_minus_one = self.terms.eq(b, minus_one);
@@ -154,7 +153,7 @@ impl Machine {
                 }
             }
             BinOp::Add | BinOp::Sub | BinOp::Mul if fl & flags::NSW != 0 && self.config.check_signed_overflow => {
-                let over = arith::overflow_term(&mut self.terms, op, true, a, b);
+                let over = pleach_semantics::overflow_term(&mut self.terms, op, true, a, b);
                 let ok = self.terms.not(over);
                 let what = match op {
                     BinOp::Add => "an addition",
@@ -165,7 +164,7 @@ impl Machine {
             }
             _ => {}
         }
-        let t = arith::bin_term(&mut self.terms, op, a, b);
+        let t = pleach_semantics::bin_term(&mut self.terms, op, a, b);
         self.set_term(st, dst, t);
         Ok(())
     }

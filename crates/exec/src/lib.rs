@@ -3,18 +3,9 @@
 //! This crate knows nothing of scheduling, pruning or merging: [`Machine::step`] returns what happened as data.
 
 mod access;
-mod alignment;
-mod arith;
-mod snapshot;
-/// What operators mean, as terms: shared with the walk back over paths.
-pub mod semantics {
-    pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
-    pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};
-    pub use crate::overlap::disjoint;
-    pub use crate::scalar::scalar_terms;
-}
 mod address_dependence;
 mod address_substitution;
+mod alignment;
 mod allocation_contexts;
 mod branches;
 mod bulk;
@@ -43,6 +34,7 @@ mod multi_target_access;
 mod multi_target_bulk;
 mod overlap;
 mod parameters;
+mod pointer_arithmetic;
 mod program_exit;
 mod query_budget;
 mod query_costs;
@@ -52,6 +44,7 @@ mod resolution_stats;
 mod scalar;
 mod segments;
 mod small_value_set;
+mod snapshot;
 mod splitting;
 mod step;
 mod symbolic_length;
@@ -70,7 +63,7 @@ pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};
 pub use library_calls::{ExternalCallPolicy, ExternalCallWarning};
 pub use logic::Refuted;
-pub use machine::{Machine, TargetHit, address_of, fixed_objects};
+pub use machine::{Machine, TargetHit};
 pub use messages::ExecMessage;
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::nondet::ABS_OVERFLOW;

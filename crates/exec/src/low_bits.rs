@@ -5,7 +5,6 @@
 //! its mark stays a base and an offset, and what it means is read off it. Through a choice between pointers the operation goes to each.
 //! *Invariant*: holds for every placement with the objects' alignments. *Direction*: loses nothing; gives up (`None`) on anything else.
 
-use crate::arith;
 use crate::machine::Machine;
 use pleach_expr::{BaseId, Op, TermId, facts, mask};
 use pleach_ir::BinOp;
@@ -55,7 +54,7 @@ impl Machine {
                 if low.below >= alignment(st, obj) {
                     return None;
                 }
-                let bits = arith::concrete(low.op, width, off as u64 & mask(width), low.k)?;
+                let bits = pleach_semantics::concrete(low.op, width, off as u64 & mask(width), low.k)?;
                 Some(if low.keep { Value::ptr(obj, pleach_expr::sign_extend(bits, width)) } else { Value::Int(bits) })
             }
             Value::Term(t) if self.terms.has(t, facts::HAS_BASE) => {
@@ -80,7 +79,7 @@ impl Machine {
         let (a, b) = (n.arg_a(), n.arg_b());
         let apply = |m: &mut Machine, x: TermId| {
             let k = m.terms.constant(n.width, low.k);
-            arith::bin_term(&mut m.terms, low.op, x, k)
+            pleach_semantics::bin_term(&mut m.terms, low.op, x, k)
         };
         if !self.terms.has(pointer, facts::HAS_BASE) {
             *left = left.checked_sub(1)?;

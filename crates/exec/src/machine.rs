@@ -6,8 +6,9 @@ use crate::flow::Step;
 use crate::messages::ExecMessage;
 use crate::models::{self, ModelFn};
 use pleach_expr::Terms;
-use pleach_ir::{BlockId, Const, FuncId, Init, Program, Symbol};
+use pleach_ir::{BlockId, Const, FuncId, Init, Program};
 use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
+use pleach_semantics::address_of;
 use pleach_smt::Solver;
 use pleach_state::{Assumption, Phase, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -191,17 +192,9 @@ impl Machine {
         }
     }
 
-    /// The object of a global: objects are made for globals first, then for functions, in order.
-    pub(crate) fn object_of(program: &Program, s: Symbol) -> ObjId {
-        match s {
-            Symbol::Global(g) => ObjId(g.0),
-            Symbol::Function(f) | Symbol::Block(f, _) => ObjId(program.globals.len() as u32 + f.0),
-        }
-    }
-
     /// The object of `errno`: it comes after the functions.
     pub(crate) fn errno_object(&self) -> ObjId {
-        ObjId(fixed_objects(&self.program) - 1)
+        pleach_semantics::errno_object(&self.program)
     }
 
     /// The function a code pointer names.
@@ -366,21 +359,6 @@ fn transitive(aliases: BTreeMap<FuncId, FuncId>) -> BTreeMap<FuncId, FuncId> {
         (from, to)
     };
     aliases.keys().map(last).collect()
-}
-
-/// So many objects are there from the beginning and the same in every state: globals, functions, `errno`.
-pub fn fixed_objects(program: &Program) -> u32 {
-    (program.globals.len() + program.functions.len() + 1) as u32
-}
-
-/// The value of an address constant.
-pub fn address_of(program: &Program, s: Symbol, addend: i64) -> Value {
-    let obj = Machine::object_of(program, s);
-    match s {
-        // A block's address is its function's plus its number.
-        Symbol::Block(_, b) => Value::ptr(obj, i64::from(b.0) + addend),
-        _ => Value::ptr(obj, addend),
-    }
 }
 
 fn constant(terms: &mut Terms, program: &Program, c: &Const) -> Value {

@@ -11,12 +11,13 @@ use crate::alignment::Wanted;
 use crate::config::Resolution;
 use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
-use crate::machine::{Machine, fixed_objects};
+use crate::machine::Machine;
 use crate::resolution::{ClassifiedTargets, ResolutionSide};
 use pleach_expr::{TermId, Terms};
 use pleach_memory::resolve::mirror;
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, Value};
+use pleach_semantics::fixed_objects;
 use pleach_state::{Access, ForkKind, MayPointTo, State, access_paths};
 use std::rc::Rc;
 

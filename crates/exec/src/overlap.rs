@@ -8,6 +8,7 @@ use crate::machine::Machine;
 use crate::multi_target_access::ResolvedAccess;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
+use pleach_semantics::disjoint;
 use pleach_state::{ErrorKind, State};
 
 /// Whether the ranges of a copy may have bytes in common.
@@ -15,15 +16,6 @@ use pleach_state::{ErrorKind, State};
 pub(crate) enum Overlap {
     Allowed,
     Error,
-}
-
-/// `a` and `b` are equal or at least `n` apart.
-pub fn disjoint(terms: &mut Terms, a: TermId, b: TermId, n: TermId) -> TermId {
-    let n = terms.resize_unsigned(n, terms.width(a));
-    let (ahead, behind) = (terms.sub(a, b), terms.sub(b, a));
-    let (far, near) = (terms.ule(n, ahead), terms.ule(n, behind));
-    let (apart, same) = (terms.and(far, near), terms.eq(a, b));
-    terms.or(apart, same)
 }
 
 impl Machine {

@@ -1,7 +1,6 @@
 //! The dispatcher. Concrete work is done here without terms, allocation or the solver; everything else goes to the
 //! file of its instruction family.
 
-use crate::arith;
 use crate::flow::{Flow, Step};
 use crate::machine::{Code, Machine, TargetHit};
 use pleach_expr::{Spoiled, mask, sign_extend};
@@ -36,7 +35,7 @@ impl Machine {
                     Inst::Bin { op, flags: fl, width, dst, a, b } => {
                         if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b))
                             && !(check_overflow && fl & flags::NSW != 0)
-                            && let Some(r) = arith::concrete(op, width, x, y)
+                            && let Some(r) = pleach_semantics::concrete(op, width, x, y)
                         {
                             regs[dst.index()] = Value::Int(r);
                             pc += 1;
@@ -45,7 +44,7 @@ impl Machine {
                     }
                     Inst::Cmp { op, width, dst, a, b } => {
                         if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b)) {
-                            regs[dst.index()] = Value::Int(u64::from(arith::compare(op, width, x, y)));
+                            regs[dst.index()] = Value::Int(u64::from(pleach_semantics::compare(op, width, x, y)));
                             pc += 1;
                             continue;
                         }

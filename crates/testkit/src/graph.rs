@@ -11,10 +11,11 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("expr", &[]),
     ("smt", &["expr"]),
     ("memory", &["expr"]),
+    ("semantics", &["ir", "expr", "memory"]),
     ("state", &["ir", "expr", "smt", "memory"]),
-    ("exec", &["ir", "expr", "smt", "memory", "state"]),
+    ("exec", &["ir", "expr", "smt", "memory", "semantics", "state"]),
     ("explore", &["ir", "expr", "state"]),
-    ("wp", &["ir", "expr", "memory", "state", "exec"]),
+    ("wp", &["ir", "expr", "memory", "semantics", "state"]),
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("verify", &["ir", "memory", "state"]),
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
@@ -27,8 +28,22 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
 const EVERYTHING: &[&str] = &[
-    "ir", "load", "frontend", "expr", "smt", "memory", "state", "exec", "explore", "wp", "prune", "verify", "audit",
-    "report", "replay",
+    "ir",
+    "load",
+    "frontend",
+    "expr",
+    "smt",
+    "memory",
+    "semantics",
+    "state",
+    "exec",
+    "explore",
+    "wp",
+    "prune",
+    "verify",
+    "audit",
+    "report",
+    "replay",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.

@@ -3,10 +3,10 @@
 use crate::condition::{OwningFrame, PointsTo};
 use crate::location::Loc;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
-use pleach_exec::semantics::overflow_term;
 use pleach_expr::{SymbolId, TermId};
 use pleach_ir::{Arg, BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
 use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_semantics::overflow_term;
 use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
 
@@ -66,7 +66,7 @@ impl WpTransformer<'_> {
         if let Callee::Indirect(p) = callee {
             let w = self.terms.pointer_bits;
             let t = self.operand(f, depth, p, w)?;
-            let v = pleach_exec::address_of(program, Symbol::Function(FuncId(func)), 0);
+            let v = pleach_semantics::address_of(program, Symbol::Function(FuncId(func)), 0);
             let here = v.to_term(self.terms, w).ok_or(NoInterpolant::NoAddress)?;
             let same = self.terms.eq(t, here);
             self.require(same);

@@ -1,11 +1,11 @@
 //! Walking back over instructions that only compute: the result is replaced by the term the machine would build.
 
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
-use pleach_exec::semantics::{
-    bin_term, cmp_term, float_bin, float_cast, float_cmp, float_neg, overflow_term, scalar_terms, signed_min,
-};
 use pleach_expr::{TermId, mask};
 use pleach_ir::{Arg, BinOp, CastOp, Function, Inst, Opnd, flags};
+use pleach_semantics::{
+    bin_term, cmp_term, float_bin, float_cast, float_cmp, float_neg, overflow_term, scalar_terms, signed_min,
+};
 use rustc_hash::FxHashMap;
 
 impl WpTransformer<'_> {

@@ -19,5 +19,5 @@ pub mod transformer;
 pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};
-pub use pleach_exec::fixed_objects;
+pub use pleach_semantics::fixed_objects;
 pub use transformer::{NoInterpolant, SolverHook, WpResult, WpTransformer};

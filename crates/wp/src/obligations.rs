@@ -1,9 +1,9 @@
 //! What an access needs beside a valid pointer: an aligned address, and for copies ranges that do not overlap.
 
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
-use pleach_exec::semantics::disjoint;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::symbolic::trailing_zeros;
+use pleach_semantics::disjoint;
 use pleach_state::Access;
 
 impl WpTransformer<'_> {

@@ -306,7 +306,7 @@ impl WpTransformer<'_> {
                 Const::Int { width, value } => self.terms.constant(*width, *value),
                 Const::Wide { width, limbs } => self.terms.wide_constant(*width, limbs),
                 Const::Addr { symbol, addend } => {
-                    let v = pleach_exec::address_of(self.program, *symbol, *addend);
+                    let v = pleach_semantics::address_of(self.program, *symbol, *addend);
                     let w = self.terms.pointer_bits;
                     v.to_term(self.terms, w).ok_or(NoInterpolant::UndefinedConstant)?
                 }

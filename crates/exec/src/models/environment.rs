@@ -4,12 +4,13 @@ use super::text::Reads;
 use super::{Call, ModelFn};
 use crate::access::note;
 use crate::flow::{Flow, StepResult};
-use crate::machine::{Machine, address_of};
+use crate::machine::Machine;
 use crate::messages::ExecMessage;
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::format::Precision;
 use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
+use pleach_semantics::address_of;
 use pleach_state::{Access, Assumption, Cut, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {

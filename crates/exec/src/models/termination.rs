@@ -106,7 +106,7 @@ impl Machine {
     fn handler(&mut self, st: &mut State, v: Value) -> StepResult<Value> {
         let Value::Term(t) = v else { return Ok(v) };
         let func = self.resolve_call(st, t)?;
-        Ok(crate::machine::address_of(&self.program, pleach_ir::Symbol::Function(func), 0))
+        Ok(pleach_semantics::address_of(&self.program, pleach_ir::Symbol::Function(func), 0))
     }
 }
 

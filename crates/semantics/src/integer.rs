@@ -1,10 +1,7 @@
-//! Integer arithmetic: on concrete values, and on terms.
+//! Integer operators: on concrete values of at most 64 bits, and on terms.
 
-use crate::machine::Machine;
 use pleach_expr::{TermId, Terms, mask, sign_extend};
 use pleach_ir::{BinOp, CmpOp};
-use pleach_memory::Value;
-use pleach_state::State;
 
 /// `a op b` on `width` ≤ 64 bits; `None` where the operation is an error (division by zero, too wide a shift) or has none.
 #[inline(always)]
@@ -104,38 +101,5 @@ pub fn signed_min(terms: &mut Terms, width: u16) -> TermId {
         let mut limbs = vec![0u64; usize::from(width).div_ceil(64)];
         limbs[usize::from(width - 1) / 64] = 1 << ((width - 1) % 64);
         terms.wide_constant(width, &limbs)
-    }
-}
-
-impl Machine {
-    /// Pointer arithmetic that keeps the base, and comparisons of addresses, without a term.
-    pub(crate) fn pointer_bin(&self, op: BinOp, width: u16, a: Value, b: Value) -> Option<Value> {
-        if width != self.pointer_bits() {
-            return None;
-        }
-        match (op, a, b) {
-            (BinOp::Add, Value::Ptr { obj, off }, Value::Int(k))
-            | (BinOp::Add, Value::Int(k), Value::Ptr { obj, off }) => {
-                Some(Value::Ptr { obj, off: off.wrapping_add(sign_extend(k, width)) })
-            }
-            (BinOp::Sub, Value::Ptr { obj, off }, Value::Int(k)) => {
-                Some(Value::Ptr { obj, off: off.wrapping_sub(sign_extend(k, width)) })
-            }
-            (BinOp::Sub, Value::Ptr { obj, off }, Value::Ptr { obj: o2, off: f2 }) if obj == o2 => {
-                Some(Value::Int(off.wrapping_sub(f2) as u64 & mask(width)))
-            }
-            _ => None,
-        }
-    }
-
-    /// The number behind a concrete value: pointers show their hidden address.
-    pub(crate) fn concrete_number(&self, st: &State, v: Value) -> Option<u64> {
-        match v {
-            Value::Int(x) => Some(x),
-            Value::Ptr { obj, off } => {
-                Some(st.memory.address(obj).wrapping_add(off as u64) & mask(self.pointer_bits()))
-            }
-            _ => None,
-        }
     }
 }
