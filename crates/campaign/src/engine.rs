@@ -1,14 +1,14 @@
 //! One exploration in this process, and what it found.
 
+use pleach::{Engine, EngineBuilder, GuidedExecutor, Outcome, PruneConfig};
 use pleach_audit::AuditReport;
-use pleach_exec::{ExecConfig, ExecutorSnapshot, Machine, ProgramEntry, Resolution, Splitting};
-use pleach_explore::{
-    Ended, Halt, Limits, Rechecked, Run, RunConfig, Seams, SearchConfig, Sink, Step, Stepper, Strategy,
-};
-use pleach_ir::{Program, Span};
+use pleach_exec::{ExecConfig, ProgramEntry, Resolution, Splitting};
+use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
+use pleach_ir::Program;
 use pleach_prune::{Checks, Interpolation, Method};
-use pleach_state::seams::{NoPruner, PathOracle, Pruner, SearchMetrics};
-use pleach_state::{CheckedPruner, Cut, End, State};
+use pleach_smt::SolverConfig;
+use pleach_state::seams::Pruner;
+use pleach_state::{Cut, End};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -101,51 +101,13 @@ pub struct Found {
 
 struct Collect(BTreeSet<ErrorSite>);
 
-impl Sink<Plain> for Collect {
-    fn on_path_end(&mut self, machine: &mut Plain, ended: Ended) -> u32 {
+impl Sink<GuidedExecutor> for Collect {
+    fn on_path_end(&mut self, executor: &mut GuidedExecutor, ended: Ended) -> u32 {
         if let End::Error(e) = ended.end {
-            let (func, inst) = ended.state.error_site(&machine.0.program);
+            let (func, inst) = ended.state.error_site(&executor.machine.program);
             self.0.insert((e.kind.as_str(), func.0, inst.0));
         }
         0
-    }
-}
-
-/// The executor without distances: the campaign's programs are too small for them to matter.
-struct Plain(Machine, Option<ExecutorSnapshot>);
-
-impl SearchMetrics for Plain {
-    fn to_uncovered(&self, _: &State) -> Option<u32> {
-        None
-    }
-    fn visits(&self, state: &State) -> u64 {
-        self.0.coverage.blocks[state.frame.func.index()][state.block.index()]
-    }
-}
-
-impl Stepper for Plain {
-    fn step(&mut self, state: &mut State, budget: u32) -> Step {
-        self.0.step_within_budget(state, budget)
-    }
-    fn instructions(&self) -> u64 {
-        self.0.instructions
-    }
-    fn span(&self, state: &State) -> Span {
-        let f = self.0.program.function(state.frame.func);
-        f.spans.get(state.inst as usize).copied().unwrap_or_default()
-    }
-    fn sub_exploration(&mut self, on: bool) {
-        if on {
-            self.1 = Some(self.0.snapshot());
-        } else if let Some(before) = self.1.take() {
-            self.0.restore_snapshot(before);
-        }
-    }
-    fn blocks_covered(&self) -> u64 {
-        self.0.coverage.new_blocks
-    }
-    fn logic(&mut self) -> &mut dyn PathOracle {
-        &mut self.0
     }
 }
 
@@ -158,8 +120,8 @@ pub fn explore(
     bounds: Bounds,
 ) -> Result<Found, String> {
     match mode.prune {
-        None => explore_with(program, entry, checks, mode, bounds, &mut NoPruner),
-        Some(method) => explore_and_audit(program, entry, checks, mode, bounds, method, &mut |_| ()),
+        None => run(setup(program, entry, checks, mode, bounds)?, mode).map(|r| r.0),
+        Some(_) => explore_and_audit(program, entry, checks, mode, bounds, &mut |_| ()),
     }
 }
 
@@ -170,16 +132,21 @@ pub fn explore_and_audit(
     checks: Checks,
     mode: Mode,
     bounds: Bounds,
-    method: Method,
     spoil: &mut dyn FnMut(&mut Interpolation),
 ) -> Result<Found, String> {
-    let mut pruner = Interpolation::new(program, checks, method);
-    pruner.always_on(true);
-    pruner.speculate(mode.speculate);
-    pruner.audit_log = (bounds.audit > 0 && mode.search == "dfs").then(Vec::new);
-    let (mut found, mut machine) = run(program, entry, checks, mode, bounds, &mut pruner)?;
-    spoil(&mut pruner);
-    found.audit = pleach_audit::audit(&mut machine.0, &pruner, bounds.audit);
+    let prune = PruneConfig {
+        method: mode.prune.unwrap_or(Method::Wp),
+        always: true,
+        speculate: mode.speculate,
+        audit: bounds.audit > 0 && mode.search == "dfs",
+        ..PruneConfig::default()
+    };
+    let builder = setup(program, entry, checks, mode, bounds)?.prune(prune);
+    let (mut found, mut engine) = run(builder, mode)?;
+    if let (Some(interpolation), machine) = engine.interpolation_and_machine() {
+        spoil(interpolation);
+        found.audit = pleach_audit::audit(machine, interpolation, bounds.audit);
+    }
     Ok(found)
 }
 
@@ -192,50 +159,47 @@ pub fn explore_with(
     bounds: Bounds,
     pruner: &mut dyn Pruner,
 ) -> Result<Found, String> {
-    run(program, entry, checks, mode, bounds, pruner).map(|r| r.0)
+    run(setup(program, entry, checks, mode, bounds)?.pruner(pruner), mode).map(|r| r.0)
 }
 
-fn run(
+fn setup<'a>(
     program: &Rc<Program>,
     entry: &str,
     checks: Checks,
     mode: Mode,
     bounds: Bounds,
-    pruner: &mut dyn Pruner,
-) -> Result<(Found, Plain), String> {
-    let halt = Halt::new();
-    let solver = pleach_smt::assemble(pleach_smt::SolverConfig {
-        timeout: Some(Duration::from_secs(5)),
-        interrupt: Some(halt.flag()),
-        ..Default::default()
-    });
+) -> Result<EngineBuilder<'a>, String> {
+    let solver = SolverConfig { timeout: Some(Duration::from_secs(5)), ..SolverConfig::default() };
     let exec = ExecConfig {
         entry: ProgramEntry::Function(entry.to_owned()),
         check_signed_overflow: checks.overflow,
         leaks: checks.leaks,
-        record: mode.prune.is_some(),
         resolution: mode.resolution,
         splitting: mode.splitting,
         check_resolution: mode.resolution != Resolution::Fork,
         ..ExecConfig::default()
     };
-    let mut machine = Plain(Machine::new(program.clone(), solver, exec).map_err(|e| e.to_string())?, None);
-    let initial = machine.0.initial_states().map_err(|e| e.to_string())?;
     let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
     let search = SearchConfig { strategies, seed: 1, ..SearchConfig::default() };
-    let mut searcher = search.build().map_err(|e| e.to_string())?;
-    let mut pruner = CheckedPruner::new(pruner, program.clone());
     let limits =
         Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
     let check_pruning = mode.prune.map(|_| bounds.recheck);
-    let mut run = Run::new(RunConfig { limits, check_pruning, ..RunConfig::default() }, halt);
+    let config = RunConfig { limits, check_pruning, ..RunConfig::default() };
+    Ok(Engine::builder(program.clone()).solver(solver).exec(exec).search(search).run_config(config))
+}
+
+fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>), String> {
+    let mut engine = builder.build().map_err(|e| e.to_string())?;
     let mut sink = Collect(BTreeSet::new());
-    run.explore(initial, &mut machine, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut pruner });
-    if let [why, ..] = &machine.0.disagreements[..] {
+    if engine.explore(&mut sink) == Outcome::InternalError {
+        return Err(format!("an internal error in mode {}", mode.name));
+    }
+    let machine = &engine.executor.machine;
+    if let [why, ..] = &machine.disagreements[..] {
         return Err(format!("a pointer is resolved wrongly: {why}"));
     }
-    let c = &run.counters;
-    let blocks = machine.0.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
+    let c = &engine.run.counters;
+    let blocks = machine.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
         let reached = blocks.iter().enumerate().filter(|(_, n)| **n > 0);
         reached.map(move |(b, _)| (f as u32, b as u32))
     });
@@ -246,10 +210,10 @@ fn run(
         blocks: blocks.collect(),
         paths: c.paths(),
         pruned: c.pruned,
-        nodes: run.tree.len() as u64,
-        statistics: pruner.statistics(),
+        nodes: engine.run.tree.len() as u64,
+        statistics: engine.pruning_statistics(),
         rechecked: c.rechecked.clone(),
         audit: AuditReport::default(),
     };
-    Ok((found, machine))
+    Ok((found, engine))
 }

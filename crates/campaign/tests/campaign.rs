@@ -3,7 +3,7 @@
 use pleach_campaign::compare::{Totals, compare};
 use pleach_campaign::engine::{Bounds, MODES, explore_and_audit, explore_with};
 use pleach_campaign::{batch, generate};
-use pleach_prune::{Interpolation, Method};
+use pleach_prune::Interpolation;
 use pleach_state::seams::{PathOracle, PruneDecision, Pruner};
 use pleach_state::{End, NodeId, State, Status, Tree};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn an_interpolant_that_is_too_weak_is_caught() {
     let (mode, checks) = (MODES[0], pleach_campaign::compare::checks(1));
     let bounds = Bounds { audit: 60, ..BOUNDS };
     let audit = |spoil: &mut dyn FnMut(&mut Interpolation)| {
-        explore_and_audit(&program, "matters_main", checks, mode, bounds, Method::Wp, spoil).unwrap().audit
+        explore_and_audit(&program, "matters_main", checks, mode, bounds, spoil).unwrap().audit
     };
     let right = audit(&mut |_| ());
     assert!(right.failures.is_empty() && right.checked > 5, "{right:?}");

@@ -1,7 +1,7 @@
 //! Flags in the spelling of others: the compiler's `-m32` and `-std=c99` become options that the parser knows, and KLEE's
 //! options of the symbolic environment go to the program's arguments, wherever they stand, in their order.
 
-use crate::libc::symbolic_option;
+use pleach::libc::symbolic_option;
 use std::ffi::OsString;
 
 pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

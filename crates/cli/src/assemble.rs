@@ -1,58 +1,22 @@
 //! Flags to the typed configuration of each crate.
 
 use crate::args::{
-    BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Link, Resolution, RunArgs, Solver, Uninit,
+    BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Resolution, RunArgs, Solver, Uninit,
 };
 use crate::error::CliError;
 use crate::exploration_settings::ExplorationSettings;
-use crate::scratch::Scratch;
+use pleach::{CompileOptions, PruneConfig};
 use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_load::Patience;
-use pleach_prune::{Checks, Interpolation, Method};
+use pleach_prune::Method;
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
 use pleach_state::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
-
-/// Compiles, links and lowers a program that is given these arguments; `more` is for the compiler.
-pub fn load(
-    files: &[PathBuf],
-    compile: &CompileArgs,
-    check_shifts: bool,
-    args: &[String],
-    patience: &Patience,
-) -> Result<Program, CliError> {
-    for path in files {
-        let refuse = |why| pleach_load::LoadError::NotAFile { path: path.clone(), why };
-        pleach_load::regular::check(path).map_err(refuse)?;
-    }
-    let library = crate::libc::library(compile, args)?;
-    let scratch = Scratch::new()?;
-    let include = scratch.0.join("include");
-    let header = include.join("klee/klee.h");
-    std::fs::create_dir_all(include.join("klee"))
-        .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
-        .map_err(|why| CliError::System { what: "write klee/klee.h to a temporary directory", why })?;
-    let inputs = inputs(files, &scratch)?;
-    let options = pleach_load::Options {
-        inputs,
-        include_dirs: compile.include.clone(),
-        defines: compile.define.clone(),
-        m32: compile.is_32_bit(),
-        std: compile.std.clone(),
-        cc_args: compile.cc_arg.clone(),
-        check_shifts,
-        runtime_include: Some(include),
-        work_dir: scratch.0.clone(),
-        library,
-        ..pleach_load::Options::default()
-    };
-    Ok(pleach_load::load_within(&options, patience)?)
-}
 
 /// How long the front end may take, and how much memory: at least what any program needs.
 pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
@@ -62,49 +26,6 @@ pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
         halt: Some(halt.flag()),
         memory: Some(args.max_memory).filter(|m| *m != 0).map(|mb| mb.max(LEAST_MB) * 1_000_000),
     }
-}
-
-/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they carry.
-pub fn inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, CliError> {
-    let mut inputs = Vec::new();
-    for (i, file) in files.iter().enumerate() {
-        match pleach_load::embedded_bitcode::of_file(file)? {
-            Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
-            None => inputs.push(file.clone()),
-        }
-    }
-    Ok(inputs)
-}
-
-fn unwritten(why: std::io::Error) -> CliError {
-    CliError::System { what: "write the program's bitcode", why }
-}
-
-/// The program's files as replay can build them, and the libraries they need: of programs their bitcode, which is put
-/// into the directory.
-pub fn sources(files: &[PathBuf], directory: &Path) -> Result<(Vec<PathBuf>, Vec<String>), CliError> {
-    let (mut sources, mut libraries) = (Vec::new(), Vec::new());
-    for (i, file) in files.iter().enumerate() {
-        match pleach_load::embedded_bitcode::of_file(file)? {
-            Some(carried) => {
-                let to = std::path::absolute(directory.join(format!("bitcode/{i}"))).map_err(unwritten)?;
-                sources.extend(carried.write(&to).map_err(unwritten)?);
-                libraries.extend(carried.libraries.iter().map(|l| format!("-l:{l}")));
-            }
-            None => sources.push(file.clone()),
-        }
-    }
-    Ok((sources, libraries))
-}
-
-/// The user's compiler flags, for replay.
-pub fn cc_flags(compile: &CompileArgs) -> Vec<String> {
-    let mut flags: Vec<String> = compile.include.iter().map(|d| format!("-I{}", d.display())).collect();
-    flags.extend(compile.define.iter().map(|d| format!("-D{d}")));
-    flags.extend(compile.is_32_bit().then(|| "-m32".into()));
-    flags.extend(compile.std.iter().map(|s| format!("-std={s}")));
-    flags.extend(compile.cc_arg.iter().cloned());
-    flags
 }
 
 pub fn entry(args: &RunArgs, program: &Program) -> Result<ProgramEntry, CliError> {
@@ -218,7 +139,6 @@ pub fn exec(args: &RunArgs, plan: &ExplorationSettings, entry: ProgramEntry) -> 
         max_stack_depth: args.max_stack_frames,
         fixed_layout: args.fixed_layout,
         loop_bound: plan.loop_bound,
-        record: plan.prune,
         resolution: match args.resolution {
             Resolution::Fork => pleach_exec::Resolution::Fork,
             Resolution::Ite => pleach_exec::Resolution::Ite,
@@ -237,7 +157,7 @@ pub fn exec(args: &RunArgs, plan: &ExplorationSettings, entry: ProgramEntry) -> 
     }
 }
 
-pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
+pub fn solver(args: &RunArgs) -> SolverConfig {
     let on = |link| args.solver_links.is_empty() || args.solver_links.contains(&link);
     SolverConfig {
         backend: match args.solver {
@@ -245,7 +165,6 @@ pub fn solver(args: &RunArgs, halt: &Halt) -> SolverConfig {
             Solver::Z3 => BackendKind::Z3,
         },
         timeout: args.max_solver_time,
-        interrupt: Some(halt.flag()),
         validate: args.validate_solver,
         check_evidence: args.check_seams,
         query_log: args.query_log.clone(),
@@ -337,27 +256,35 @@ fn kind(name: &str) -> Result<ErrorKind, CliError> {
     })
 }
 
-/// Paths below `directory` as relative to it: shorter, and the same on every machine.
-pub fn relative<'a>(path: &'a str, directory: &Path) -> &'a str {
-    let rest = Path::new(path).strip_prefix(directory).ok().and_then(Path::to_str);
-    rest.filter(|r| !r.is_empty()).unwrap_or(path)
+pub fn prune(args: &RunArgs) -> PruneConfig {
+    PruneConfig {
+        method: match args.interpolation {
+            Interpolants::Wp => Method::Wp,
+            Interpolants::Abduction => Method::Abduction,
+            Interpolants::Deletion => Method::Deletion,
+        },
+        always: args.prune_always,
+        speculate: args.speculate,
+        explain: args.explain_pruning,
+        // States, terms and the tree need the rest.
+        memory: Some(args.max_memory).filter(|mb| *mb != 0).map(|mb| (mb << 20) / 4),
+        audit: args.check_interpolants.is_some(),
+    }
 }
 
-pub fn interpolation(args: &RunArgs, plan: &ExplorationSettings, program: &Program) -> Interpolation {
-    let method = match args.interpolation {
-        Interpolants::Wp => Method::Wp,
-        Interpolants::Abduction => Method::Abduction,
-        Interpolants::Deletion => Method::Deletion,
-    };
-    let checks = Checks { overflow: plan.overflow, leaks: plan.leaks };
-    let mut made = Interpolation::new(program, checks, method);
-    made.always_on(args.prune_always || args.speculate);
-    made.speculate(args.speculate);
-    made.explain = args.explain_pruning.then(Default::default);
-    // States, terms and the tree need the rest.
-    if args.max_memory != 0 {
-        made.limit_memory((args.max_memory << 20) / 4);
+/// How sources are compiled; `check_shifts` for the kind `signed-overflow`.
+pub fn compile(args: &CompileArgs, check_shifts: bool) -> CompileOptions {
+    CompileOptions {
+        include: args.include.clone(),
+        define: args.define.clone(),
+        m32: args.is_32_bit(),
+        std: args.std.clone(),
+        cc_args: args.cc_arg.clone(),
+        libc: match args.libc {
+            Libc::Auto => pleach::Libc::Auto,
+            Libc::Musl => pleach::Libc::Musl,
+            Libc::None => pleach::Libc::None,
+        },
+        check_shifts,
     }
-    made.audit_log = args.check_interpolants.map(|_| Vec::new());
-    made
 }

@@ -121,7 +121,7 @@ impl Counterexample {
         }
         let f = self.program.function(input.site.0);
         let span: Span = f.spans.get(input.site.1.index()).copied().filter(|s| s.is_known())?;
-        let file = crate::assemble::relative(self.program.path(span), &self.directory).to_owned();
+        let file = pleach::relative(self.program.path(span), &self.directory).to_owned();
         let end = closing_parenthesis(sources.text(&file), &input.name, span.line, span.column);
         // Without the parenthesis only the line is known.
         let (line, column) = end.unwrap_or((span.line, 0));

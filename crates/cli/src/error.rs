@@ -64,10 +64,23 @@ pub enum CliError {
     Target(#[from] pleach_verify::TargetError),
     #[error("{0}")]
     Usage(String),
-    #[error("{} before the exploration began", crate::summary::reason(why).describe())]
+    #[error("{} before the exploration began", pleach::cut_reason::reason(why).describe())]
     TooEarly { why: pleach_state::Cut, signal: Option<u8> },
     #[error("cannot {what}: {why}")]
     System { what: &'static str, why: std::io::Error },
+}
+
+impl From<pleach::Error> for CliError {
+    fn from(error: pleach::Error) -> CliError {
+        match error {
+            pleach::Error::Load(e) => CliError::Frontend(e),
+            pleach::Error::EmbeddedBitcode(e) => CliError::Carried(e),
+            pleach::Error::Setup(e) => CliError::Setup(e),
+            pleach::Error::Search(e) => CliError::Search(e),
+            pleach::Error::Usage(text) => CliError::Usage(text),
+            pleach::Error::System { what, why } => CliError::System { what, why },
+        }
+    }
 }
 
 impl CliError {

@@ -1,6 +1,6 @@
 //! What the pruner learned, for the run directory.
 
-use crate::assemble::relative;
+use pleach::relative;
 use pleach_exec::Machine;
 use pleach_ir::Program;
 use pleach_prune::{Explanation, Interpolation};

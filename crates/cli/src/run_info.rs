@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
 use crate::error::CliError;
 use crate::exploration_settings::ExplorationSettings;
-use crate::inputs::{Types, pointee};
+use pleach::inputs::{Types, pointee};
 use pleach_exec::ProgramEntry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};
@@ -29,13 +29,13 @@ pub fn run_info(
             returns: first.and_then(|s| returns(program, s)),
         },
     };
-    let (sources, libraries) = assemble::sources(&args.files, to)?;
+    let (sources, libraries) = pleach::sources(&args.files, to)?;
     let argv = std::iter::once(assemble::program_name(&args.files)).chain(args.args.iter().cloned()).collect();
     Ok(RunInfo {
         sources,
         libraries,
         directory: directory.to_owned(),
-        cc_flags: assemble::cc_flags(&args.compile),
+        cc_flags: pleach::cc_flags(&assemble::compile(&args.compile, false)),
         // The replay library has those that the program does not define.
         error_functions: plan.error_functions.iter().filter(own).cloned().collect(),
         entry: entry_name(entry).to_owned(),

@@ -4,7 +4,6 @@ use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
 use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
-use crate::guided_executor::GuidedExecutor;
 use crate::observer::Observer;
 use crate::progress::{Line, Style};
 use crate::signals;
@@ -12,17 +11,16 @@ use crate::standing::Standing;
 use crate::timing::{self, Start};
 use crate::watchdog::{Bounds, Watchdog};
 use crate::writer::{Writer, WriterConfig};
-use crate::{coverage, explanations, run_info, summary};
-use pleach_exec::{Machine, ProgramEntry};
-use pleach_explore::{Counters, Halt, Run, Seams};
+use crate::{explanations, run_info, summary};
+use pleach::{Engine, Outcome, coverage, cut_reason};
+use pleach_exec::ProgramEntry;
+use pleach_explore::{Counters, Halt};
 use pleach_ir::{CheckKind, Program};
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
-use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
-use pleach_state::{Assumption, CheckedPruner};
+use pleach_state::Assumption;
 use std::any::Any;
 use std::cell::Cell;
 use std::io::IsTerminal;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -100,7 +98,8 @@ impl Session<'_> {
         signals::watch(&halt)?;
         let watched = Watched::start(args, halt.clone(), began);
         let patience = assemble::patience(args, &halt, began);
-        let loaded = assemble::load(&args.files, &args.compile, plan.overflow, &args.args, &patience);
+        let loaded =
+            pleach::load_within(&args.files, &assemble::compile(&args.compile, plan.overflow), &args.args, &patience);
         // The front end was ended because the run was.
         let mut program = match halt.reason() {
             Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),
@@ -137,20 +136,22 @@ impl Session<'_> {
         let search = assemble::search(args, plan)?;
         let config = assemble::run(args, plan)?;
         let Watched { halt, dog, began } = self.watched()?;
-        let solver = pleach_smt::assemble(assemble::solver(args, &halt));
-        let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
-        machine.native_calls = crate::native_calls::calls(args);
-        machine.terms.brake = halt.brake();
-        let mut guided = GuidedExecutor::new(machine, search.needs_distances());
-        guided.machine.targets = observer.targets();
-        let initial = guided.machine.initial_states()?;
-        let mut searcher = search.build()?;
-        if args.check_seams {
-            searcher = Box::new(CheckedSearcher::new(Dyn(searcher)));
+        let mut builder = Engine::builder(program.clone())
+            .exec(assemble::exec(args, plan, entry.clone()))
+            .solver(assemble::solver(args))
+            .search(search)
+            .run_config(config)
+            .halt(&halt)
+            .check_seams(args.check_seams)
+            .native_calls(crate::native_calls::calls(args));
+        if plan.prune {
+            builder = builder.prune(assemble::prune(args));
         }
+        let mut engine = builder.build()?;
+        engine.executor.machine.targets = observer.targets();
 
         let dir = RunDir::create(to)?;
-        let info = run_info::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
+        let info = run_info::run_info(args, directory, program, entry, plan, engine.initial().first(), dir.path())?;
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
@@ -181,52 +182,34 @@ impl Session<'_> {
             writer.warn(remark.clone());
         }
 
-        let mut interpolation = assemble::interpolation(args, plan, program);
-        let mut checked;
-        let pruner: &mut dyn Pruner = match (plan.prune, args.check_pruning) {
-            (false, _) => &mut NoPruner,
-            (true, None) => &mut interpolation,
-            (true, Some(_)) => {
-                checked = CheckedPruner::new(&mut interpolation, program.clone());
-                &mut checked
-            }
-        };
-        let mut run = Run::new(config, halt.clone());
-        // An internal error must not lose what was found until then.
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let seams = Seams { searcher: &mut *searcher, pruner: &mut *pruner };
-            run.explore(initial, &mut guided, &mut writer, seams);
-        }));
-        if outcome.is_err() {
-            // Another panic loses the tests of what was waiting, and nothing else.
-            let _ = catch_unwind(AssertUnwindSafe(|| run.abandon_after_panic(&mut guided, &mut writer)));
-        }
+        let outcome = engine.explore(&mut writer);
         let elapsed = began.elapsed();
-        if outcome.is_ok() {
-            writer.write_missing_tests(&mut guided);
+        if outcome == Outcome::Done {
+            writer.write_missing_tests(&mut engine.executor);
         }
-        writer.finish(&mut guided, run.progress(elapsed));
+        writer.finish(&mut engine.executor, engine.run.progress(elapsed));
         dog.claim();
 
-        let coverage = coverage::report(program, &guided.machine.coverage, directory);
+        let coverage = coverage::report(program, &engine.executor.machine.coverage, directory);
         let mut solver = pleach_smt::Stats::new();
-        guided.machine.solver.stats(&mut solver);
-        let c = &run.counters;
+        engine.executor.machine.solver.stats(&mut solver);
+        let counters = engine.run.counters.clone();
+        let c = &counters;
         let wrong_hits = solver.get("address.failures");
         if wrong_hits > 0 {
             eprintln!("pleach: the query cache gave {wrong_hits} wrong answers; --query-cache exact does without it");
         }
         let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
-        let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
-        let assumptions: Vec<Assumption> = guided.machine.assumptions.iter().cloned().collect();
+        let complete = c.is_complete() && outcome == Outcome::Done && writer.failure().is_none() && !unsound;
+        let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().collect();
         let mut summary = Summary {
             complete,
-            assumptions: summary::assumptions(&assumptions),
-            paths: summary::paths(c),
+            assumptions: cut_reason::assumptions(&assumptions),
+            paths: cut_reason::paths(c),
             errors: writer.errors.clone(),
             covered: coverage.covered_lines(),
             totals: coverage.totals(),
-            cut: summary::cuts(c),
+            cut: cut_reason::cuts(c),
             tests: u64::from(writer.tests),
             instructions: c.instructions,
             forks: c.forks,
@@ -234,32 +217,40 @@ impl Session<'_> {
             deferred: c.deferred,
             states_peak: c.states_peak,
             solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
-            pruning: pruner
-                .statistics()
+            pruning: engine
+                .pruning_statistics()
                 .into_iter()
-                .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+                .chain(plan.prune.then(|| ("nodes".to_owned(), engine.run.tree.len() as u64)))
                 .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
-            memory: guided.machine.resolved.statistics().into_iter().collect(),
+            memory: engine.executor.machine.resolved.statistics().into_iter().collect(),
             warnings: warnings(&writer),
             ..fixed
         };
-        let pruning_times = pruner.times();
-        let audit = pleach_audit::audit(&mut guided.machine, &interpolation, args.check_interpolants.unwrap_or(0));
+        let pruning_times = engine.pruning_times();
+        let nodes = args.check_interpolants.unwrap_or(0);
+        let audit = match engine.interpolation_and_machine() {
+            (Some(interpolation), machine) => pleach_audit::audit(machine, interpolation, nodes),
+            (None, _) => pleach_audit::AuditReport::default(),
+        };
         if args.check_interpolants.is_some() {
             summary.pruning.extend(audit.statistics());
         }
         for failure in &audit.failures {
             eprintln!("pleach: an interpolant is wrong: {failure}");
         }
-        for failure in &guided.machine.disagreements {
+        for failure in &engine.executor.machine.disagreements {
             eprintln!("pleach: a pointer is resolved wrongly: {failure}");
         }
-        let unsound = unsound || !audit.failures.is_empty() || !guided.machine.disagreements.is_empty();
+        let unsound = unsound || !audit.failures.is_empty() || !engine.executor.machine.disagreements.is_empty();
         summary.complete &= !unsound;
-        let interpolants =
-            args.explain_pruning.then(|| explanations::of(&interpolation, &mut guided.machine, program, directory));
+        let interpolants = match engine.interpolation_and_machine() {
+            (Some(interpolation), machine) if args.explain_pruning => {
+                Some(explanations::of(interpolation, machine, program, directory))
+            }
+            _ => None,
+        };
         let undefined = writer.undefined.values().cloned().collect();
         let failure = writer.failure().map(ToString::to_string);
         drop(writer);
@@ -267,20 +258,20 @@ impl Session<'_> {
             dir,
             summary,
             timing: Timing {
-                costly_lines: timing::costly_lines(&guided.machine),
+                costly_lines: timing::costly_lines(&engine.executor.machine),
                 ..timing::timing(&start, elapsed, &solver, pruning_times, c.states_peak)
             },
-            counters: run.counters.clone(),
+            counters,
             elapsed,
-            nodes: run.tree.len() as u64,
+            nodes: engine.run.tree.len() as u64,
             undefined,
-            crashed: outcome.is_err() || unsound,
+            crashed: outcome == Outcome::InternalError || unsound,
             assumptions,
             signal: halt.signal(),
             coverage,
             interpolants,
             failure,
-            left: Some(Box::new((run, guided, searcher, interpolation))),
+            left: Some(Box::new(engine.into_remains())),
         })
     }
 }
@@ -338,26 +329,6 @@ impl ExplorationResult {
     }
 }
 
-/// A boxed searcher as a searcher.
-struct Dyn(Box<dyn Searcher>);
-impl Searcher for Dyn {
-    fn select(&mut self, view: pleach_state::seams::View) -> Option<pleach_state::StateId> {
-        self.0.select(view)
-    }
-    fn update(
-        &mut self,
-        current: Option<pleach_state::StateId>,
-        added: &[pleach_state::StateId],
-        removed: &[pleach_state::StateId],
-        view: pleach_state::seams::View,
-    ) {
-        self.0.update(current, added, removed, view);
-    }
-    fn name(&self) -> String {
-        self.0.name()
-    }
-}
-
 /// The command line without what only says where results go.
 fn flags() -> Vec<String> {
     let mut flags = Vec::new();
@@ -377,7 +348,7 @@ fn warnings(writer: &Writer) -> Vec<String> {
     if writer.untested > 0 {
         all.push(format!(
             "{} got no test because the run had to end",
-            crate::number_format::count(writer.untested, "path")
+            pleach::number_format::count(writer.untested, "path")
         ));
     }
     all

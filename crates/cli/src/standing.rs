@@ -86,16 +86,16 @@ impl Standing {
         warnings.push("the run had to end in the middle of a step; its figures may be a second old".into());
         let untested = c.paths().saturating_sub(c.silent + c.pruned + u64::from(known.tests));
         if untested > 0 {
-            let paths = crate::number_format::count(untested, "path");
+            let paths = pleach::number_format::count(untested, "path");
             warnings.push(format!("{paths} got no test because the run had to end"));
         }
         let summary = Summary {
             complete: false,
-            paths: crate::summary::paths(c),
+            paths: pleach::cut_reason::paths(c),
             errors: known.errors.clone(),
             covered: known.coverage.covered_lines(),
             totals: known.coverage.totals(),
-            cut: crate::summary::cuts(c),
+            cut: pleach::cut_reason::cuts(c),
             tests: u64::from(known.tests),
             instructions: c.instructions,
             forks: c.forks,

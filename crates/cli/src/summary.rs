@@ -1,86 +1,13 @@
 //! The account of a run: `summary.json`, and the same in plain words.
 
 use crate::duration;
-use crate::number_format::{count, number, percent};
+use pleach::cut_reason::reason;
+use pleach::number_format::{count, number, percent};
 use pleach_explore::{Counters, Rechecked, Speculated};
-use pleach_report::{Assumption as Assumed, Cut as CutRecord, Paths, Summary, Timing};
-use pleach_state::{Assumption, Cut};
+use pleach_report::{Summary, Timing};
+use pleach_state::Cut;
 use std::fmt::Write;
 use std::time::Duration;
-
-/// A cut in short, exactly, and for people.
-pub struct Reason {
-    /// as in `summary.json`
-    pub name: &'static str,
-    pub detail: String,
-    sentence: &'static str,
-    /// what to do next, if something can be done
-    next: &'static str,
-}
-
-impl Reason {
-    pub fn describe(&self) -> String {
-        match self.detail.as_str() {
-            "" => self.sentence.to_owned(),
-            detail => format!("{}: {detail}", self.sentence),
-        }
-    }
-
-    /// How many paths it cut, and what to do next.
-    pub fn account(&self, paths: u64) -> String {
-        let verb = if paths == 1 { "was" } else { "were" };
-        let next = if self.next.is_empty() { String::new() } else { format!(" ({})", self.next) };
-        format!("{}; {} {verb} not explored to the end{next}", self.describe(), count(paths, "path"))
-    }
-}
-
-pub fn reason(cut: &Cut) -> Reason {
-    let limit = |name, sentence| Reason { name, detail: String::new(), sentence, next: "raise it, or 0 for none" };
-    let with = |name, sentence, detail: &String, next| Reason { name, detail: detail.clone(), sentence, next };
-    match cut {
-        Cut::Unsupported(what) => {
-            with("unsupported", "not supported yet", what, "docs/soundness.md says what is; leave it out of the build")
-        }
-        Cut::External(what) => {
-            let next = match what.as_str() {
-                name if name.starts_with("pthread_") || name.starts_with("thrd_") => {
-                    "threads are not modelled; --external=havoc takes its result for unknown"
-                }
-                name if name.starts_with("_ZNSt") || name.starts_with("_ZSt") => {
-                    "the C++ library's compiled part is not there; --external=havoc takes its result for unknown"
-                }
-                name if name.starts_with("_RN") || name.starts_with("_ZN4core") || name.starts_with("_ZN3std") => {
-                    "Rust's compiled library is not there; start at a function that needs none of it (--entry)"
-                }
-                _ => "add the file that defines it or its header, or --external=havoc",
-            };
-            with("external-call", "call of a function without a body", what, next)
-        }
-        Cut::Solver(what) => {
-            with("solver", "the solver returned unknown", what, "--max-solver-time gives it more time, or --solver=z3")
-        }
-        Cut::Concretized(what) => with("concretized", "a value was concretised (other values not explored)", what, ""),
-        Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
-        Cut::Processor => limit("cpu-time", "the limit on processor time (ulimit -t) was reached"),
-        Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),
-        Cut::Instructions => limit("max-instructions", "the instruction limit (--max-instructions) was reached"),
-        Cut::Forks => limit("max-forks", "the fork limit (--max-forks) was reached"),
-        Cut::Depth => limit("max-depth", "the depth limit (--max-depth) was reached"),
-        Cut::Tests => limit("max-tests", "the test limit (--max-tests) was reached"),
-        Cut::Unwind(n) => Reason {
-            name: "unwind",
-            detail: n.to_string(),
-            sentence: "a loop or a recursion went on beyond the bound (--unwind)",
-            next: "raise it, or leave it out",
-        },
-        Cut::Interrupted => Reason { next: "", ..limit("interrupted", "the run was interrupted") },
-        Cut::Stopped(why) => with("stopped", "the run was stopped", why, ""),
-    }
-}
-
-pub fn paths(c: &Counters) -> Paths {
-    Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned }
-}
 
 /// Figures of `--check-pruning`.
 pub fn speculated(on: bool, s: &Speculated) -> Vec<(String, u64)> {
@@ -97,18 +24,6 @@ pub fn rechecked(r: &Rechecked) -> Vec<(String, u64)> {
         ("check: not to the end".into(), r.unfinished),
         ("check: failures".into(), r.failures.len() as u64),
     ]
-}
-
-pub fn cuts(c: &Counters) -> Vec<CutRecord> {
-    let entry = |(cut, count): (&Cut, &u64)| {
-        let r = reason(cut);
-        CutRecord { reason: r.name.into(), count: *count, detail: r.detail }
-    };
-    c.cuts.iter().map(entry).collect()
-}
-
-pub fn assumptions(all: &[Assumption]) -> Vec<Assumed> {
-    all.iter().map(|a| Assumed { kind: a.name().into(), clause: a.clause() }).collect()
 }
 
 /// `safe` needs that nothing was cut and nothing assumed.
@@ -222,6 +137,7 @@ pub fn costly_lines(c: &Counters, t: &Timing) -> String {
 mod tests {
     use super::*;
     use pleach_report::CostlyLine;
+    use pleach_state::Assumption;
 
     #[test]
     fn lines_are_named_where_queries_had_no_answer() {
@@ -252,7 +168,11 @@ mod tests {
             "{text}"
         );
         let said = |complete, assumptions: &[Assumption]| {
-            verdict(&Summary { complete, assumptions: super::assumptions(assumptions), ..Summary::default() })
+            verdict(&Summary {
+                complete,
+                assumptions: pleach::cut_reason::assumptions(assumptions),
+                ..Summary::default()
+            })
         };
         assert_eq!((said(true, &[]), said(false, &[])), ("safe", "unknown"));
         assert_eq!(said(true, &[Assumption::FuzzSize(8)]), "safe-assuming");

@@ -104,7 +104,7 @@ impl Observer for TargetTracker {
     fn progress(&mut self, machine: &mut Machine) -> Option<String> {
         self.take(machine);
         let reached = self.rows.iter().filter(|r| !r.arrived.is_empty()).count();
-        Some(format!("{reached} of {} reached", crate::number_format::count(self.rows.len() as u64, "target")))
+        Some(format!("{reached} of {} reached", pleach::number_format::count(self.rows.len() as u64, "target")))
     }
 
     fn stop(&mut self) -> Option<Cut> {

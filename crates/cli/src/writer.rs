@@ -1,20 +1,17 @@
 //! The sink of a run: puts tests, errors, tree and statistics into the run directory as they come and talks to people.
 
-use crate::assemble::relative;
-use crate::guided_executor::GuidedExecutor;
-use crate::inputs::Types;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::standing::Standing;
-use crate::{coverage, number_format};
-use pleach_exec::{ExecMessage, Machine};
+use pleach::{GuidedExecutor, PathReporter, coverage, number_format, relative};
+use pleach_exec::ExecMessage;
 use pleach_explore::{Ended, Progress, Sink};
-use pleach_ir::{Program, Span};
+use pleach_ir::Program;
 use pleach_report::diagnostic::SourceCache;
-use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StackFrame, StatsRow};
+use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
 use pleach_state::reached_set::{ErrorSite, place_of};
-use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, Status, Tree};
+use pleach_state::{Cut, End, ErrorKind, NodeId, Status, Tree};
 use pleach_verify::{Class, Property, called};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -46,7 +43,7 @@ pub struct Writer<'a> {
     dir: &'a RunDir,
     program: Rc<Program>,
     config: WriterConfig,
-    types: Types,
+    paths: PathReporter,
     sources: SourceCache,
     line: Line,
     tree: TreeWriter,
@@ -79,7 +76,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Writer<'a>, ReportError> {
         Ok(Writer {
             dir,
-            types: Types::new(&program),
+            paths: PathReporter::new(program.clone(), &config.directory, config.argv.clone()),
             config,
             sources: SourceCache::default(),
             line,
@@ -127,31 +124,19 @@ impl<'a> Writer<'a> {
             let id = TestId(self.tests + 1);
             let ended = Ended { state: &state, end: &end, node: state.node, skip_test: false };
             let predicted = match &end {
-                End::Error(error) => self.of_error(machine, &state, self.record(&state, error, id).predicted()),
-                End::Exit(code) => self.exit(machine, &state, *code),
-                End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).describe() },
+                End::Error(error) => {
+                    self.paths.of_error(&machine.machine, &state, self.paths.record(&state, error, id).predicted())
+                }
+                End::Exit(code) => self.paths.exit(&machine.machine, &state, *code),
+                End::Cut(why) => Prediction::Cut { reason: pleach::cut_reason::reason(why).describe() },
                 End::Silent => Prediction::Cut { reason: "the path ends on purpose".into() },
             };
-            let test = self.test(machine, &ended, id, predicted);
+            let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
             let written = self.dir.write_test(&test, None);
             self.keep(written);
             self.tests = id.0;
             self.observer.give_test(number, test);
         }
-    }
-
-    /// What is predicted for a normal end.
-    fn exit(&self, machine: &GuidedExecutor, state: &State, code: Option<i32>) -> Prediction {
-        not_determined_by_input(&machine.machine, state).unwrap_or(Prediction::Exit { code })
-    }
-
-    /// What is predicted for an error.
-    fn of_error(&self, machine: &GuidedExecutor, state: &State, predicted: Prediction) -> Prediction {
-        let machine = &machine.machine;
-        if machine.depends_on_external(state) {
-            return Prediction::Cut { reason: "the path depends on what a function without a body does".into() };
-        }
-        not_determined_by_input(machine, state).unwrap_or(predicted)
     }
 
     pub fn say(&mut self, message: &str) {
@@ -172,49 +157,6 @@ impl<'a> Writer<'a> {
         self.say(&format!("warning: {warning}"));
         self.standing.warning(&warning);
         self.warnings.push(warning);
-    }
-
-    fn path(&self, span: Span) -> &str {
-        if span.is_known() { relative(self.program.path(span), &self.config.directory) } else { "" }
-    }
-
-    fn frames(&self, state: &State) -> Vec<StackFrame> {
-        let frame = |line: &pleach_state::StackLine| StackFrame {
-            function: self.program.function(line.func).name.clone(),
-            file: self.path(line.span).to_owned(),
-            line: line.span.line,
-            column: line.span.column,
-        };
-        state.stack(&self.program).iter().map(frame).collect()
-    }
-
-    fn record(&self, state: &State, error: &ProgramError, test: TestId) -> ErrorRecord {
-        let stack = self.frames(state);
-        let at = stack.iter().find(|f| f.line != 0);
-        ErrorRecord {
-            kind: kind(error.kind),
-            file: at.map_or_else(String::new, |f| f.file.clone()),
-            line: at.map_or(0, |f| f.line),
-            column: at.map_or(0, |f| f.column),
-            message: error.message.clone(),
-            stack,
-            test: Some(test),
-        }
-    }
-
-    fn test(&mut self, machine: &mut GuidedExecutor, ended: &Ended, id: TestId, predicted: Prediction) -> TestCase {
-        let inputs = machine.machine.test_inputs(ended.state);
-        let inputs = inputs.into_iter().map(|i| self.types.input(&self.program, i)).collect();
-        TestCase {
-            id,
-            inputs,
-            predicted,
-            covers_new: ended.state.covered_new,
-            given: machine.machine.depends_on_system(ended.state),
-            path: u64::from(ended.node.0),
-            instructions: ended.state.instructions,
-            args: self.config.argv.clone(),
-        }
     }
 
     fn show(&mut self, record: &ErrorRecord, test: &TestCase) {
@@ -301,21 +243,25 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         let (test, written) = match ended.end {
             End::Silent => return 0,
             End::Exit(code) => {
-                let predicted = self.exit(machine, ended.state, *code);
-                let test = self.test(machine, &ended, id, predicted);
+                let predicted = self.paths.exit(&machine.machine, ended.state, *code);
+                let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
                 let written = self.put(&test, None, false);
                 (test, written)
             }
             End::Cut(why) => {
-                let test =
-                    self.test(machine, &ended, id, Prediction::Cut { reason: crate::summary::reason(why).describe() });
+                let test = self.paths.test(
+                    &mut machine.machine,
+                    &ended,
+                    id,
+                    Prediction::Cut { reason: pleach::cut_reason::reason(why).describe() },
+                );
                 let written = self.put(&test, None, false);
                 (test, written)
             }
             End::Error(error) => {
-                let record = self.record(ended.state, error, id);
-                let predicted = self.of_error(machine, ended.state, record.predicted());
-                let test = self.test(machine, &ended, id, predicted);
+                let record = self.paths.record(ended.state, error, id);
+                let predicted = self.paths.of_error(&machine.machine, ended.state, record.predicted());
+                let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
                 let class = self.config.property.class(error.kind, called(&self.program, ended.state));
                 let new = self.is_new(&ended, error.kind, class);
                 let written = self.put(&test, Some(&record), new && class != Class::End);
@@ -373,7 +319,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         let id = TestId(self.tests + 1);
         let predicted = match ended.end {
             End::Error(e) => {
-                let record = self.record(ended.state, e, id);
+                let record = self.paths.record(ended.state, e, id);
                 Prediction::Error {
                     kind: record.kind,
                     file: record.file,
@@ -383,7 +329,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
             }
             _ => Prediction::Cut { reason: "the check of the pruning failed".into() },
         };
-        let test = self.test(machine, &ended, id, predicted);
+        let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
         let written = self.dir.write_test(&test, None);
         self.keep(written);
         self.tests = id.0;
@@ -431,37 +377,7 @@ impl Writer<'_> {
     }
 }
 
-/// The two crates spell the kinds alike.
-fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
-    kind.as_str().parse().unwrap_or(pleach_report::ErrorKind::User)
-}
-
 /// `3 errors`, for the summary.
 pub fn errors(n: usize) -> String {
     number_format::count(n as u64, "error")
-}
-
-/// Where the inputs alone do not decide what happens.
-fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Prediction> {
-    let reason = if machine.depends_on_uninitialised(state) {
-        "the path depends on memory that was never written"
-    } else if machine.depends_on_placement(state) {
-        "the path depends on the address layout"
-    } else {
-        return None;
-    };
-    Some(Prediction::Cut { reason: reason.into() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_crates_spell_error_kinds_alike() {
-        for k in [ErrorKind::Assert, ErrorKind::OobRead, ErrorKind::UseAfterFree, ErrorKind::LoopLimit, ErrorKind::User]
-        {
-            assert_eq!(kind(k).as_str(), k.as_str());
-        }
-    }
 }

@@ -21,9 +21,10 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
     ("report", &[]),
     ("replay", &["report"]),
+    ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "report", "replay"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
-    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "testkit"]),
+    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "pleach", "testkit"]),
 ];
 
 /// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
@@ -44,6 +45,7 @@ const EVERYTHING: &[&str] = &[
     "audit",
     "report",
     "replay",
+    "pleach",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.
@@ -53,6 +55,8 @@ pub fn uses(manifest: &str) -> BTreeSet<String> {
     for line in manifest.lines().map(str::trim) {
         if line.starts_with('[') {
             section = line.to_owned();
+        } else if section == "[dependencies]" && line.starts_with("pleach.") {
+            found.insert("pleach".to_owned());
         } else if section == "[dependencies]"
             && let Some(name) = line.strip_prefix("pleach-")
         {

@@ -2,7 +2,7 @@
 
 use crate::args::ExplainArgs;
 use crate::error::{CliError, Code};
-use crate::number_format;
+use pleach::number_format;
 use pleach_report::{Interpolant, NodeStatus, RunDir, Summary, TreeReader};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::args::ExportArgs;
 use crate::error::{CliError, Code};
-use crate::number_format;
+use pleach::number_format;
 use pleach_report::RunDir;
 
 pub fn run(args: ExportArgs) -> Result<Code, CliError> {

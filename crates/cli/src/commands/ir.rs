@@ -5,7 +5,7 @@ use crate::assemble;
 use crate::error::{CliError, Code};
 
 pub fn run(args: IrArgs) -> Result<Code, CliError> {
-    let program = assemble::load(&args.files, &args.compile, false, &[], &Default::default())?;
+    let program = pleach::load(&args.files, &assemble::compile(&args.compile, false))?;
     let text = match &args.function {
         None => pleach_ir::text::print(&program),
         Some(name) => {

@@ -1,12 +1,13 @@
 //! `pleach reach`: which places of the program can be reached, and by which inputs?
 
 use crate::args::{NOT_REPLAYED, ReachArgs};
-use crate::assemble::relative;
+use crate::duration;
 use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::session::{Conclude, ExplorationResult, Session};
 use crate::target_tracker::{self, TargetTracker, TargetWatch};
-use crate::{duration, number_format, summary};
+use pleach::number_format;
+use pleach::relative;
 use pleach_exec::LoopBound;
 use pleach_ir::{FuncId, InstId, Program};
 use pleach_report::{RunDir, Summary, TargetResult};
@@ -231,7 +232,7 @@ fn results(
 /// Everything because of which a target that was not reached might still be.
 fn missing(found: &ExplorationResult) -> Vec<String> {
     let mut all = found.undefined.clone();
-    all.extend(found.counters.cuts.keys().map(|cut| summary::reason(cut).describe()));
+    all.extend(found.counters.cuts.keys().map(|cut| pleach::cut_reason::reason(cut).describe()));
     if all.is_empty() && !found.summary.complete {
         all.push("the engine stopped on an internal error".into());
     }

@@ -3,7 +3,7 @@
 use crate::args::ReportArgs;
 use crate::duration;
 use crate::error::{CliError, Code};
-use crate::number_format::{count, number};
+use pleach::number_format::{count, number};
 use pleach_report::{RunDir, Summary, Timing, recover};
 use std::fmt::Write;
 use std::time::Duration;

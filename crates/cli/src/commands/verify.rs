@@ -2,10 +2,11 @@
 
 use crate::args::VerifyArgs;
 use crate::counterexample::{Counterexample, Judged};
+use crate::duration;
 use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::session::{Conclude, ExplorationResult, Session};
-use crate::{duration, number_format, summary};
+use pleach::number_format;
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
 use pleach_state::{Cut, Leaks};
@@ -119,7 +120,7 @@ fn allocates(program: &Program) -> bool {
 }
 
 fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
-    let cut = |(cut, n): (&Cut, &u64)| summary::reason(cut).account(*n);
+    let cut = |(cut, n): (&Cut, &u64)| pleach::cut_reason::reason(cut).account(*n);
     Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
         unconfirmed: judged.unconfirmed.clone(),

@@ -5,21 +5,18 @@ use super::directory;
 use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
 use crate::error::{CliError, Code};
-use crate::guided_executor::GuidedExecutor;
-use crate::libc::{self, LibcNeed};
-use crate::scratch::Scratch;
 use crate::watchdog::{Bounds, Watchdog};
+use pleach::libc::{self, LibcNeed};
+use pleach::{Engine, Outcome, Scratch};
 use pleach_exec::{
-    BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, Machine, ProgramEntry,
-    Uninit,
+    BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Uninit,
 };
-use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Strategy};
+use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::Patience;
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
-use pleach_state::seams::NoPruner;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -123,7 +120,7 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
     let began = Instant::now();
     let (counts, file, mut text) = (sink.counts.clone(), out.clone(), info.clone());
     watchdog.last_words(Box::new(move |why| {
-        eprintln!("KLEE: WARNING: {} in the middle of a step", crate::summary::reason(&why).describe());
+        eprintln!("KLEE: WARNING: {} in the middle of a step", pleach::cut_reason::reason(&why).describe());
         let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).describe();
         eprint!("{done}");
         text.push_str(&done);
@@ -159,27 +156,31 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
                 .map(|t| FixedInputs { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
             ..ExecConfig::default()
         };
-        let solver = pleach_smt::assemble(solver(line, &out, &halt)?);
-        let mut guided = GuidedExecutor::new(Machine::new(program.clone(), solver, config)?, search.needs_distances());
-        guided.machine.terms.brake = halt.brake();
-        let initial = guided.machine.initial_states()?;
-        let mut searcher = search.build()?;
-        let config = RunConfig {
+        let run_config = RunConfig {
             limits: limits.clone(),
             memory: crate::huge_pages::resident_bytes,
             seed: search.seed,
             ..RunConfig::default()
         };
-        let mut run = Run::new(config, halt.clone());
-        run.explore(initial, &mut guided, &mut sink, Seams { searcher: &mut *searcher, pruner: &mut NoPruner });
-        sink.drain_messages(&mut guided);
+        let mut engine = Engine::builder(program.clone())
+            .exec(config)
+            .solver(solver(line, &out)?)
+            .search(search.clone())
+            .run_config(run_config)
+            .halt(&halt)
+            .build()?;
+        let outcome = engine.explore(&mut sink);
+        sink.drain_messages(&mut engine.executor);
+        if outcome == Outcome::InternalError {
+            return Ok(Code::Bug);
+        }
         if sink.exiting {
             return Ok(Code::Found);
         }
         let mut stats = pleach_smt::Stats::new();
-        guided.machine.solver.stats(&mut stats);
-        instructions += run.counters.instructions;
-        forks += run.counters.forks;
+        engine.executor.machine.solver.stats(&mut stats);
+        instructions += engine.run.counters.instructions;
+        forks += engine.run.counters.forks;
         queries += stats.get("chain.queries");
     }
     let seconds = began.elapsed().as_secs();
@@ -200,12 +201,11 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
     Ok(Code::Fine)
 }
 
-fn solver(line: &CommandLine, out: &Path, halt: &Halt) -> Result<SolverConfig, CliError> {
+fn solver(line: &CommandLine, out: &Path) -> Result<SolverConfig, CliError> {
     let log = |v: &str| out.join(if v.starts_with("all") { "all-queries.smt2" } else { "solver-queries.smt2" });
     Ok(SolverConfig {
         backend: if line.value("solver-backend") == Some("z3") { BackendKind::Z3 } else { BackendKind::Bitwuzla },
         timeout: line.time("max-solver-time")?.filter(|t| !t.is_zero()),
-        interrupt: Some(halt.flag()),
         validate: line.is_on("debug-validate-solver", false),
         query_log: line.values("use-query-log").find(|v| v.ends_with(":smt2")).map(log),
         ..SolverConfig::default()
@@ -366,7 +366,7 @@ fn load(
     let more = line.values("link-llvm-lib").map(Into::into);
     let files: Vec<PathBuf> = std::iter::once(program.to_owned()).chain(more).collect();
     let options = pleach_load::Options {
-        inputs: crate::assemble::inputs(&files, scratch)?,
+        inputs: pleach::embedded_inputs(&files, scratch)?,
         work_dir: scratch.0.clone(),
         library: libc::built(need),
         passed_params: true,

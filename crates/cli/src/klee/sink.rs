@@ -2,8 +2,8 @@
 
 use super::error_text;
 use super::messages::MessageLog;
-use crate::guided_executor::GuidedExecutor;
-use crate::inputs::Types;
+use pleach::GuidedExecutor;
+use pleach::inputs::Types;
 use pleach_exec::{ExecMessage, Machine};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, Program};

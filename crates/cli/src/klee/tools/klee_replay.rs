@@ -3,7 +3,7 @@
 use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
 use crate::error::{CliError, Code};
-use crate::scratch::Scratch;
+use pleach::Scratch;
 use pleach_report::KTest;
 use std::ffi::OsString;
 use std::fs;

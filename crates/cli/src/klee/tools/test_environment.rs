@@ -1,6 +1,6 @@
 //! What a test says of the program's environment: its arguments, files and standard streams.
 
-use crate::libc::symbolic_option;
+use pleach::libc::symbolic_option;
 use pleach_report::{KTest, KTestObject};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -1,6 +1,6 @@
 //! Blocks and edges executed, as lines and branches covered.
 
-use crate::assemble::relative;
+use crate::source_paths::relative;
 use pleach_exec::Coverage;
 use pleach_ir::{BlockId, Function, Inst, Program, Span};
 use pleach_report::{Coverage as Report, FunctionCoverage};

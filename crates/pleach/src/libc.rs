@@ -1,7 +1,7 @@
 //! Which C library the program is linked with, and where it is.
 
-use crate::args::{CompileArgs, Libc};
-use crate::error::CliError;
+use crate::error::Error;
+use crate::load::{CompileOptions, Libc};
 use pleach_load::{Library, OutputFunction};
 use std::path::PathBuf;
 
@@ -39,19 +39,19 @@ fn archive() -> Option<PathBuf> {
 }
 
 /// The library to link with a program that is given these arguments.
-pub fn library(compile: &CompileArgs, args: &[String]) -> Result<Option<Library>, CliError> {
+pub fn library(compile: &CompileOptions, args: &[String]) -> Result<Option<Library>, Error> {
     let symbolic = args.iter().find(|a| symbolic_option(a).is_some());
     if let (Some(option), Libc::None) = (symbolic, compile.libc) {
-        return Err(CliError::Usage(format!("{option} needs the C library, but --libc is none")));
+        return Err(Error::Usage(format!("{option} needs the C library, but --libc is none")));
     }
-    if let (Some(option), true) = (symbolic, compile.is_32_bit()) {
-        return Err(CliError::Usage(format!("{option} is for programs of 64 bits")));
+    if let (Some(option), true) = (symbolic, compile.m32) {
+        return Err(Error::Usage(format!("{option} is for programs of 64 bits")));
     }
     let always = compile.libc == Libc::Musl || symbolic.is_some();
     let built = archive().filter(|a| a.is_file());
     match built {
         _ if compile.libc == Libc::None => Ok(None),
-        None if always => Err(CliError::Usage(
+        None if always => Err(Error::Usage(
             "the C library is not there; build it once with libc/build.sh, which needs the package archive of Debian"
                 .into(),
         )),

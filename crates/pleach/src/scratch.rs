@@ -1,14 +1,14 @@
 //! Temporary directories.
 
-use crate::error::CliError;
+use crate::error::Error;
 use std::path::PathBuf;
 
 /// A directory that goes away with the value.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    pub fn new() -> Result<Scratch, CliError> {
-        let system = |why| CliError::System { what: "create a temporary directory", why };
+    pub fn new() -> Result<Scratch, Error> {
+        let system = |why| Error::System { what: "create a temporary directory", why };
         let base = std::env::temp_dir();
         for n in 0u32.. {
             let path = base.join(format!("pleach-{}-{n}", std::process::id()));

@@ -1,0 +1,316 @@
+//! The assembly: one program, an executor, a searcher, a pruner and the run loop.
+//!
+//! This is the only place that puts the techniques together. Every front of the project (`pleach test`, `verify`,
+//! `reach`, the KLEE personality, the campaigns) and every user of the library goes through [`Engine::builder`].
+
+use crate::error::Error;
+use crate::exploration::{Collector, Exploration, Observer};
+use crate::guided_executor::GuidedExecutor;
+use pleach_exec::{ExecConfig, Machine, NativeCalls};
+use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
+use pleach_ir::Program;
+use pleach_prune::{Checks, Interpolation, Method};
+use pleach_smt::SolverConfig;
+use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher, View};
+use pleach_state::{CheckedPruner, State, StateId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// Pruning by interpolation.
+#[derive(Clone, Debug)]
+pub struct PruneConfig {
+    /// How interpolants are made. Default: weakest preconditions.
+    pub method: Method,
+    /// Keep pruning on even when it does not pay off. Default: no.
+    pub always: bool,
+    /// Explore an unsubsumed state once without its path constraint. Default: no.
+    pub speculate: bool,
+    /// Keep every interpolant for [`Interpolation::explanations`]. Default: no.
+    pub explain: bool,
+    /// Bytes that the subsumption table may take. Default: no limit.
+    pub memory: Option<u64>,
+    /// Keep what an audit of the interpolants needs. Default: no.
+    pub audit: bool,
+}
+
+impl Default for PruneConfig {
+    fn default() -> PruneConfig {
+        PruneConfig { method: Method::Wp, always: false, speculate: false, explain: false, memory: None, audit: false }
+    }
+}
+
+impl PruneConfig {
+    fn build(&self, program: &Program, exec: &ExecConfig) -> Interpolation {
+        let checks = Checks { overflow: exec.check_signed_overflow, leaks: exec.leaks };
+        let mut made = Interpolation::new(program, checks, self.method);
+        made.always_on(self.always || self.speculate);
+        made.speculate(self.speculate);
+        made.explain = self.explain.then(Default::default);
+        if let Some(bytes) = self.memory {
+            made.limit_memory(bytes);
+        }
+        made.audit_log = self.audit.then(Vec::new);
+        made
+    }
+}
+
+enum Search {
+    Strategies(SearchConfig),
+    Own(Box<dyn Searcher>),
+}
+
+enum Pruning<'a> {
+    Off,
+    Interpolation(PruneConfig),
+    Own(&'a mut dyn Pruner),
+}
+
+/// What an engine is made of. Everything has a default but the program.
+pub struct EngineBuilder<'a> {
+    program: Rc<Program>,
+    exec: ExecConfig,
+    solver: SolverConfig,
+    search: Search,
+    pruning: Pruning<'a>,
+    run: RunConfig,
+    halt: Halt,
+    check_seams: bool,
+    native_calls: Option<Box<dyn NativeCalls>>,
+}
+
+impl<'a> EngineBuilder<'a> {
+    /// What is an error, where execution begins, how pointers are resolved. Default: `main` without arguments.
+    pub fn exec(mut self, config: ExecConfig) -> Self {
+        self.exec = config;
+        self
+    }
+
+    /// The chain of solver links. Default: all links, Bitwuzla at the end.
+    pub fn solver(mut self, config: SolverConfig) -> Self {
+        self.solver = config;
+        self
+    }
+
+    /// Search by the strategies that come with the engine. Default: depth first.
+    pub fn search(mut self, config: SearchConfig) -> Self {
+        self.search = Search::Strategies(config);
+        self
+    }
+
+    /// Search by a strategy of your own.
+    pub fn searcher(mut self, searcher: Box<dyn Searcher>) -> Self {
+        self.search = Search::Own(searcher);
+        self
+    }
+
+    /// Leave out subsumed states, by interpolation. Default: no.
+    pub fn prune(mut self, config: PruneConfig) -> Self {
+        self.pruning = Pruning::Interpolation(config);
+        self
+    }
+
+    /// Leave out states by a technique of your own.
+    pub fn pruner(mut self, pruner: &'a mut dyn Pruner) -> Self {
+        self.pruning = Pruning::Own(pruner);
+        self
+    }
+
+    /// Limits, the seed, and the checking mode of the pruning (`check_pruning`).
+    pub fn run_config(mut self, config: RunConfig) -> Self {
+        self.run = config;
+        self
+    }
+
+    /// Limits alone.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.run.limits = limits;
+        self
+    }
+
+    /// Who may stop the exploration from outside.
+    pub fn halt(mut self, halt: &Halt) -> Self {
+        self.halt = halt.clone();
+        self
+    }
+
+    /// Check every decision of the searcher.
+    pub fn check_seams(mut self, on: bool) -> Self {
+        self.check_seams = on;
+        self
+    }
+
+    /// Who calls functions without a body natively, for [`pleach_exec::External::Concrete`].
+    pub fn native_calls(mut self, calls: Option<Box<dyn NativeCalls>>) -> Self {
+        self.native_calls = calls;
+        self
+    }
+
+    /// Puts everything together; nothing is executed yet but the set-up of the initial states.
+    pub fn build(self) -> Result<Engine<'a>, Error> {
+        let EngineBuilder { program, mut exec, mut solver, search, pruning, run, halt, check_seams, native_calls } =
+            self;
+        exec.record = !matches!(pruning, Pruning::Off);
+        solver.interrupt = Some(halt.flag());
+        let interpolation = match &pruning {
+            Pruning::Interpolation(config) => Some(config.build(&program, &exec)),
+            _ => None,
+        };
+        let own_pruner = match pruning {
+            Pruning::Own(pruner) => Some(pruner),
+            _ => None,
+        };
+        let (searcher, distances) = match search {
+            Search::Strategies(config) => (config.build()?, config.needs_distances()),
+            Search::Own(searcher) => (searcher, true),
+        };
+        let searcher: Box<dyn Searcher> =
+            if check_seams { Box::new(CheckedSearcher::new(Boxed(searcher))) } else { searcher };
+        let mut machine = Machine::new(program.clone(), pleach_smt::assemble(solver), exec)?;
+        machine.native_calls = native_calls;
+        machine.terms.brake = halt.brake();
+        let initial = machine.initial_states()?;
+        Ok(Engine {
+            program,
+            executor: GuidedExecutor::new(machine, distances),
+            run: Run::new(run, halt),
+            initial,
+            searcher,
+            interpolation,
+            own_pruner,
+        })
+    }
+
+    /// Explores everything and returns what was found, as values.
+    pub fn explore(self) -> Result<Exploration, Error> {
+        Ok(self.build()?.explore_and_collect(&mut ()))
+    }
+
+    /// The same, while an observer sees each path as it ends and may stop the exploration.
+    pub fn observe(self, observer: &mut dyn Observer) -> Result<Exploration, Error> {
+        Ok(self.build()?.explore_and_collect(observer))
+    }
+}
+
+/// An exploration that is ready to begin, under way, or done.
+pub struct Engine<'a> {
+    pub program: Rc<Program>,
+    pub executor: GuidedExecutor,
+    pub run: Run,
+    initial: Vec<State>,
+    searcher: Box<dyn Searcher>,
+    interpolation: Option<Interpolation>,
+    own_pruner: Option<&'a mut dyn Pruner>,
+}
+
+/// How an exploration ended, apart from what it found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    Done,
+    /// an internal error ended it; what was found until then is still there
+    InternalError,
+}
+
+impl<'a> Engine<'a> {
+    /// An engine for this program.
+    pub fn builder(program: Rc<Program>) -> EngineBuilder<'a> {
+        EngineBuilder {
+            program,
+            exec: ExecConfig::default(),
+            solver: SolverConfig::default(),
+            search: Search::Strategies(SearchConfig::default()),
+            pruning: Pruning::Off,
+            run: RunConfig::default(),
+            halt: Halt::new(),
+            check_seams: false,
+            native_calls: None,
+        }
+    }
+
+    /// The states that the exploration begins with; empty once it has begun.
+    pub fn initial(&self) -> &[State] {
+        &self.initial
+    }
+
+    /// What interpolation has learned, if it is on.
+    pub fn interpolation(&self) -> Option<&Interpolation> {
+        self.interpolation.as_ref()
+    }
+
+    /// The interpolation and the executor, for what needs both.
+    pub fn interpolation_and_machine(&mut self) -> (Option<&mut Interpolation>, &mut Machine) {
+        (self.interpolation.as_mut(), &mut self.executor.machine)
+    }
+
+    /// The pruner's own figures and times; empty without one.
+    pub fn pruning_statistics(&self) -> Vec<(String, u64)> {
+        match (&self.interpolation, &self.own_pruner) {
+            (Some(i), _) => i.statistics(),
+            (None, Some(p)) => p.statistics(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    pub fn pruning_times(&self) -> Vec<(String, std::time::Duration)> {
+        match (&self.interpolation, &self.own_pruner) {
+            (Some(i), _) => i.times(),
+            (None, Some(p)) => p.times(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// Explores to the end. An internal error does not lose what was found: the sink is told of the remaining states as
+    /// cut.
+    pub fn explore<S: Sink<GuidedExecutor>>(&mut self, sink: &mut S) -> Outcome {
+        let mut none = NoPruner;
+        let chosen: &mut dyn Pruner = match (&mut self.interpolation, &mut self.own_pruner) {
+            (Some(i), _) => i,
+            (None, Some(p)) => &mut **p,
+            (None, None) => &mut none,
+        };
+        let mut checked;
+        let pruner: &mut dyn Pruner = match self.run.config.check_pruning {
+            None => chosen,
+            Some(_) => {
+                checked = CheckedPruner::new(chosen, self.program.clone());
+                &mut checked
+            }
+        };
+        let initial = std::mem::take(&mut self.initial);
+        let (run, executor, searcher) = (&mut self.run, &mut self.executor, &mut self.searcher);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            run.explore(initial, executor, sink, Seams { searcher: &mut **searcher, pruner });
+        }));
+        if outcome.is_ok() {
+            return Outcome::Done;
+        }
+        // Another panic loses the tests of what was waiting, and nothing else.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.run.abandon_after_panic(&mut self.executor, sink)));
+        Outcome::InternalError
+    }
+
+    /// What the exploration leaves in memory; to free it takes longer than to write the results.
+    pub fn into_remains(self) -> impl std::any::Any {
+        (self.run, self.executor, self.searcher, self.interpolation)
+    }
+
+    fn explore_and_collect(mut self, observer: &mut dyn Observer) -> Exploration {
+        let mut collector = Collector::new(self.program.clone(), observer);
+        let outcome = self.explore(&mut collector);
+        collector.finish(&mut self, outcome)
+    }
+}
+
+/// A boxed searcher as a searcher.
+struct Boxed(Box<dyn Searcher>);
+
+impl Searcher for Boxed {
+    fn select(&mut self, view: View) -> Option<StateId> {
+        self.0.select(view)
+    }
+    fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
+        self.0.update(current, added, removed, view);
+    }
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
