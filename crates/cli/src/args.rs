@@ -222,7 +222,7 @@ pub enum Link {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    crate::duration::parse(text)
+    pleach_command::duration::parse(text)
 }
 
 #[derive(Args, Clone, Debug)]

@@ -3,9 +3,9 @@
 use crate::args::{
     BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Resolution, RunArgs, Solver, Uninit,
 };
-use crate::error::CliError;
 use crate::exploration_settings::ExplorationSettings;
 use pleach::{CompileOptions, PruneConfig};
+use pleach_command::CliError;
 use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
@@ -215,7 +215,7 @@ pub fn run(args: &RunArgs, plan: &ExplorationSettings) -> Result<RunConfig, CliE
         limits,
         seed: args.seed,
         check_pruning,
-        memory: crate::huge_pages::resident_bytes,
+        memory: pleach_command::huge_pages::resident_bytes,
         ..RunConfig::default()
     })
 }

@@ -1,7 +1,7 @@
 //! Flags to typed configuration to the assembly of the engine: the only place that names concrete techniques together.
 
-#[macro_use]
-mod stdio;
+#[macro_use(print, println, eprint, eprintln)]
+extern crate pleach_command;
 
 mod args;
 mod argv;
@@ -9,24 +9,17 @@ mod assemble;
 mod cc;
 mod commands;
 mod counterexample;
-mod duration;
-mod error;
 mod explanations;
 mod exploration_settings;
-mod huge_pages;
-mod klee;
 mod native_calls;
 mod observer;
-mod processes;
 mod progress;
 mod run_info;
 mod session;
-mod signals;
 mod standing;
 mod summary;
 mod target_tracker;
 mod timing;
-mod watchdog;
 mod writer;
 
 use args::{Cli, Command};
@@ -40,13 +33,13 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|a| a == pleach_replay::foreign::COMMAND) {
         return pleach_replay::foreign::serve().into();
     }
-    huge_pages::avoid();
+    pleach_command::huge_pages::avoid();
     let args: Vec<_> = std::env::args_os().collect();
     if let Some((compiler, args)) = cc::asked(&args) {
         return cc::run(compiler, args).unwrap_or_else(complain);
     }
     if let Some(args) = argv::for_klee(args.iter().cloned()) {
-        return end(klee::main(args));
+        return end(pleach_klee::main(args));
     }
     let cli = Cli::parse_from(argv::normalize(args.into_iter()));
     let result = match cli.command {
@@ -63,15 +56,15 @@ fn main() -> ExitCode {
     end(result)
 }
 
-fn end(result: Result<error::Code, error::CliError>) -> ExitCode {
-    match (result, stdio::failure()) {
+fn end(result: Result<pleach_command::Code, pleach_command::CliError>) -> ExitCode {
+    match (result, pleach_command::stdio::failure()) {
         (Err(error), _) => complain(error),
-        (Ok(_), Some(why)) => complain(error::CliError::Usage(format!("the output cannot be written: {why}"))),
+        (Ok(_), Some(why)) => complain(pleach_command::CliError::Usage(format!("the output cannot be written: {why}"))),
         (Ok(code), None) => code.into(),
     }
 }
 
-fn complain(error: error::CliError) -> ExitCode {
+fn complain(error: pleach_command::CliError) -> ExitCode {
     eprintln!("pleach: {error}");
     error.exit_code().into()
 }

@@ -1,7 +1,7 @@
 //! The live line on a terminal, and plain lines elsewhere.
 
-use crate::duration;
 use pleach::number_format;
+use pleach_command::duration;
 use pleach_explore::Progress;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -2,9 +2,9 @@
 
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
-use crate::error::CliError;
 use crate::exploration_settings::ExplorationSettings;
 use pleach::inputs::{Types, pointee};
+use pleach_command::CliError;
 use pleach_exec::ProgramEntry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};

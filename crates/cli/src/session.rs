@@ -2,17 +2,17 @@
 
 use crate::args::RunArgs;
 use crate::assemble::{self, entry_name};
-use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::observer::Observer;
 use crate::progress::{Line, Style};
-use crate::signals;
 use crate::standing::Standing;
 use crate::timing::{self, Start};
-use crate::watchdog::{Bounds, Watchdog};
 use crate::writer::{Writer, WriterConfig};
 use crate::{explanations, run_info, summary};
 use pleach::{Engine, Outcome, coverage, cut_reason};
+use pleach_command::signals;
+use pleach_command::watchdog::{Bounds, Watchdog};
+use pleach_command::{CliError, Code};
 use pleach_exec::ProgramEntry;
 use pleach_explore::{Counters, Halt};
 use pleach_ir::{CheckKind, Program};

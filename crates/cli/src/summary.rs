@@ -1,8 +1,8 @@
 //! The account of a run: `summary.json`, and the same in plain words.
 
-use crate::duration;
 use pleach::cut_reason::reason;
 use pleach::number_format::{count, number, percent};
+use pleach_command::duration;
 use pleach_explore::{Counters, Rechecked, Speculated};
 use pleach_report::{Summary, Timing};
 use pleach_state::Cut;

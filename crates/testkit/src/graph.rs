@@ -22,6 +22,8 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("replay", &["report"]),
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "report", "replay"]),
+    ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),
+    ("klee", &["ir", "load", "smt", "state", "exec", "explore", "report", "replay", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
     ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "prune", "audit", "pleach", "testkit"]),
@@ -46,6 +48,8 @@ const EVERYTHING: &[&str] = &[
     "report",
     "replay",
     "pleach",
+    "command",
+    "klee",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.

@@ -7,9 +7,9 @@
 
 mod line;
 
-use crate::error::CliError;
 use line::{CompileStep, Line, Source};
 use pleach::Scratch;
+use pleach_command::CliError;
 use pleach_load::clang_flags::{CLANG, CLANG_CXX, FOR_THE_ENGINE};
 use pleach_load::embedded_bitcode;
 use std::ffi::{OsStr, OsString};

@@ -1,8 +1,8 @@
 //! `pleach explain`: why a run pruned what it pruned.
 
 use crate::args::ExplainArgs;
-use crate::error::{CliError, Code};
 use pleach::number_format;
+use pleach_command::{CliError, Code};
 use pleach_report::{Interpolant, NodeStatus, RunDir, Summary, TreeReader};
 use serde_json::json;
 use std::collections::BTreeMap;

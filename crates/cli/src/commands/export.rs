@@ -1,8 +1,8 @@
 //! `pleach export`: unpacks the packed tests of a run.
 
 use crate::args::ExportArgs;
-use crate::error::{CliError, Code};
 use pleach::number_format;
+use pleach_command::{CliError, Code};
 use pleach_report::RunDir;
 
 pub fn run(args: ExportArgs) -> Result<Code, CliError> {

@@ -2,7 +2,7 @@
 
 use crate::args::IrArgs;
 use crate::assemble;
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 
 pub fn run(args: IrArgs) -> Result<Code, CliError> {
     let program = pleach::load(&args.files, &assemble::compile(&args.compile, false))?;

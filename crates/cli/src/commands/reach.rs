@@ -1,13 +1,13 @@
 //! `pleach reach`: which places of the program can be reached, and by which inputs?
 
 use crate::args::{NOT_REPLAYED, ReachArgs};
-use crate::duration;
-use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::session::{Conclude, ExplorationResult, Session};
 use crate::target_tracker::{self, TargetTracker, TargetWatch};
 use pleach::number_format;
 use pleach::relative;
+use pleach_command::duration;
+use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_ir::{FuncId, InstId, Program};
 use pleach_report::{RunDir, Summary, TargetResult};

@@ -1,7 +1,7 @@
 //! `pleach replay`: does the real program do what was predicted?
 
 use crate::args::{ReplayArgs, Sanitizers};
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 use pleach_replay::{Counts, Isolation, Limits, Options, ReplayError, Replayer, SanitizerUse, Verdict};
 use pleach_report::{KTest, RunDir, TestCase, TestId};
 use std::io::IsTerminal;

@@ -1,9 +1,9 @@
 //! `pleach report`: what a run cost, and who answered its queries.
 
 use crate::args::ReportArgs;
-use crate::duration;
-use crate::error::{CliError, Code};
 use pleach::number_format::{count, number};
+use pleach_command::duration;
+use pleach_command::{CliError, Code};
 use pleach_report::{RunDir, Summary, Timing, recover};
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! `pleach test`: explore all paths.
 
 use crate::args::{Check, TestArgs};
-use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::observer::NoObserver;
 use crate::session::{Conclude, ExplorationResult, Session};
 use crate::summary;
+use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_state::Leaks;
 use pleach_verify::Property;

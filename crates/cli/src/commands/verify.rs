@@ -2,11 +2,11 @@
 
 use crate::args::VerifyArgs;
 use crate::counterexample::{Counterexample, Judged};
-use crate::duration;
-use crate::error::{CliError, Code};
 use crate::exploration_settings::ExplorationSettings;
 use crate::session::{Conclude, ExplorationResult, Session};
 use pleach::number_format;
+use pleach_command::duration;
+use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
 use pleach_state::{Cut, Leaks};

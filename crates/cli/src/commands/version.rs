@@ -1,7 +1,7 @@
 //! `pleach version`.
 
 use crate::args::VersionArgs;
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 
 pub fn run(args: VersionArgs) -> Result<Code, CliError> {
     let version = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,6 @@
 //! `klee-out-N` beside the program, with `klee-last` pointing to it; or the directory given, which must not exist.
 
-use crate::error::CliError;
+use pleach_command::CliError;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,8 @@
 //! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See `docs/klee-compatibility.md`.
 
+#[macro_use(print, println, eprint, eprintln)]
+extern crate pleach_command;
+
 mod alias;
 mod command_line;
 mod directory;
@@ -10,9 +13,9 @@ mod run;
 mod sink;
 mod tools;
 
-use crate::error::{CliError, Code};
 use command_line::CommandLine;
 use options::{OptionArity, OptionSupport};
+use pleach_command::{CliError, Code};
 use std::ffi::OsString;
 
 /// `args`: what follows the command's name: KLEE's command line, or the name of a tool and that tool's.

@@ -1,6 +1,6 @@
 //! `ktest-tool`: shows `.ktest` files, in the layout of KLEE's tool.
 
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 use pleach_report::KTest;
 use std::fmt::Write as _;
 use std::io::Write as _;

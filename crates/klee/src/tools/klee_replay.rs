@@ -2,8 +2,8 @@
 
 use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
-use crate::error::{CliError, Code};
 use pleach::Scratch;
+use pleach_command::{CliError, Code};
 use pleach_report::KTest;
 use std::ffi::OsString;
 use std::fs;

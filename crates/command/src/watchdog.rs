@@ -5,8 +5,8 @@
 //! the run has not come to its end soon after, it says the last words in its place and ends the process. *Invariant*: who has
 //! [claimed](Watchdog::claim) the end of the run writes the account of it, and nobody else.
 
-use crate::error::{CliError, Code};
 use crate::processes;
+use crate::{CliError, Code};
 use pleach_explore::{Halt, limits};
 use pleach_state::Cut;
 use rustix::process::{Resource, getrlimit};

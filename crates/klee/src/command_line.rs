@@ -1,7 +1,7 @@
 //! KLEE's command line: `klee [options] PROGRAM [arguments of the program]`, options with one dash or two.
 
 use super::options::{self, OptionArity, OptionSupport};
-use crate::error::CliError;
+use pleach_command::CliError;
 use std::path::PathBuf;
 
 /// Options that were given and are honoured, with what was given beside.
@@ -82,7 +82,7 @@ impl CommandLine {
     }
 
     pub fn time(&self, name: &str) -> Result<Option<std::time::Duration>, CliError> {
-        let parse = |v| crate::duration::parse(v).map_err(|why| CliError::Usage(format!("--{name}: {why}")));
+        let parse = |v| pleach_command::duration::parse(v).map_err(|why| CliError::Usage(format!("--{name}: {why}")));
         self.value(name).filter(|v| !v.is_empty()).map(parse).transpose()
     }
 }

@@ -1,7 +1,7 @@
 //! Standard output and error for readers that go away, as `head` does.
 //!
 //! The standard library's macros panic when the pipe is closed, which would end an exploration in its midst. These take their place in the
-//! whole crate: what nobody reads is dropped, and the command goes on to its end. It goes on, too, where the output cannot be written (a
+//! crates that import them: what nobody reads is dropped, and the command goes on to its end. It goes on, too, where the output cannot be written (a
 //! full disk), and says so when it ends.
 
 use std::fmt::Arguments;
@@ -23,19 +23,23 @@ pub fn failure() -> Option<&'static Error> {
     FAILURE.get()
 }
 
+#[macro_export]
 macro_rules! print {
     ($($arg:tt)*) => { $crate::stdio::write(&mut std::io::stdout().lock(), format_args!($($arg)*)) };
 }
 
+#[macro_export]
 macro_rules! println {
-    () => { print!("\n") };
+    () => { $crate::print!("\n") };
     ($($arg:tt)*) => { $crate::stdio::write(&mut std::io::stdout().lock(), format_args!("{}\n", format_args!($($arg)*))) };
 }
 
+#[macro_export]
 macro_rules! eprint {
     ($($arg:tt)*) => { $crate::stdio::write(&mut std::io::stderr().lock(), format_args!($($arg)*)) };
 }
 
+#[macro_export]
 macro_rules! eprintln {
     ($($arg:tt)*) => { $crate::stdio::write(&mut std::io::stderr().lock(), format_args!("{}\n", format_args!($($arg)*))) };
 }

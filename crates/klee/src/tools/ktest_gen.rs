@@ -1,7 +1,7 @@
 //! `ktest-gen`: a test from given arguments and files.
 
 use super::{attributes, usage};
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 use pleach_report::{KTest, KTestObject};
 
 /// Standard output has so many bytes.

@@ -2,7 +2,7 @@
 
 use super::command_line::CommandLine;
 use super::messages::MessageLog;
-use crate::error::CliError;
+use pleach_command::CliError;
 use pleach_ir::{Function, Program};
 use regex_lite::Regex;
 

@@ -1,6 +1,6 @@
 //! Signals that end a run.
 
-use crate::error::CliError;
+use crate::CliError;
 use pleach_explore::Halt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::flag;

@@ -4,10 +4,10 @@ use super::command_line::CommandLine;
 use super::directory;
 use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
-use crate::error::{CliError, Code};
-use crate::watchdog::{Bounds, Watchdog};
 use pleach::libc::{self, LibcNeed};
 use pleach::{Engine, Outcome, Scratch};
+use pleach_command::watchdog::{Bounds, Watchdog};
+use pleach_command::{CliError, Code};
 use pleach_exec::{
     BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Uninit,
 };
@@ -110,7 +110,7 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
     }
     let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, MessageLog::new(false)));
     let halt = Halt::new();
-    crate::signals::watch(&halt)?;
+    pleach_command::signals::watch(&halt)?;
     let watchdog = Watchdog::start(Bounds {
         halt: halt.clone(),
         deadline: limits.max_time.map(|time| Instant::now() + time),
@@ -158,7 +158,7 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
         };
         let run_config = RunConfig {
             limits: limits.clone(),
-            memory: crate::huge_pages::resident_bytes,
+            memory: pleach_command::huge_pages::resident_bytes,
             seed: search.seed,
             ..RunConfig::default()
         };

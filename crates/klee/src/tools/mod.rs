@@ -6,7 +6,7 @@ mod ktest_gen;
 mod ktest_tool;
 mod test_environment;
 
-use crate::error::{CliError, Code};
+use pleach_command::{CliError, Code};
 
 type Tool = fn(Vec<String>) -> Result<Code, CliError>;
 
