@@ -340,7 +340,7 @@ impl Machine {
     /// KLEE has a word to say where the solver is given a large array.
     fn warn_large_symbolic_array(&mut self, st: &State, obj: ObjId, what: &str) {
         const LARGE: u64 = 4096;
-        if !self.config.klee {
+        if !self.config.rules.warn_of_large_objects {
             return;
         }
         let size = st.memory.get(obj).map_or(0, |o| o.size);

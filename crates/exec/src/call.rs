@@ -258,7 +258,7 @@ impl Machine {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
-            _ if self.config.klee => (self.any_function(t), bad_call()),
+            _ if self.config.rules.try_all_code_pointers => (self.any_function(t), bad_call()),
             Some((_, found)) => (found, bad_call()),
             // INCOMPLETE: it may be a function that the term does not mention, by its number.
             None => {

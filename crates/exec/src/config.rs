@@ -118,6 +118,55 @@ pub struct FixedInputs {
     pub by_name: bool,
 }
 
+/// Where engines differ in what they report, and in how they order and count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// the smallest number divided by -1 is an error (default: on)
+    pub check_min_division: bool,
+    /// `memcpy` between ranges that overlap is an error (default: on)
+    pub check_overlap: bool,
+    /// `abs` of the smallest number is an error where the number is known, also without `check_signed_overflow`
+    /// (default: off)
+    pub check_known_abs: bool,
+    /// a write to a lane that a vector does not have has no effect; else it is an error (default: off)
+    pub ignore_lane_writes: bool,
+    /// jumps and calls through a computed address try every label and function; else the path is cut (default: off)
+    pub try_all_code_pointers: bool,
+    /// the cases of a switch fork in reverse order (default: off)
+    pub reverse_cases: bool,
+    /// `klee_make_symbolic` takes whole objects and three arguments only (default: off)
+    pub strict_make_symbolic: bool,
+    /// `klee_prefer_cex` decides which input a test gets (default: off)
+    pub heed_preferences: bool,
+    /// `realloc` of a null pointer to no bytes gives null (default: off)
+    pub realloc_zero_is_null: bool,
+    /// symbolic files have any attributes (default: off)
+    pub any_file_attributes: bool,
+    /// warn of large allocations and large symbolic arrays (default: off)
+    pub warn_of_large_objects: bool,
+    /// new coverage is a new block in any function, and not a new edge (default: off)
+    pub count_instructions_alone: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            check_min_division: true,
+            check_overlap: true,
+            check_known_abs: false,
+            ignore_lane_writes: false,
+            try_all_code_pointers: false,
+            reverse_cases: false,
+            strict_make_symbolic: false,
+            heed_preferences: false,
+            realloc_zero_is_null: false,
+            any_file_attributes: false,
+            warn_of_large_objects: false,
+            count_instructions_alone: false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
     pub entry: ProgramEntry,
@@ -168,9 +217,8 @@ pub struct ExecConfig {
     pub main: String,
     /// calls of the first function go to the second (default: none)
     pub aliases: Vec<(String, String)>,
-    /// KLEE's reading where it differs: `klee_make_symbolic` takes whole objects only, `klee_prefer_cex` is heeded, the smallest number
-    /// divided by -1 is itself, memory may be as large as wanted (default: off)
-    pub klee: bool,
+    /// where engines differ (default: Pleach's rules)
+    pub rules: Rules,
     /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
     pub check_overshift: bool,
     /// what is said of calls out of the program into the C library (default: nothing)
@@ -217,7 +265,7 @@ impl Default for ExecConfig {
             branches: crate::BranchLogging::default(),
             split_cases: false,
             aliases: Vec::new(),
-            klee: false,
+            rules: Rules::default(),
             check_overshift: true,
             externals: None,
             environment: Vec::new(),

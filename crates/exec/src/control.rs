@@ -67,7 +67,7 @@ impl Machine {
             return Ok((obj, off as i64));
         }
         let found = candidates(&mut self.terms, t);
-        if !self.config.klee && found.is_none_or(|f| f.iter().any(|c| c.obj.is_none())) {
+        if !self.config.rules.try_all_code_pointers && found.is_none_or(|f| f.iter().any(|c| c.obj.is_none())) {
             // Natively labels lie elsewhere: a test that depends on it cannot be replayed.
             return Err(Flow::cut(Cut::Unsupported("a computed jump whose target is not known".into())));
         }
@@ -217,7 +217,7 @@ impl Machine {
                 None => ways.push((is, c.edge, vec![first_case + i])),
             }
         }
-        if self.config.klee {
+        if self.config.rules.reverse_cases {
             // The order of KLEE's states, which its strategies show.
             ways.reverse();
         }

@@ -124,7 +124,7 @@ impl Machine {
                 let zero = self.terms.constant(width, 0);
                 let ok = self.terms.ne(b, zero);
                 self.require(st, ok, ErrorKind::DivZero, || "division by zero".into())?;
-                if matches!(op, BinOp::SDiv | BinOp::SRem) && !self.config.klee {
+                if matches!(op, BinOp::SDiv | BinOp::SRem) && self.config.rules.check_min_division {
                     let min = pleach_semantics::signed_min(&mut self.terms, width);
                     let minus_one = self.terms.not(zero);
                     let is_min = self.terms.eq(a, min);

@@ -55,8 +55,8 @@ mod varargs;
 
 pub use branches::{BranchLogging, ForkQuota};
 pub use config::{
-    ExecConfig, External, FixedInputs, LoopBound, ParameterSpec, Pointee, ProgramEntry, Resolution, SetupError, Size,
-    Splitting, Uninit,
+    ExecConfig, External, FixedInputs, LoopBound, ParameterSpec, Pointee, ProgramEntry, Resolution, Rules, SetupError,
+    Size, Splitting, Uninit,
 };
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};

@@ -21,7 +21,7 @@ pub(crate) enum Overlap {
 impl Machine {
     /// `mov`: of `memmove`. KLEE's `memcpy` goes from byte to byte.
     pub(crate) fn may_overlap(&self, mov: bool) -> Overlap {
-        if mov || self.config.klee { Overlap::Allowed } else { Overlap::Error }
+        if mov || !self.config.rules.check_overlap { Overlap::Allowed } else { Overlap::Error }
     }
 
     /// The ranges of `n` bytes at these places do not overlap.

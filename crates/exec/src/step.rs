@@ -294,7 +294,7 @@ impl Machine {
     fn early_entry(&mut self, st: &mut State, block: BlockId, entries: u64) {
         if entries == 1 {
             self.coverage.new_blocks += 1;
-            if self.config.klee || self.coverage.counts_for_coverage[st.frame.func.index()] {
+            if self.config.rules.count_instructions_alone || self.coverage.counts_for_coverage[st.frame.func.index()] {
                 st.covered_new = true;
                 st.since_new_coverage = 0;
             }
@@ -310,7 +310,7 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn count_edge(&mut self, st: &mut State, edge: usize) {
         // KLEE counts instructions alone.
-        if self.coverage.take(st.frame.func, edge) && !self.config.klee {
+        if self.coverage.take(st.frame.func, edge) && !self.config.rules.count_instructions_alone {
             st.covered_new = true;
             st.since_new_coverage = 0;
         }

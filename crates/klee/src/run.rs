@@ -9,7 +9,8 @@ use pleach::{Engine, Outcome, Scratch};
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{
-    BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Uninit,
+    BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Rules,
+    Uninit,
 };
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
@@ -25,6 +26,22 @@ use std::time::Instant;
 
 /// What clang calls this machine.
 const HOST: &str = "x86_64-pc-linux-gnu";
+
+/// Where KLEE differs. The smallest number divided by -1 is itself; `memcpy` goes from byte to byte.
+const KLEE_RULES: Rules = Rules {
+    check_min_division: false,
+    check_overlap: false,
+    check_known_abs: true,
+    ignore_lane_writes: true,
+    try_all_code_pointers: true,
+    reverse_cases: true,
+    strict_make_symbolic: true,
+    heed_preferences: true,
+    realloc_zero_is_null: true,
+    any_file_attributes: true,
+    warn_of_large_objects: true,
+    count_instructions_alone: true,
+};
 
 /// KLEE stops with status 1 where it cannot begin or an error ends the run; errors alone are no failure.
 pub fn run(line: &CommandLine) -> Code {
@@ -146,7 +163,7 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
             environment: environment(line)?,
             externals: externals(line)?,
             check_overshift: line.is_on("check-overshift", true),
-            klee: true,
+            rules: KLEE_RULES,
             fixed_layout: true,
             echo: true,
             branches: branches(line)?,

@@ -46,7 +46,7 @@ fn allocate(
     align: u64,
     background: Background,
 ) -> StepResult<Option<ObjId>> {
-    if m.config.klee && n >= LARGE {
+    if m.config.rules.warn_of_large_objects && n >= LARGE {
         m.warn_once(format!("Large memory allocation ({n} bytes). KLEE may run out of memory."));
     }
     if n > m.config.max_alloc {
@@ -183,7 +183,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let n = size_of(m, st, call, 1)?;
     let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
     let mark = st.trace.accesses.len();
-    if n == 0 && (old.is_some() || m.config.klee) {
+    if n == 0 && (old.is_some() || m.config.rules.realloc_zero_is_null) {
         if let Some(o) = old {
             st.memory.free(o);
         }

@@ -87,7 +87,7 @@ fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 
 /// `__pleach_any_attributes()`: whether symbolic files have any attributes.
 fn any_attributes(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let v = Value::Int(u64::from(m.config.klee));
+    let v = Value::Int(u64::from(m.config.rules.any_file_attributes));
     note(st, || Access::Result(v));
     call.give(st, v);
     Ok(())

@@ -55,7 +55,7 @@ fn errno(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 /// where nothing is predicted.
 fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
-    if m.config.klee {
+    if m.config.rules.heed_preferences {
         let w = call.width(m, 1);
         let t = m.term(st, call.arg(1), w);
         let zero = m.terms.constant(w, 0);

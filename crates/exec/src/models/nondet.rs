@@ -170,7 +170,7 @@ pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> StepResult<()>
 fn abs(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let fits = m.term(st, call.arg(0), 1);
     let checked = m.config.check_signed_overflow && call.arg(1) == Value::Int(0);
-    let seen = m.config.klee && fits == Terms::FALSE;
+    let seen = m.config.rules.check_known_abs && fits == Terms::FALSE;
     if !checked && !seen {
         return super::nothing(m, st, call);
     }
@@ -181,7 +181,7 @@ fn abs(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 
 fn lane(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     // In KLEE's view a write beyond the lanes has no effect.
-    if m.config.klee && call.name.ends_with("write") {
+    if m.config.rules.ignore_lane_writes && call.name.ends_with("write") {
         return super::nothing(m, st, call);
     }
     let inside = m.term(st, call.arg(0), 1);

@@ -211,7 +211,7 @@ pub const LARGE_INPUT: &str = "a symbolic object of 4 GiB or more";
 pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 1);
     let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
-    if m.config.klee && call.args.len() != 3 {
+    if m.config.rules.strict_make_symbolic && call.args.len() != 3 {
         return Err(misuse("Incorrect number of arguments to klee_make_symbolic(void*, size_t, char*)"));
     }
     let name = match call.arg(2) {
@@ -219,7 +219,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
         p => m.string_argument(st, p)?,
     };
     let name = if name.is_empty() {
-        if m.config.klee {
+        if m.config.rules.strict_make_symbolic {
             m.warn("klee_make_symbolic: renamed empty name to \"unnamed\"".into());
         }
         "unnamed".to_owned()
@@ -229,7 +229,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
     if n == 0 {
         return Ok(());
     }
-    if let (true, Value::Ptr { obj, off }) = (m.config.klee, call.arg(0))
+    if let (true, Value::Ptr { obj, off }) = (m.config.rules.strict_make_symbolic, call.arg(0))
         && let Some(o) = st.memory.header(obj)
     {
         if o.readonly {
