@@ -5,9 +5,46 @@
 //! the cost; the state is covered all the same.
 
 use crate::run::{Run, RunContext};
-use crate::step::{Step, Stepper};
+use crate::step::{Child, Stepper};
+use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_state::seams::Effort;
-use pleach_state::{State, Trace};
+use pleach_state::{End, State, Trace};
+
+/// An exploration without pruning, whose cost is all that counts.
+struct CostSample {
+    before: Effort,
+    forks: u64,
+    /// nothing was left
+    ended: bool,
+}
+
+impl<M: Stepper> SubExploration<M> for CostSample {
+    fn admit(&mut self, run: &mut Run, _: &mut State, ctx: &mut RunContext<M>) -> Admission {
+        let spent = ctx.machine.logic().effort().since(self.before);
+        self.ended = ctx.pruner.wants_sample(spent, self.forks) && run.halt.reason().is_none();
+        if self.ended { Admission::Step } else { Admission::Stop }
+    }
+    fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
+        Some(state)
+    }
+    fn on_end(&mut self, _: &mut Run, _: State, _: End, _: &mut RunContext<M>) {}
+    /// What a deferred state would have cost shows in what its query has cost.
+    fn on_deferred(&mut self, _: &mut Run, _: State, _: &mut RunContext<M>) -> Option<State> {
+        None
+    }
+    fn on_fork(
+        &mut self,
+        _: &mut Run,
+        origin: Origin,
+        _: State,
+        children: Vec<Child>,
+        _: &mut RunContext<M>,
+    ) -> Vec<State> {
+        self.forks += children.len() as u64;
+        let going = children.into_iter().filter(|c| c.end.is_none());
+        going.map(|c| State { depth: origin.depth + 1, ..c.state }).collect()
+    }
+}
 
 impl Run {
     /// Explores the state for as long as the pruner wants to know more.
@@ -18,28 +55,10 @@ impl Run {
         ctx.machine.sub_exploration(true);
         let before = ctx.machine.logic().effort();
         let root = State { recording: false, at_join: false, origin: None, trace: Trace::default(), ..state.clone() };
-        let (mut waiting, mut forks) = (vec![root], 0);
-        let mut ended = true;
-        while let Some(mut state) = waiting.pop() {
-            let spent = ctx.machine.logic().effort().since(before);
-            ended = ctx.pruner.wants_sample(spent, forks) && self.halt.reason().is_none();
-            if !ended {
-                break;
-            }
-            let depth = state.depth + 1;
-            match ctx.machine.step(&mut state, self.config.step_blocks) {
-                Step::Next => waiting.push(state),
-                // What a deferred state would have cost shows in what its query has cost.
-                Step::End(_) | Step::Deferred => {}
-                Step::Fork(children) => {
-                    forks += children.len() as u64;
-                    let going = children.into_iter().filter(|c| c.end.is_none());
-                    waiting.extend(going.map(|c| State { depth, ..c.state }));
-                }
-            }
-        }
+        let mut sample = CostSample { before, forks: 0, ended: true };
+        self.drive(root, &mut sample, ctx);
         let spent = ctx.machine.logic().effort().since(before);
         ctx.machine.sub_exploration(false);
-        ctx.pruner.sampled(spent, forks, ended);
+        ctx.pruner.sampled(spent, sample.forks, sample.ended);
     }
 }

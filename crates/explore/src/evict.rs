@@ -5,7 +5,8 @@
 //! has for it, and where it has not (a query may have an answer now and none then), the path is cut and counted. *Direction*: loses no path silently.
 
 use crate::run::{Run, RunContext};
-use crate::step::{Child, Step, Stepper};
+use crate::step::{Child, Stepper};
+use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_expr::TermId;
 use pleach_state::{Cut, End, NodeId, State, StateId, Status};
 
@@ -15,6 +16,65 @@ struct Choice {
     side: usize,
     of: usize,
     condition: TermId,
+}
+
+/// The re-execution of one path by its choices.
+struct Replay<'a> {
+    left: &'a [Choice],
+    /// of the whole path
+    length: usize,
+    /// the state at the end of the choices, or the one where the path could not be followed
+    reached: Option<Result<State, Box<State>>>,
+}
+
+impl<M: Stepper> SubExploration<M> for Replay<'_> {
+    fn admit(&mut self, _: &mut Run, state: &mut State, _: &mut RunContext<M>) -> Admission {
+        if !self.left.is_empty() {
+            return Admission::Step;
+        }
+        self.reached = Some(Ok(std::mem::replace(state, State::placeholder())));
+        Admission::Stop
+    }
+    fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
+        Some(state)
+    }
+    fn on_end(&mut self, _: &mut Run, state: State, _: End, _: &mut RunContext<M>) {
+        self.reached = Some(Err(Box::new(state)));
+    }
+    /// A deferred state goes on with a larger budget.
+    fn on_deferred(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
+        Some(state)
+    }
+    fn on_fork(
+        &mut self,
+        _: &mut Run,
+        _: Origin,
+        _: State,
+        mut children: Vec<Child>,
+        _: &mut RunContext<M>,
+    ) -> Vec<State> {
+        let [choice, rest @ ..] = self.left else { return Vec::new() };
+        if let Some(known) = only_feasible(&children, choice) {
+            return vec![children.swap_remove(known).state];
+        }
+        if let [Child { end: None, .. }] = children[..] {
+            return vec![children.remove(0).state];
+        }
+        let same =
+            choice.of == children.len() && children.get(choice.side).is_some_and(|c| c.condition == choice.condition);
+        if !same {
+            let lost = children.pop().map_or_else(State::placeholder, |c| c.state);
+            self.reached = Some(Err(Box::new(lost)));
+            return Vec::new();
+        }
+        let child = children.swap_remove(choice.side);
+        if child.end.is_some() {
+            self.reached = Some(Err(Box::new(child.state)));
+            return Vec::new();
+        }
+        self.left = rest;
+        vec![State { depth: (self.length - rest.len()) as u32, ..child.state }]
+    }
 }
 
 impl Run {
@@ -74,40 +134,14 @@ impl Run {
     }
 
     /// The state after these choices, or the one where the path could not be followed.
-    fn follow<M: Stepper>(&self, choices: &[Choice], ctx: &mut RunContext<M>) -> Result<State, Box<State>> {
-        let mut left = choices.iter();
-        let first = if self.initial.len() > 1 { left.next().map_or(0, |c| c.side) } else { 0 };
-        let Some(mut state) = self.initial.get(first).cloned() else { return Err(Box::new(State::placeholder())) };
-        let mut left = left.as_slice();
-        while let [choice, rest @ ..] = left {
-            match ctx.machine.step(&mut state, self.config.step_blocks) {
-                // A deferred state goes on with a larger budget.
-                Step::Next | Step::Deferred => {}
-                Step::Fork(mut children) => {
-                    if let Some(known) = only_feasible(&children, choice) {
-                        state = children.swap_remove(known).state;
-                        continue;
-                    }
-                    if let [Child { end: None, .. }] = children[..] {
-                        state = children.remove(0).state;
-                        continue;
-                    }
-                    let same = choice.of == children.len()
-                        && children.get(choice.side).is_some_and(|c| c.condition == choice.condition);
-                    if !same {
-                        return Err(Box::new(children.pop().map_or_else(State::placeholder, |c| c.state)));
-                    }
-                    let child = children.swap_remove(choice.side);
-                    if child.end.is_some() {
-                        return Err(Box::new(child.state));
-                    }
-                    state = State { depth: (choices.len() - rest.len()) as u32, ..child.state };
-                    left = rest;
-                }
-                Step::End(_) => return Err(Box::new(state)),
-            }
-        }
-        Ok(state)
+    fn follow<M: Stepper>(&mut self, choices: &[Choice], ctx: &mut RunContext<M>) -> Result<State, Box<State>> {
+        let several = self.initial.len() > 1;
+        let first = if several { choices.first().map_or(0, |c| c.side) } else { 0 };
+        let Some(root) = self.initial.get(first).cloned() else { return Err(Box::new(State::placeholder())) };
+        let left = choices.get(usize::from(several)..).unwrap_or_default();
+        let mut replay = Replay { left, length: choices.len(), reached: None };
+        self.drive(root, &mut replay, ctx);
+        replay.reached.unwrap_or_else(|| Err(Box::new(State::placeholder())))
     }
 
     /// The run ends: what is still parked is cut for that reason.

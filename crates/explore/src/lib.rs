@@ -14,6 +14,7 @@ pub mod search;
 pub mod sink;
 pub mod speculate;
 pub mod step;
+mod sub_exploration;
 pub mod subsumption_recheck;
 
 #[cfg(test)]

@@ -9,7 +9,8 @@
 //! *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
 
 use crate::run::{Run, RunContext};
-use crate::step::{Child, Step, Stepper};
+use crate::step::{Child, Stepper};
+use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_expr::Terms;
 use pleach_state::reached_set::place_of;
 use pleach_state::seams::PruneDecision;
@@ -33,6 +34,77 @@ pub(crate) struct Speculation {
     nested: u32,
     /// the instruction count at which the outermost one is given up
     end: u64,
+}
+
+/// An exploration without the path constraint, given up at the first thing that is new. What is given up closes its nodes
+/// as cut, so all waiting states are still visited.
+struct Unconstrained {
+    /// blocks covered before
+    covered: u64,
+    known: bool,
+}
+
+impl Unconstrained {
+    /// Notes whether the last step covered a new block, and closes the node if the speculation is given up.
+    fn is_new<M: Stepper>(&mut self, run: &mut Run, node: NodeId, ctx: &mut RunContext<M>) -> bool {
+        // A path may enter a new block and end in one step: nothing is learned from it.
+        self.known &= ctx.machine.blocks_covered() == self.covered;
+        if !self.known {
+            run.close(node, Status::Cut, 0, ctx);
+        }
+        !self.known
+    }
+}
+
+impl<M: Stepper> SubExploration<M> for Unconstrained {
+    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
+        self.known &= ctx.machine.instructions() < run.speculation.end && run.halt.reason().is_none();
+        if !self.known {
+            run.close(state.node, Status::Cut, 0, ctx);
+            return Admission::Done;
+        }
+        if run.check_subsumed_in_speculation(state, ctx) { Admission::Done } else { Admission::Step }
+    }
+    fn on_next(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State> {
+        (!self.is_new(run, state.node, ctx)).then_some(state)
+    }
+    fn on_end(&mut self, run: &mut Run, mut state: State, end: End, ctx: &mut RunContext<M>) {
+        if !self.is_new(run, state.node, ctx) {
+            self.known &= run.end_in_speculation(&mut state, &end, ctx);
+        }
+    }
+    /// Not worth a longer search.
+    fn on_deferred(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State> {
+        self.known = false;
+        run.close(state.node, Status::Cut, 0, ctx);
+        None
+    }
+    fn on_fork(
+        &mut self,
+        run: &mut Run,
+        Origin { node, depth }: Origin,
+        mut parent: State,
+        mut children: Vec<Child>,
+        ctx: &mut RunContext<M>,
+    ) -> Vec<State> {
+        if self.is_new(run, node, ctx) {
+            return Vec::new();
+        }
+        match &children[..] {
+            [] => {
+                self.known &= run.end_in_speculation(&mut parent, &End::Silent, ctx);
+                Vec::new()
+            }
+            [Child { end: None, state: only, .. }] if only.origin.is_none() => {
+                children.pop().map(|c| State { node, ..c.state }).into_iter().collect()
+            }
+            _ => {
+                let (going, known) = run.fork_in_speculation(node, depth, children, ctx);
+                self.known &= known;
+                going
+            }
+        }
+    }
 }
 
 impl Run {
@@ -68,43 +140,9 @@ impl Run {
         root.node = self.tree.new_root(ctx.machine.span(from));
         self.shares.push(0.0);
         ctx.pruner.open(root.node, &mut root, &self.tree);
-        let mut waiting = vec![root];
-        let mut known = true;
-        while let Some(mut state) = waiting.pop() {
-            known &= ctx.machine.instructions() < self.speculation.end && self.halt.reason().is_none();
-            if !known {
-                self.close(state.node, Status::Cut, 0, ctx);
-                continue;
-            }
-            if self.check_subsumed_in_speculation(&mut state, ctx) {
-                continue;
-            }
-            let (node, depth) = (state.node, state.depth);
-            let step = ctx.machine.step(&mut state, self.config.step_blocks);
-            // A path may enter a new block and end in one step: nothing is learned from it.
-            known &= ctx.machine.blocks_covered() == covered;
-            if !known {
-                self.close(node, Status::Cut, 0, ctx);
-                continue;
-            }
-            match step {
-                Step::Next => waiting.push(state),
-                Step::End(end) => known &= self.end_in_speculation(&mut state, &end, ctx),
-                // Not worth a longer search.
-                Step::Deferred => {
-                    known = false;
-                    self.close(node, Status::Cut, 0, ctx);
-                }
-                Step::Fork(mut children) => match &children[..] {
-                    [] => known &= self.end_in_speculation(&mut state, &End::Silent, ctx),
-                    [Child { end: None, state: only, .. }] if only.origin.is_none() => {
-                        waiting.extend(children.pop().map(|c| State { node, ..c.state }));
-                    }
-                    _ => known &= self.fork_in_speculation(node, depth, children, &mut waiting, ctx),
-                },
-            }
-        }
-        known
+        let mut speculation = Unconstrained { covered, known: true };
+        self.drive(root, &mut speculation, ctx);
+        speculation.known
     }
 
     /// Covered, or a node of its own where that is worth it. True if the state is done.
@@ -128,9 +166,8 @@ impl Run {
         node: NodeId,
         depth: u32,
         children: Vec<Child>,
-        waiting: &mut Vec<State>,
         ctx: &mut RunContext<M>,
-    ) -> bool {
+    ) -> (Vec<State>, bool) {
         let span = children.first().map_or_else(Default::default, |c| ctx.machine.span(&c.state));
         let (mut ended, mut going) = (Vec::new(), Vec::new());
         for Child { mut state, condition, end } in children {
@@ -144,12 +181,12 @@ impl Run {
             }
         }
         ctx.sink.on_fork(node, &self.tree);
-        waiting.extend(going.into_iter().rev());
+        going.reverse();
         let mut known = true;
         for (mut state, end) in ended {
             known &= self.end_in_speculation(&mut state, &end, ctx);
         }
-        known
+        (going, known)
     }
 
     /// A path of a speculation has ended; false if in a way that the run does not know.

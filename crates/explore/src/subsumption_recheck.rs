@@ -6,9 +6,12 @@
 
 use crate::run::{Run, RunContext};
 use crate::sink::Ended;
-use crate::step::{Step, Stepper};
+use crate::step::{Child, Stepper};
+use crate::sub_exploration::{Admission, Origin, SubExploration};
+use pleach_ir::Program;
 use pleach_state::reached_set::{Blocks, Reached};
 use pleach_state::{Cut, End, NodeId, State, Trace};
+use std::rc::Rc;
 
 /// What was checked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,7 +39,13 @@ impl Run {
         let (blocks, known) = (blocks.clone(), known.clone());
         ctx.machine.sub_exploration(true);
         let before = ctx.machine.instructions();
-        let found = self.explore_subtree(state, before + limit, &blocks, &known, ctx);
+        let program = ctx.machine.logic().program();
+        let (blocks, known, limit) = (&blocks, &known, before + limit);
+        let mut check = Recheck { program, limit, blocks, known, paths: 0, cut: false, found: None };
+        self.drive(state.clone(), &mut check, ctx);
+        let Recheck { paths, cut, found, .. } = check;
+        self.counters.rechecked.paths += paths;
+        self.counters.rechecked.unfinished += u64::from(cut && found.is_none());
         self.counters.rechecked.instructions += ctx.machine.instructions() - before;
         ctx.machine.sub_exploration(false);
         self.counters.rechecked.subtrees += 1;
@@ -55,67 +64,86 @@ impl Run {
             self.stop.get_or_insert(Cut::Stopped("the check of the pruning failed".into()));
         }
     }
+}
 
-    /// The first thing found that is not known.
-    fn explore_subtree<M: Stepper>(
-        &mut self,
-        from: &State,
-        limit: u64,
-        blocks: &Blocks,
-        known: &Reached,
-        ctx: &mut RunContext<M>,
-    ) -> Option<Unknown> {
-        let program = ctx.machine.logic().program();
-        let unknown = |state: &State, end: Option<&End>| {
-            let mut here = Reached::new(blocks);
-            here.note(&program, blocks, state);
-            end.iter().for_each(|e| here.note_end(&program, state, e));
-            if let Some((kind, func, inst)) = here.errors.difference(&known.errors).next() {
-                let f = program.function(*func);
-                let line = f.spans.get(inst.index()).map_or(0, |s| s.line);
-                return Some(format!("error `{}` in `{}` at line {line}", kind.as_str(), f.name));
-            }
-            here.blocks.subtract(&known.blocks);
-            here.blocks.iter().next().map(|n| {
-                let (func, block) = blocks.block(n);
-                let f = program.function(func);
-                let line = f.spans.get(f.blocks[block.index()].first.index()).map_or(0, |s| s.line);
-                format!("block {} of `{}` at line {line}", block.0, f.name)
-            })
-        };
-        let mut waiting = vec![from.clone()];
-        let mut cut = false;
-        while let Some(mut state) = waiting.pop() {
-            if ctx.machine.instructions() >= limit || self.halt.reason().is_some() {
-                cut = true;
+/// An exploration of a pruned subtree, up to the first thing that the subsuming subtree did not reach.
+struct Recheck<'a> {
+    program: Rc<Program>,
+    /// the instruction count at which it is given up
+    limit: u64,
+    blocks: &'a Blocks,
+    known: &'a Reached,
+    paths: u64,
+    /// something was left
+    cut: bool,
+    found: Option<Unknown>,
+}
+
+impl Recheck<'_> {
+    /// What the subsuming subtree did not reach.
+    fn unknown(&self, state: &State, end: Option<&End>) -> Option<String> {
+        let mut here = Reached::new(self.blocks);
+        here.note(&self.program, self.blocks, state);
+        end.iter().for_each(|e| here.note_end(&self.program, state, e));
+        if let Some((kind, func, inst)) = here.errors.difference(&self.known.errors).next() {
+            let f = self.program.function(*func);
+            let line = f.spans.get(inst.index()).map_or(0, |s| s.line);
+            return Some(format!("error `{}` in `{}` at line {line}", kind.as_str(), f.name));
+        }
+        here.blocks.subtract(&self.known.blocks);
+        here.blocks.iter().next().map(|n| {
+            let (func, block) = self.blocks.block(n);
+            let f = self.program.function(func);
+            let line = f.spans.get(f.blocks[block.index()].first.index()).map_or(0, |s| s.line);
+            format!("block {} of `{}` at line {line}", block.0, f.name)
+        })
+    }
+
+    /// Compares what a state has reached; it is returned if it goes on.
+    fn compare(&mut self, state: State, end: Option<End>) -> Option<State> {
+        if let Some(what) = self.unknown(&state, end.as_ref()) {
+            self.found.get_or_insert(Unknown { state, end, what });
+            return None;
+        }
+        let Some(end) = end else { return Some(state) };
+        self.paths += 1;
+        self.cut |= matches!(end, End::Cut(_));
+        None
+    }
+}
+
+impl<M: Stepper> SubExploration<M> for Recheck<'_> {
+    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
+        if self.found.is_some() {
+            return Admission::Stop;
+        }
+        if ctx.machine.instructions() >= self.limit || run.halt.reason().is_some() {
+            self.cut = true;
+            return Admission::Stop;
+        }
+        state.at_join = false;
+        state.origin = None;
+        state.trace = Trace { from: state.inst, ..Trace::default() };
+        Admission::Step
+    }
+    fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
+        self.compare(state, None)
+    }
+    fn on_end(&mut self, _: &mut Run, state: State, end: End, _: &mut RunContext<M>) {
+        self.compare(state, Some(end));
+    }
+    fn on_deferred(&mut self, _: &mut Run, _: State, _: &mut RunContext<M>) -> Option<State> {
+        self.cut = true;
+        None
+    }
+    fn on_fork(&mut self, _: &mut Run, _: Origin, _: State, children: Vec<Child>, _: &mut RunContext<M>) -> Vec<State> {
+        let mut going = Vec::new();
+        for child in children {
+            going.extend(self.compare(child.state, child.end));
+            if self.found.is_some() {
                 break;
             }
-            state.at_join = false;
-            state.origin = None;
-            state.trace = Trace { from: state.inst, ..Trace::default() };
-            let found: Vec<(State, Option<End>)> = match ctx.machine.step(&mut state, self.config.step_blocks) {
-                Step::Next => vec![(state, None)],
-                Step::End(end) => vec![(state, Some(end))],
-                Step::Deferred => {
-                    cut = true;
-                    continue;
-                }
-                Step::Fork(children) => children.into_iter().map(|c| (c.state, c.end)).collect(),
-            };
-            for (state, end) in found {
-                if let Some(what) = unknown(&state, end.as_ref()) {
-                    return Some(Unknown { state, end, what });
-                }
-                match end {
-                    None => waiting.push(state),
-                    Some(end) => {
-                        self.counters.rechecked.paths += 1;
-                        cut |= matches!(end, End::Cut(_));
-                    }
-                }
-            }
         }
-        self.counters.rechecked.unfinished += u64::from(cut);
-        None
+        going
     }
 }

@@ -1,0 +1,67 @@
+//! Exploration outside the run: depth first from one state, with the run's executor and nothing of its bookkeeping.
+//!
+//! Speculation, the check of the pruning, cost samples and the re-execution of evicted states step states that are no part
+//! of the run. They differ in which states go on and in what is done at an end or a fork; [`SubExploration`] is that
+//! difference, and [`Run::drive`] the one loop. *Invariant*: the loop neither adds to [`Run::states`] nor counts paths;
+//! what a sub-exploration does to the tree, it does itself.
+
+use crate::run::{Run, RunContext};
+use crate::step::{Child, Step, Stepper};
+use pleach_state::{End, NodeId, State};
+
+/// Whether a state is stepped.
+pub(crate) enum Admission {
+    Step,
+    /// the state is done, the others go on
+    Done,
+    /// the rest is not explored
+    Stop,
+}
+
+/// Where a state stood before its step, which a fork consumes.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub node: NodeId,
+    pub depth: u32,
+}
+
+/// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration: `admit`
+/// before each step, then one of the others for what the step did.
+pub(crate) trait SubExploration<M: Stepper> {
+    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission;
+    /// The state ran for a while; it goes on if it is returned.
+    fn on_next(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State>;
+    fn on_end(&mut self, run: &mut Run, state: State, end: End, ctx: &mut RunContext<M>);
+    /// Its query ran out of budget; it goes on with a larger one if it is returned.
+    fn on_deferred(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State>;
+    /// The children that go on, the next one last.
+    fn on_fork(
+        &mut self,
+        run: &mut Run,
+        origin: Origin,
+        parent: State,
+        children: Vec<Child>,
+        ctx: &mut RunContext<M>,
+    ) -> Vec<State>;
+}
+
+impl Run {
+    /// Explores depth first from `root` until nothing is left or the sub-exploration stops.
+    pub(crate) fn drive<M: Stepper>(&mut self, root: State, sub: &mut dyn SubExploration<M>, ctx: &mut RunContext<M>) {
+        let mut waiting = vec![root];
+        while let Some(mut state) = waiting.pop() {
+            match sub.admit(self, &mut state, ctx) {
+                Admission::Step => {}
+                Admission::Done => continue,
+                Admission::Stop => return,
+            }
+            let origin = Origin { node: state.node, depth: state.depth };
+            match ctx.machine.step(&mut state, self.config.step_blocks) {
+                Step::Next => waiting.extend(sub.on_next(self, state, ctx)),
+                Step::End(end) => sub.on_end(self, state, end, ctx),
+                Step::Deferred => waiting.extend(sub.on_deferred(self, state, ctx)),
+                Step::Fork(children) => waiting.extend(sub.on_fork(self, origin, state, children, ctx)),
+            }
+        }
+    }
+}
