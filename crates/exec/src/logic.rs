@@ -1,13 +1,14 @@
-//! Questions that techniques ask about states.
+//! Queries that techniques make about states and terms.
 
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_ir::Program;
-use pleach_smt::{Answer, Query};
+use pleach_smt::{Answer, Query, Solver};
 use pleach_state::State;
-use pleach_state::seams::{Effort, PathOracle};
+use pleach_state::seams::{Effort, PathOracle, TermOracle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Products and quotients in a question, by width.
 const PRODUCT_BITS: u32 = 64;
@@ -16,62 +17,107 @@ const STEPS: u64 = 500;
 /// Beyond so many constraints a core is not made smaller one by one.
 const MINIMISED: usize = 16;
 
-impl Machine {
-    fn refuted(&mut self, constraints: &[TermId], negated: TermId) -> bool {
-        self.contradiction(constraints, &[negated]).is_some()
-    }
+/// The solver for techniques: a query is not worth much, and is given up early.
+pub(crate) struct TechniqueSolver<'a> {
+    solver: &'a mut dyn Solver,
+    time: &'a mut Duration,
+    queries: &'a mut u64,
+}
 
+impl TechniqueSolver<'_> {
     /// Constraints among these that cannot all be true, if the solver finds some.
-    fn contradiction(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Rc<[TermId]>> {
-        match self.answer(constraints, further)? {
+    fn contradiction(&mut self, terms: &mut Terms, constraints: &[TermId], further: &[TermId]) -> Option<Rc<[TermId]>> {
+        match self.answer(terms, constraints, further)? {
             Answer::Unsat(core) => Some(core.0),
             _ => None,
         }
     }
 
     /// What the solver says of all of these together; nothing if it is not asked.
-    pub(crate) fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
+    pub fn answer(&mut self, terms: &mut Terms, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
         let mut all: Vec<TermId> = constraints.to_vec();
         for &t in further {
             if let Err(i) = all.binary_search(&t) {
                 all.insert(i, t);
             }
         }
-        if self.is_hard(&all) {
+        if is_hard(terms, &all) {
             return None;
         }
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         self.solver.limit_steps(Some(STEPS));
-        let answer = self.solver.check(&mut self.terms, &Query::new(&all));
+        let answer = self.solver.check(terms, &Query::new(&all));
         self.solver.limit_steps(None);
-        self.solver_time += start.elapsed();
-        self.queries += 1;
+        *self.time += start.elapsed();
+        *self.queries += 1;
         Some(answer)
     }
+}
 
-    /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time limit would not be.
-    fn is_hard(&self, constraints: &[TermId]) -> bool {
-        let mut seen: FxHashSet<TermId> = FxHashSet::default();
-        let mut todo = constraints.to_vec();
-        let mut bits = 0u32;
-        while let Some(t) = todo.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
-            let n = self.terms.node(t);
-            let open = |x: TermId| self.terms.as_const(x).is_none();
-            let product = match n.op {
-                Op::Mul => open(n.arg_a()) && open(n.arg_b()),
-                Op::UDiv | Op::SDiv | Op::URem | Op::SRem => true,
-                _ => false,
-            };
-            bits += if product { u32::from(n.width) } else { 0 };
-            if bits > PRODUCT_BITS {
-                return true;
-            }
-            todo.extend(self.terms.args(t));
+impl TermOracle for TechniqueSolver<'_> {
+    fn valid(&mut self, terms: &mut Terms, condition: TermId) -> bool {
+        if let Some(v) = terms.as_const(condition) {
+            return v != 0;
         }
-        false
+        if terms.has(condition, pleach_expr::facts::HAS_BASE) {
+            return false;
+        }
+        let negated = terms.not(condition);
+        self.contradiction(terms, &[], &[negated]).is_some()
+    }
+
+    fn is_satisfiable(&mut self, terms: &mut Terms, condition: TermId) -> bool {
+        match terms.as_const(condition) {
+            Some(v) => v != 0,
+            None if terms.has(condition, pleach_expr::facts::HAS_BASE) => false,
+            None => self.answer(terms, &[], &[condition]).is_some_and(|a| a.is_sat()),
+        }
+    }
+}
+
+/// More products and quotients of symbolic variables than a technique's query is worth. The same in every run, as a time
+/// limit would not be.
+fn is_hard(terms: &Terms, constraints: &[TermId]) -> bool {
+    let mut seen: FxHashSet<TermId> = FxHashSet::default();
+    let mut todo = constraints.to_vec();
+    let mut bits = 0u32;
+    while let Some(t) = todo.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        let n = terms.node(t);
+        let open = |x: TermId| terms.as_const(x).is_none();
+        let product = match n.op {
+            Op::Mul => open(n.arg_a()) && open(n.arg_b()),
+            Op::UDiv | Op::SDiv | Op::URem | Op::SRem => true,
+            _ => false,
+        };
+        bits += if product { u32::from(n.width) } else { 0 };
+        if bits > PRODUCT_BITS {
+            return true;
+        }
+        todo.extend(terms.args(t));
+    }
+    false
+}
+
+impl Machine {
+    /// The table of terms, and the solver for techniques.
+    pub(crate) fn technique_solver(&mut self) -> (&mut Terms, TechniqueSolver<'_>) {
+        let solver =
+            TechniqueSolver { solver: &mut *self.solver, time: &mut self.solver_time, queries: &mut self.queries };
+        (&mut self.terms, solver)
+    }
+
+    fn contradiction(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Rc<[TermId]>> {
+        let (terms, mut solver) = self.technique_solver();
+        solver.contradiction(terms, constraints, further)
+    }
+
+    /// What the solver says of all of these together; nothing if it is not asked.
+    pub(crate) fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
+        let (terms, mut solver) = self.technique_solver();
+        solver.answer(terms, constraints, further)
     }
 }
 
@@ -159,7 +205,7 @@ impl PathOracle for Machine {
         let address_free = self.substitute_addresses(state, condition);
         let relevant = state.path.relevant(&mut self.terms, address_free);
         let negated = self.terms.not(address_free);
-        self.refuted(&relevant.constraints, negated)
+        self.contradiction(&relevant.constraints, &[negated]).is_some()
     }
 
     fn is_satisfiable_with(&mut self, state: &State, condition: TermId) -> bool {
@@ -173,23 +219,9 @@ impl PathOracle for Machine {
         }
     }
 
-    fn is_satisfiable(&mut self, condition: TermId) -> bool {
-        match self.terms.as_const(condition) {
-            Some(v) => v != 0,
-            None if self.terms.has(condition, pleach_expr::facts::HAS_BASE) => false,
-            None => self.answer(&[], &[condition]).is_some_and(|a| a.is_sat()),
-        }
-    }
-
-    fn valid(&mut self, condition: TermId) -> bool {
-        if let Some(v) = self.terms.as_const(condition) {
-            return v != 0;
-        }
-        if self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
-            return false;
-        }
-        let negated = self.terms.not(condition);
-        self.refuted(&[], negated)
+    fn split(&mut self) -> (&mut Terms, Box<dyn TermOracle + '_>) {
+        let (terms, solver) = self.technique_solver();
+        (terms, Box::new(solver))
     }
 
     fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {

@@ -7,10 +7,10 @@ use crate::{Halt, Limits, Run, RunConfig, Seams};
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span, Target};
 use pleach_memory::AddressSpace;
-use pleach_state::seams::View;
 use pleach_state::seams::{
     CheckedSearcher, Effort, NoPruner, PathOracle, PruneDecision, Pruner, SearchMetrics, Searcher,
 };
+use pleach_state::seams::{TermOracle, View};
 use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -137,11 +137,8 @@ impl PathOracle for Synthetic {
     fn is_satisfiable_with(&mut self, _: &State, _: TermId) -> bool {
         false
     }
-    fn is_satisfiable(&mut self, _: TermId) -> bool {
-        false
-    }
-    fn valid(&mut self, _: TermId) -> bool {
-        false
+    fn split(&mut self) -> (&mut Terms, Box<dyn TermOracle + '_>) {
+        unreachable!("no technique here makes queries")
     }
     fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
         false

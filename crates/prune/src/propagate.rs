@@ -12,52 +12,13 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::Inst;
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, State, Trace};
-use pleach_wp::{Condition, NoInterpolant, SolverHook, WpResult, WpTransformer};
+use pleach_wp::{Condition, NoInterpolant, WpResult, WpTransformer};
 
 /// A trace longer than this is not walked back over.
 const MAX_TRACE: usize = 4_000_000;
 
 /// A condition of so few conjuncts is walked over as it is.
 const FEW: usize = 16;
-
-/// The solver's side of a walk. The walker has the table meanwhile, so that questions go by a detour.
-struct ByLogic<'a>(&'a mut dyn PathOracle);
-
-impl ByLogic<'_> {
-    fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn PathOracle) -> bool) -> bool {
-        let swapped = Swapped::new(terms, self.0);
-        ask(swapped.logic)
-    }
-}
-
-/// The machine's table of terms and another one change places as long as this lives, also when a panic ends that.
-struct Swapped<'t, 'l> {
-    other: &'t mut Terms,
-    logic: &'l mut dyn PathOracle,
-}
-
-impl<'t, 'l> Swapped<'t, 'l> {
-    fn new(other: &'t mut Terms, logic: &'l mut dyn PathOracle) -> Swapped<'t, 'l> {
-        std::mem::swap(other, logic.terms());
-        Swapped { other, logic }
-    }
-}
-
-impl Drop for Swapped<'_, '_> {
-    fn drop(&mut self) {
-        std::mem::swap(self.other, self.logic.terms());
-    }
-}
-
-impl SolverHook for ByLogic<'_> {
-    fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        self.ask(terms, |logic| logic.valid(t))
-    }
-
-    fn is_satisfiable(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        self.ask(terms, |logic| logic.is_satisfiable(t))
-    }
-}
 
 impl Interpolation {
     /// Runs a walk over the given condition.
@@ -68,12 +29,9 @@ impl Interpolation {
         go: impl FnOnce(&mut WpTransformer) -> WpResult<T>,
     ) -> WpResult<(T, Condition)> {
         let program = logic.program();
-        let mut aside = Terms::new(64);
-        let mut swapped = Swapped::new(&mut aside, logic);
-        let Swapped { other: terms, logic } = &mut swapped;
-        let mut validity = ByLogic(&mut **logic);
+        let (terms, mut oracle) = logic.split();
         let mut walker =
-            WpTransformer::new(terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
+            WpTransformer::new(terms, &program, &mut self.locs, &mut *oracle, self.checks.overflow, condition);
         let result = go(&mut walker);
         let condition = walker.into_condition();
         result.map(|t| (t, condition))
@@ -287,7 +245,3 @@ impl Interpolation {
         Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
     }
 }
-
-#[cfg(test)]
-#[path = "propagate_tests.rs"]
-mod tests;

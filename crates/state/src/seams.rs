@@ -58,7 +58,15 @@ impl Effort {
     }
 }
 
-/// Questions about a state that techniques may ask.
+/// Queries about terms that techniques may make, without a state.
+pub trait TermOracle {
+    /// The condition holds for all values of its symbolic variables; false also when the solver returns unknown.
+    fn valid(&mut self, terms: &mut pleach_expr::Terms, condition: pleach_expr::TermId) -> bool;
+    /// Some values of its symbolic variables make the condition true; false also when the solver returns unknown.
+    fn is_satisfiable(&mut self, terms: &mut pleach_expr::Terms, condition: pleach_expr::TermId) -> bool;
+}
+
+/// Queries about a state that techniques may make.
 pub trait PathOracle {
     fn effort(&self) -> Effort;
     fn terms(&mut self) -> &mut pleach_expr::Terms;
@@ -69,10 +77,18 @@ pub trait PathOracle {
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// The path constraint allows the condition; false also when the solver gives no answer.
     fn is_satisfiable_with(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
-    /// Some values of its unknowns make the condition true; false also when the solver gives no answer.
-    fn is_satisfiable(&mut self, condition: pleach_expr::TermId) -> bool;
-    /// The condition holds for all values of its unknowns; false also when the solver gives no answer.
-    fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
+    /// The table of terms, and apart from it who answers queries about terms alone.
+    fn split(&mut self) -> (&mut pleach_expr::Terms, Box<dyn TermOracle + '_>);
+    /// [`TermOracle::is_satisfiable`]
+    fn is_satisfiable(&mut self, condition: pleach_expr::TermId) -> bool {
+        let (terms, mut oracle) = self.split();
+        oracle.is_satisfiable(terms, condition)
+    }
+    /// [`TermOracle::valid`]
+    fn valid(&mut self, condition: pleach_expr::TermId) -> bool {
+        let (terms, mut oracle) = self.split();
+        oracle.valid(terms, condition)
+    }
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it

@@ -20,4 +20,4 @@ pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, Own
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};
 pub use pleach_semantics::fixed_objects;
-pub use transformer::{NoInterpolant, SolverHook, WpResult, WpTransformer};
+pub use transformer::{NoInterpolant, WpResult, WpTransformer};

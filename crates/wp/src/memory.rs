@@ -350,7 +350,7 @@ impl WpTransformer<'_> {
             let below = self.terms.ule(any, high);
             let range = self.terms.and(above, below);
             let claim = self.terms.implies(range, general);
-            if self.terms.has(claim, facts::HAS_BASE) || !self.validity.valid(self.terms, claim) {
+            if self.terms.has(claim, facts::HAS_BASE) || !self.oracle.valid(self.terms, claim) {
                 return Err(NoInterpolant::ConditionOnNewAddress);
             }
         }

@@ -15,6 +15,7 @@ use crate::occurrence_index::OccurrenceIndex;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
 use pleach_memory::{ObjId, Value};
+use pleach_state::seams::TermOracle;
 use pleach_state::trace::{Exit, Run};
 use pleach_state::{Access, Trace};
 use rustc_hash::FxHashMap;
@@ -26,18 +27,11 @@ pub use crate::no_interpolant::NoInterpolant;
 
 pub type WpResult<T> = Result<T, NoInterpolant>;
 
-/// Decides whether a condition over locations holds for all values of its unknowns.
-pub trait SolverHook {
-    fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool;
-    /// Some values of the unknowns make it true.
-    fn is_satisfiable(&mut self, terms: &mut Terms, t: TermId) -> bool;
-}
-
 pub struct WpTransformer<'a> {
     pub terms: &'a mut Terms,
     pub program: &'a Program,
     pub locs: &'a mut Locs,
-    pub validity: &'a mut dyn SolverHook,
+    pub oracle: &'a mut dyn TermOracle,
     pub check_overflow: bool,
     pub condition: Condition,
     pub(crate) live: OccurrenceIndex,
@@ -337,7 +331,7 @@ impl WpTransformer<'_> {
                 self.condition.require(l);
                 continue;
             }
-            if self.validity.valid(self.terms, l) {
+            if self.oracle.valid(self.terms, l) {
                 continue;
             }
             match self.without(l, symbol) {
@@ -396,7 +390,7 @@ impl WpTransformer<'_> {
         }
         let all = free.iter().fold(Terms::TRUE, |all, t| self.terms.and(all, *t));
         // SOUND: the unknowns of `free` are in nothing else, so that values for them fit whatever the state is.
-        if !self.validity.is_satisfiable(self.terms, all) {
+        if !self.oracle.is_satisfiable(self.terms, all) {
             tied.extend(free);
         }
         tied
@@ -466,11 +460,11 @@ impl<'a> WpTransformer<'a> {
         terms: &'a mut Terms,
         program: &'a Program,
         locs: &'a mut Locs,
-        validity: &'a mut dyn SolverHook,
+        oracle: &'a mut dyn TermOracle,
         check_overflow: bool,
         condition: Condition,
     ) -> WpTransformer<'a> {
-        WpTransformer { terms, program, locs, validity, check_overflow, condition, live: OccurrenceIndex::default() }
+        WpTransformer { terms, program, locs, oracle, check_overflow, condition, live: OccurrenceIndex::default() }
     }
 
     pub fn into_condition(self) -> Condition {
