@@ -1,6 +1,18 @@
 //! What each instruction and library model does to a state.
 //!
 //! This crate knows nothing of scheduling, pruning or merging: [`Machine::step`] returns what happened as data.
+//!
+//! ```
+//! use pleach_exec::{ExecConfig, Machine};
+//! use std::rc::Rc;
+//!
+//! let text = "target \"x86_64-pc-linux-gnu\" ptr 8\nfunc @main() -> (i32) {\nb0:\n  return (i32 i32 0)\n}\n";
+//! let program = Rc::new(pleach_ir::text::parse(text).expect("it is a program"));
+//! let solver = pleach_smt::assemble(Default::default());
+//! let mut machine = Machine::new(program, solver, ExecConfig::default())?;
+//! assert_eq!(machine.initial_states()?.len(), 1);
+//! # Ok::<(), pleach_exec::SetupError>(())
+//! ```
 
 mod access;
 mod address_dependence;

@@ -1,6 +1,14 @@
 //! The run loop, limits and search strategies.
 //!
 //! Knows no concrete technique: what is pruned, merged or written is decided behind the seams of `pleach_state`.
+//!
+//! ```
+//! use pleach_explore::Strategy;
+//!
+//! assert_eq!(Strategy::parse_list("dfs,random-path")?.len(), 2);
+//! assert!(Strategy::parse_list("best-first").is_err());
+//! # Ok::<(), pleach_explore::SearchError>(())
+//! ```
 
 mod cost_sampling;
 pub mod counters;

@@ -1,6 +1,14 @@
 //! Hash-consed terms, the rewriting builder, evaluation, substitution.
 //!
 //! This crate knows neither solvers nor programs.
+//!
+//! ```
+//! use pleach_expr::Terms;
+//!
+//! let mut terms = Terms::new(64);
+//! let (x, zero) = (terms.constant(8, 7), terms.constant(8, 0));
+//! assert_eq!(terms.add(x, zero), x, "equal terms are one term");
+//! ```
 
 pub mod arc;
 pub mod bits;

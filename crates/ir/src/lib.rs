@@ -1,6 +1,13 @@
 //! The program after lowering: functions, blocks, dense register slots, layout, CFG, loops, liveness, source spans.
 //!
 //! This crate knows neither LLVM nor terms nor solving.
+//!
+//! ```
+//! let text = "target \"x86_64-pc-linux-gnu\" ptr 8\nfunc @main() -> (i32) {\nb0:\n  return (i32 i32 0)\n}\n";
+//! let program = pleach_ir::text::parse(text)?;
+//! assert!(program.function_named("main").is_some());
+//! # Ok::<(), pleach_ir::text::ParseError>(())
+//! ```
 
 pub mod bitset;
 pub mod callgraph;

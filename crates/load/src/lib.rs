@@ -2,6 +2,13 @@
 //!
 //! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front end.
 //! This crate uses neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
+//!
+//! ```
+//! use pleach_load::Options;
+//!
+//! let options = Options { inputs: vec!["no-such-file.c".into()], ..Options::default() };
+//! assert!(pleach_load::load(&options).is_err());
+//! ```
 
 pub mod clang_flags;
 mod elf;

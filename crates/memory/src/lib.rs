@@ -1,6 +1,13 @@
 //! Objects, bases, addresses, segments and resolution.
 //!
 //! This crate knows neither instructions nor scheduling.
+//!
+//! ```
+//! use pleach_memory::{AddressSpace, ObjId};
+//!
+//! let memory = AddressSpace::new(64);
+//! assert!(memory.is_empty() && memory.get(ObjId(0)).is_none());
+//! ```
 
 mod access;
 pub mod constant_offsets;

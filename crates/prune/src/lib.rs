@@ -1,6 +1,18 @@
 //! Interpolants, propagation, the subsumption table, heap matching.
 //!
 //! This crate knows nothing of merging or of what instructions do.
+//!
+//! ```
+//! use pleach_prune::{Checks, Interpolation, Method};
+//! use pleach_state::seams::Pruner;
+//! use pleach_state::Leaks;
+//!
+//! let text = "target \"x86_64-pc-linux-gnu\" ptr 8\nfunc @main() -> (i32) {\nb0:\n  return (i32 i32 0)\n}\n";
+//! let program = pleach_ir::text::parse(text).expect("it is a program");
+//! let checks = Checks { overflow: false, leaks: Leaks::Ignored };
+//! let pruner = Interpolation::new(&program, checks, Method::Wp);
+//! assert!(pruner.statistics().iter().all(|(_, n)| *n == 0), "nothing is learned yet");
+//! ```
 
 mod abduction;
 mod audit_log;

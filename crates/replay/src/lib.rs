@@ -2,6 +2,10 @@
 //!
 //! The program of a run is compiled natively with the replay library, run with a test's input under limits, and
 //! what it did is compared with what was predicted.
+//!
+//! ```
+//! assert!(pleach_replay::assets::KLEE_H.contains("klee_make_symbolic"));
+//! ```
 
 pub mod assets;
 mod batch;

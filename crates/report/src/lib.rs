@@ -2,6 +2,15 @@
 //!
 //! Knows the formats, not how their contents were computed: callers fill in the types of
 //! [`model`], [`summary`] and [`input`], and [`rundir::RunDir`] puts them on disk.
+//!
+//! ```
+//! use pleach_report::{KTest, KTestObject};
+//!
+//! let object = KTestObject { name: "x".into(), bytes: vec![1, 2] };
+//! let test = KTest { objects: vec![object], ..KTest::default() };
+//! assert_eq!(KTest::from_bytes(&test.to_bytes())?, test);
+//! # Ok::<(), pleach_report::ReportError>(())
+//! ```
 
 pub mod diagnostic;
 pub mod error;

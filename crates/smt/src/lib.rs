@@ -2,6 +2,15 @@
 //!
 //! This crate knows neither programs nor states. A [`Solver`] answers a [`Query`]; the links of [`chain`] are solvers
 //! that answer what they can and hand the rest to the next one, and the back ends stand at the end.
+//!
+//! ```
+//! use pleach_expr::Terms;
+//! use pleach_smt::{Query, SolverConfig, assemble};
+//!
+//! let mut terms = Terms::new(64);
+//! let mut solver = assemble(SolverConfig::default());
+//! assert!(solver.check(&mut terms, &Query::new(&[Terms::TRUE])).is_sat());
+//! ```
 
 pub mod answer;
 pub mod backend;

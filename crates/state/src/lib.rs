@@ -1,6 +1,16 @@
 //! Frames, path constraint, inputs, the state, the execution tree, seams and events.
 //!
 //! This crate knows no concrete technique.
+//!
+//! ```
+//! use pleach_expr::Terms;
+//! use pleach_ir::Span;
+//! use pleach_state::{NodeId, Status, Tree};
+//!
+//! let mut tree = Tree::new();
+//! let child = tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
+//! assert_eq!(tree.end(child, Status::Exit, 0), [child, NodeId::ROOT], "a node closes with its last child");
+//! ```
 
 pub mod access_path;
 pub mod assumption;

@@ -12,7 +12,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("smt", &["expr"]),
     ("memory", &["expr"]),
     ("semantics", &["ir", "expr", "memory"]),
-    ("state", &["ir", "expr", "smt", "memory"]),
+    ("state", &["ir", "expr", "memory"]),
     ("exec", &["ir", "expr", "smt", "memory", "semantics", "state"]),
     ("explore", &["ir", "expr", "state"]),
     ("wp", &["ir", "expr", "memory", "semantics", "state"]),
@@ -103,6 +103,56 @@ fn complaints(manifests: &BTreeMap<String, String>) -> Vec<String> {
     out
 }
 
+/// Dependencies that a crate declares and no source of it mentions.
+pub fn unused(crates: &Path) -> Result<Vec<String>, String> {
+    let mut out = Vec::new();
+    for (name, _) in MAY_USE {
+        let folder = crates.join(name);
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).map_err(|e| format!("{name}: {e}"))?;
+        let mut sources = String::new();
+        read_sources(&folder, &mut sources).map_err(|e| format!("{name}: {e}"))?;
+        let silent = dependencies(&manifest).into_iter().filter(|d| !mentions(&sources, &d.replace('-', "_")));
+        out.extend(silent.map(|d| format!("crate {name} declares {d} and does not use it")));
+    }
+    Ok(out)
+}
+
+/// The names in all tables of dependencies of a manifest.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut inside = false;
+    let mut found = BTreeSet::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+        } else if inside && !line.starts_with('#') {
+            let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(0);
+            found.extend((end > 0).then(|| line[..end].to_owned()));
+        }
+    }
+    found
+}
+
+/// Whether the text has the name as a word of its own, as in a path or an import.
+fn mentions(text: &str, name: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(word) && [":", ";", "!", ",", "}", " as"].iter().any(|c| after.starts_with(c))
+    })
+}
+
+fn read_sources(folder: &Path, into: &mut String) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            read_sources(&path, into)?;
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            into.push_str(&std::fs::read_to_string(&path)?);
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +161,15 @@ mod tests {
     fn the_crates_keep_to_the_declared_graph() {
         let complaints = check(&crate::root().join("crates")).unwrap();
         assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    }
+
+    #[test]
+    fn every_declared_dependency_is_used() {
+        let unused = unused(&crate::root().join("crates")).unwrap();
+        assert!(unused.is_empty(), "{}", unused.join("\n"));
+        let manifest = "[dependencies]\nserde.workspace = true\n# why\nrustc-hash = \"2\"\n[lints]\nworkspace = true\n";
+        assert_eq!(dependencies(manifest), BTreeSet::from(["rustc-hash".to_owned(), "serde".to_owned()]));
+        assert!(mentions("use serde::Serialize;", "serde") && !mentions("serde_json::Value, deserde::x", "serde"));
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! Fixtures with expectations in comments, the random program generator, brute-force oracles.
 //!
 //! Everything here drives the built program `pleach` from outside, the way a user does.
+//!
+//! ```
+//! let manifest = "[dependencies]\npleach-ir.workspace = true\n";
+//! assert!(pleach_testkit::graph::uses(manifest).contains("ir"));
+//! ```
 
 pub mod answers;
 pub mod differential;

@@ -2,6 +2,13 @@
 //!
 //! This crate explores nothing. It says which ends of paths matter for a question, and what may be concluded from those that
 //! were seen.
+//!
+//! ```
+//! use pleach_verify::Property;
+//!
+//! assert!(Property::parse("memsafety").is_ok());
+//! assert!(Property::parse("no-such-property").is_err());
+//! ```
 
 pub mod ends;
 pub mod property;

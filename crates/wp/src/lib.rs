@@ -1,6 +1,13 @@
 //! The weakest-precondition transformer over ir and terms.
 //!
 //! This crate knows no states: it walks conditions over locations back over a record of what was executed.
+//!
+//! ```
+//! use pleach_wp::{Condition, NoInterpolant};
+//!
+//! assert_eq!(Condition::default().len(), 0, "the condition `true`");
+//! assert_eq!(NoInterpolant::Tainted.describe(), "a path below was cut");
+//! ```
 
 mod call;
 mod compute;
