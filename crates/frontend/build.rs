@@ -1,5 +1,6 @@
-//! Compiles the model of the operating system and the runtime of C++ to bitcode, and says which parts of LLVM to link: only those that read, verify and link modules, and statically, because mapping the
-//! whole shared library takes longer and more memory than most programs. Without the archives the shared library serves.
+//! Compiles the model of the operating system and the runtime of C++ to bitcode, and says which parts of LLVM to link:
+//! only those that read, verify and link modules, and statically, because mapping the whole shared library takes longer
+//! and more memory than most programs. Without the archives the shared library serves.
 
 use std::env;
 use std::path::Path;

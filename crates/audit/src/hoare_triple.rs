@@ -85,7 +85,8 @@ pub(crate) fn check(
         return Err(AuditError::Unchecked("a fork over the targets of a pointer"));
     }
     let result = follow(machine, locs, a, children);
-    // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way goes on beyond it.
+    // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way
+    // goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));
     if at_check && matches!(result, Err(AuditError::Wrong(_))) && holds(machine, locs, &a.state, &a.psi).is_err() {
         return Err(AuditError::Unchecked("a check that the interpolant decides"));
@@ -157,7 +158,8 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
                 return Err(AuditError::Unchecked("a fork that the interpolant decides"));
             }
-            // A pointer that is an unknown number here was one of several addresses in the tree, and the state did not split there.
+            // A pointer that is an unknown number here was one of several addresses in the tree, and the state did not
+            // split there.
             Step::Fork(next)
                 if !a.psi.choices.is_empty()
                     && next.iter().all(|c| c.end.is_none() && matches!(c.state.fork, ForkKind::Target(Some(_)))) =>

@@ -1,10 +1,11 @@
 //! An independent check of interpolants: the Hoare triple of every edge of the explored tree.
 //!
-//! *Idea*: the pruner walks conditions backward over recorded traces. The audit goes the other way and shares none of that code: from a node's
-//! state everything that Ψ does not determine is forgotten, Ψ is assumed, and the executor runs *forward* to the next node, with the other
-//! solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no way out of a fork that the tree does not have, no error that it
-//! does not have. *Direction*: a failure is a bug (of the pruner, or of the audit); silence covers the edges counted as checked, for states with the node's
-//! objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
+//! *Idea*: the pruner walks conditions backward over recorded traces. The audit goes the other way and shares none of
+//! that code: from a node's state everything that Ψ does not determine is forgotten, Ψ is assumed, and the executor
+//! runs *forward* to the next node, with the other solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no way out
+//! of a fork that the tree does not have, no error that it does not have. *Direction*: a failure is a bug (of the
+//! pruner, or of the audit); silence covers the edges counted as checked, for states with the node's objects: their
+//! number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
 
 mod abstract_state;
 mod hoare_triple;
@@ -50,7 +51,8 @@ pub(crate) enum AuditError {
     Wrong(String),
 }
 
-/// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is the other one meanwhile.
+/// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is
+/// the other one meanwhile.
 pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> AuditReport {
     let mut findings = AuditReport::default();
     let Some(audit_log) = &pruner.audit_log else { return findings };
@@ -70,7 +72,8 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
     let solver = std::mem::replace(&mut machine.solver, other);
     let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
     let instructions = machine.instructions;
-    // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which count as decided.
+    // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which
+    // count as decided.
     let splitting = machine.config.splitting.take();
     let mut below: BTreeMap<NodeId, Vec<&AuditRecord>> = BTreeMap::new();
     // A root is its own parent.
@@ -100,7 +103,8 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
             Ok(true) => findings.checked += 1,
             Ok(false) => findings.vacuous += 1,
             Err(AuditError::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
-            // Such a literal holds for all values of an unknown; assumed here is that it holds for one, which may not be enough.
+            // Such a literal holds for all values of an unknown; assumed here is that it holds for one, which may not
+            // be enough.
             Err(AuditError::Wrong(_)) if satisfaction::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
                 *findings.unchecked.entry("a literal for any value of an unknown").or_default() += 1;
             }

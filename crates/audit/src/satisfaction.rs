@@ -53,7 +53,8 @@ pub fn translate(terms: &mut Terms, locs: &Locs, state: &State, t: TermId) -> Op
     Some(terms.substitute(t, &map))
 }
 
-/// The pointer is into one of the objects with room for the access, or where else the choice allows; `None` if it says nothing of the state.
+/// The pointer is into one of the objects with room for the access, or where else the choice allows; `None` if it says
+/// nothing of the state.
 pub fn chosen(terms: &mut Terms, locs: &Locs, state: &State, c: &MayPointToLiteral) -> Option<TermId> {
     if c.outside || c.null {
         return None;

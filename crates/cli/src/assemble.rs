@@ -64,7 +64,8 @@ pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
     }
 }
 
-/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they carry.
+/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they
+/// carry.
 pub fn inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, CliError> {
     let mut inputs = Vec::new();
     for (i, file) in files.iter().enumerate() {

@@ -81,7 +81,8 @@ pub struct ExplorationResult {
     pub left: Option<Box<dyn Any>>,
 }
 
-/// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended in the middle of a step.
+/// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended
+/// in the middle of a step.
 pub type Conclude = Arc<dyn Fn(ExplorationResult) -> Result<Code, CliError> + Send + Sync>;
 
 impl Session<'_> {
@@ -306,8 +307,8 @@ impl ExplorationResult {
         std::mem::forget(self.left);
     }
 
-    /// Writes the account of the run, and says so if something could not be written: then the status of `code` is that of a failure, unless errors
-    /// were found.
+    /// Writes the account of the run, and says so if something could not be written: then the status of `code` is that
+    /// of a failure, unless errors were found.
     pub fn write(&mut self) {
         let interpolants = self.interpolants.as_ref().map_or(Ok(()), |all| self.dir.write_interpolants(all));
         let written = [

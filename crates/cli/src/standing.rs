@@ -1,4 +1,5 @@
-//! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a step.
+//! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a
+//! step.
 
 use crate::session::ExplorationResult;
 use crate::timing::{self, Start};

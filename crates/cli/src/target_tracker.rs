@@ -49,8 +49,8 @@ impl TargetTracker {
         self.rows[target].test.as_ref()
     }
 
-    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have no code for those, or only for one
-    /// of several.
+    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have
+    /// no code for those, or only for one of several.
     pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {
         let watch = &self.rows[target].watch;
         let firsts = watch.blocks.iter().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
@@ -154,7 +154,8 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     None
 }
 
-/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for where it comes to.
+/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for
+/// where it comes to.
 pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -> Vec<String> {
     let replayer = match Replayer::new(dir, options) {
         Ok(replayer) => replayer,

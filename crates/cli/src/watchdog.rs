@@ -1,9 +1,10 @@
 //! Limits on time, processor time and memory, kept by a thread of its own.
 //!
-//! *Idea*: the loop looks at its limits between steps. A step may be long: a copy of a large block, a query, a walk back, ten thousand states to be
-//! ended. This thread looks at the clock and the memory meanwhile. At a limit it sets the flags of [`Halt`], which long operations look at; if
-//! the run has not come to its end soon after, it says the last words in its place and ends the process. *Invariant*: who has
-//! [claimed](Watchdog::claim) the end of the run writes the account of it, and nobody else.
+//! *Idea*: the loop looks at its limits between steps. A step may be long: a copy of a large block, a query, a walk
+//! back, ten thousand states to be ended. This thread looks at the clock and the memory meanwhile. At a limit it sets
+//! the flags of [`Halt`], which long operations look at; if the run has not come to its end soon after, it says the
+//! last words in its place and ends the process. *Invariant*: who has [claimed](Watchdog::claim) the end of the run
+//! writes the account of it, and nobody else.
 
 use crate::error::{CliError, Code};
 use crate::processes;

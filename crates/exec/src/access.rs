@@ -169,8 +169,8 @@ impl Machine {
         st.memory.allocate(size, align, kind, site, contents).map_err(|_| Flow::cut(Cut::Memory))
     }
 
-    /// The place a pointer means for an access of `n` bytes. Where it may mean several objects, or may be bad, the path splits
-    /// and each side executes the instruction again.
+    /// The place a pointer means for an access of `n` bytes. Where it may mean several objects, or may be bad, the path
+    /// splits and each side executes the instruction again.
     pub(crate) fn place(
         &mut self,
         st: &mut State,

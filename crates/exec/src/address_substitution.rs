@@ -1,8 +1,9 @@
 //! Terms with the objects' addresses put in, remembered from one instruction to the next.
 //!
-//! *Idea*: what the program does with a pointer mentions the same few large terms again and again (the choice of a hash table's entry), and
-//! the states that follow each other mostly have their objects in the same places. So one table serves all states as long as they agree.
-//! *Invariant*: everything in `done` was made with the addresses in `addresses`; a state that has one of a term's objects elsewhere empties both.
+//! *Idea*: what the program does with a pointer mentions the same few large terms again and again (the choice of a hash
+//! table's entry), and the states that follow each other mostly have their objects in the same places. So one table
+//! serves all states as long as they agree. *Invariant*: everything in `done` was made with the addresses in
+//! `addresses`; a state that has one of a term's objects elsewhere empties both.
 
 use crate::machine::Machine;
 use pleach_expr::{BaseId, TermId, Terms, facts};

@@ -1,12 +1,14 @@
 //! Guessing by contexts which objects a pointer means.
 //!
-//! *Paper*: Memory §3.2.3.3, context-based resolution. *Idea*: objects that one instruction accesses were mostly made by the same calls. The
-//! context of an object is its allocation with the last k calls under way. Where an instruction meets a pointer again, candidates with a
-//! context that was among its targets before are asked for one by one; all others are excluded by a single question, or asked for as well.
-//! *Invariant*: the targets found are the possible ones, with contexts or without: guards of candidates exclude each other and cover
-//! everything. *Deviations*: the candidates are those that the pointer mentions, not all objects; where every one of them is likely the
-//! question after them is left out, because there is nothing else the pointer could mean. A pointer that only the solver can take apart
-//! is enumerated by models, which asks for possible objects only; contexts choose the segment that is tried first.
+//! *Paper*: Memory §3.2.3.3, context-based resolution. *Idea*: objects that one instruction accesses were mostly made
+//! by the same calls. The context of an object is its allocation with the last k calls under way. Where an instruction
+//! meets a pointer again, candidates with a context that was among its targets before are asked for one by one; all
+//! others are excluded by a single question, or asked for as well. *Invariant*: the targets found are the possible
+//! ones, with contexts or without: guards of candidates exclude each other and cover everything. *Deviations*: the
+//! candidates are those that the pointer mentions, not all objects; where every one of them is likely the question
+//! after them is left out, because there is nothing else the pointer could mean. A pointer that only the solver can
+//! take apart is enumerated by models, which asks for possible objects only; contexts choose the segment that is tried
+//! first.
 
 use crate::config::Resolution;
 use crate::flow::{Flow, StepResult};
@@ -30,7 +32,8 @@ impl Machine {
         self.config.resolution == Resolution::SegmentsDynamic && self.config.contexts.is_some()
     }
 
-    /// The last calls under way, as a number, for the context of an object made now. Equal numbers for different calls do no harm.
+    /// The last calls under way, as a number, for the context of an object made now. Equal numbers for different calls
+    /// do no harm.
     pub(crate) fn calls_under_way(&self, st: &State) -> u32 {
         let Some(calls) = self.config.contexts.filter(|_| self.uses_contexts()) else { return 0 };
         let mut h = FxHasher::default();

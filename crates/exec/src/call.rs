@@ -229,8 +229,8 @@ impl Machine {
         self.one_of(t, own.map(|f| Machine::object_of(&program, pleach_ir::Symbol::Function(f))))
     }
 
-    /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term mentions, and
-    /// everything else.
+    /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term
+    /// mentions, and everything else.
     fn mentioned_functions(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
         self.pin_bases(st, t);
         let mut objects = self.terms.bases(t);

@@ -143,13 +143,15 @@ pub struct ExecConfig {
     pub loop_bound: Option<LoopBound>,
     /// what pointers among the parameters of `Entry::Function` point to (default: null, one element, several)
     pub parameters: Vec<ParameterSpec>,
-    /// the addresses that objects have are taken for given: branches that depend on them are not reported (default: off)
+    /// the addresses that objects have are taken for given: branches that depend on them are not reported (default:
+    /// off)
     pub fixed_layout: bool,
     /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
     pub record: bool,
     /// default: one state per object
     pub resolution: Resolution,
-    /// with dynamic segments: how many calls tell allocations apart, to guess which objects a pointer means; `None`: no guesses (default: 4)
+    /// with dynamic segments: how many calls tell allocations apart, to guess which objects a pointer means; `None`: no
+    /// guesses (default: 4)
     pub contexts: Option<u32>,
     /// the same objects joined at the same place get the same address on every path (default: on)
     pub reuse_segments: bool,
@@ -157,8 +159,8 @@ pub struct ExecConfig {
     pub narrow_offsets: bool,
     /// default: none
     pub splitting: Option<Splitting>,
-    /// search steps of a back end that a query may take before its state is set aside, see [`Machine::step_within_budget`](crate::Machine)
-    /// (default: none)
+    /// search steps of a back end that a query may take before its state is set aside, see
+    /// [`Machine::step_within_budget`](crate::Machine) (default: none)
     pub query_budget: Option<u64>,
     /// decide every access through a pointer with several targets once more by the solver (default: off)
     pub check_resolution: bool,
@@ -168,8 +170,8 @@ pub struct ExecConfig {
     pub main: String,
     /// calls of the first function go to the second (default: none)
     pub aliases: Vec<(String, String)>,
-    /// KLEE's reading where it differs: `klee_make_symbolic` takes whole objects only, `klee_prefer_cex` is heeded, the smallest number
-    /// divided by -1 is itself, memory may be as large as wanted (default: off)
+    /// KLEE's reading where it differs: `klee_make_symbolic` takes whole objects only, `klee_prefer_cex` is heeded, the
+    /// smallest number divided by -1 is itself, memory may be as large as wanted (default: off)
     pub klee: bool,
     /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
     pub check_overshift: bool,

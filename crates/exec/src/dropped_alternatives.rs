@@ -1,4 +1,5 @@
-//! Cuts beside a path that goes on: what the engine takes for given at a place of the program and what may be otherwise.
+//! Cuts beside a path that goes on: what the engine takes for given at a place of the program and what may be
+//! otherwise.
 
 use crate::feasibility::FeasibleSide;
 use crate::flow::{Child, Flow, Step, StepResult};
@@ -21,7 +22,8 @@ impl Machine {
         self.beside.cut.contains(&(st.frame.func, st.inst))
     }
 
-    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
+    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again,
+    /// and nothing happens.
     pub(crate) fn drop_alternative(&mut self, st: &mut State, what: &str) -> StepResult<()> {
         self.drop_alternative_at_end(st, what, None)
     }

@@ -1,8 +1,8 @@
-//! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could reach become
-//! unknown; or they are called natively with concrete arguments.
+//! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could
+//! reach become unknown; or they are called natively with concrete arguments.
 //!
-//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is cut off as a path of its
-//! own, once per path and function: such a run is never complete.
+//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is
+//! cut off as a path of its own, once per path and function: such a run is never complete.
 
 use crate::access::{ResolvedLocation, note};
 use crate::config::External;

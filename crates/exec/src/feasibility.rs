@@ -1,7 +1,7 @@
 //! Deciding conditions on a path, and splitting it.
 //!
-//! *Idea*: the path's model decides one side of a condition by evaluation; only the other side may need a query, and only over
-//! the constraints that share unknowns with the condition.
+//! *Idea*: the path's model decides one side of a condition by evaluation; only the other side may need a query, and
+//! only over the constraints that share unknowns with the condition.
 
 use crate::flow::{Child, Flow, Step, StepResult};
 use crate::machine::Machine;
@@ -152,7 +152,8 @@ impl Machine {
             (Answer::Unknown(why), Answer::Sat(b)) => {
                 Feasibility::OtherUnknown { holds: false, side: side(not_condition, negated, b), why }
             }
-            // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the loss.
+            // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the
+            // loss.
             (Answer::Unknown(why), Answer::Unknown(_)) => {
                 self.defer_whole();
                 Feasibility::OtherUnknown {
@@ -211,8 +212,8 @@ impl Machine {
         FeasibleSide { condition, address_free, relevant, model }
     }
 
-    /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the same
-    /// instruction again, knowing that it holds.
+    /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the
+    /// same instruction again, knowing that it holds.
     pub(crate) fn require(
         &mut self,
         st: &mut State,
@@ -287,8 +288,9 @@ impl Machine {
         st.trace = Trace { from: st.inst, ..Trace::default() };
     }
 
-    /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver returned unknown. The
-    /// children stand in the order that they have where both are known: this one `first`, or second.
+    /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver
+    /// returned unknown. The children stand in the order that they have where both are known: this one `first`, or
+    /// second.
     pub(crate) fn split_with_unknown(
         &mut self,
         st: &mut State,

@@ -1,8 +1,8 @@
 //! Where objects could lie as well.
 //!
-//! *Invariant*: objects that were there at one time have no byte in common; each keeps its alignment. An object may follow another without a gap,
-//! in either order, so that one past the end of the first is the start of the second. What was freed, and a local whose scope has ended, may have
-//! lain where a later object lies.
+//! *Invariant*: objects that were there at one time have no byte in common; each keeps its alignment. An object may
+//! follow another without a gap, in either order, so that one past the end of the first is the start of the second.
+//! What was freed, and a local whose scope has ended, may have lain where a later object lies.
 
 use pleach_memory::space::first_segment;
 use pleach_memory::{Extent, ObjId, ObjectKind};
@@ -67,8 +67,8 @@ fn is_valid(objects: &[Extent], layout: &[u64]) -> bool {
     data.iter().enumerate().all(|(i, x)| data[i + 1..].iter().all(|y| fit(x, y)))
 }
 
-/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the opposite order, and far apart
-/// with low bits that are all zeros or all ones. Different objects stay apart.
+/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the
+/// opposite order, and far apart with low bits that are all zeros or all ones. Different objects stay apart.
 pub(crate) const ELSEWHERE: [fn(u64, u64, u64) -> u64; 5] = [
     |address, align, _| address + align,
     |address, align, _| address + 3 * align,

@@ -1,5 +1,5 @@
-//! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is linked and runs like the
-//! rest; that it is not the program's is worth a word, or forbidden.
+//! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is
+//! linked and runs like the rest; that it is not the program's is worth a word, or forbidden.
 
 use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};

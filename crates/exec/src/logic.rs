@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 /// Products and quotients in a question, by width.
 const PRODUCT_BITS: u32 = 64;
-/// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not be.
+/// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not
+/// be.
 const STEPS: u64 = 500;
 /// Beyond so many constraints a core is not made smaller one by one.
 const MINIMISED: usize = 16;
@@ -49,7 +50,8 @@ impl Machine {
         Some(answer)
     }
 
-    /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time limit would not be.
+    /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time
+    /// limit would not be.
     fn is_hard(&self, constraints: &[TermId]) -> bool {
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
         let mut todo = constraints.to_vec();

@@ -1,4 +1,5 @@
-//! What is said during a run, in order: by the engine about the program, and by the program itself where its output is wanted.
+//! What is said during a run, in order: by the engine about the program, and by the program itself where its output is
+//! wanted.
 
 /// One utterance.
 #[derive(Clone, Debug, PartialEq, Eq)]

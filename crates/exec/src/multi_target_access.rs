@@ -1,10 +1,11 @@
 //! Loads and stores by policy: what happens where a pointer may mean several objects.
 //!
-//! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the objects' values
-//! that has the shape of the pointer itself; a write puts the new value into each object where the pointer is into it. What would be
-//! an error still ends as a state of its own, under the same conditions as with `fork`. With `segments` (`segments.rs`) the targets are
-//! first moved into one segment, so that a write to many words is one store to an array.
-//! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
+//! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the
+//! objects' values that has the shape of the pointer itself; a write puts the new value into each object where the
+//! pointer is into it. What would be an error still ends as a state of its own, under the same conditions as with
+//! `fork`. With `segments` (`segments.rs`) the targets are first moved into one segment, so that a write to many words
+//! is one store to an array. *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses
+//! nothing. *Checked by*: `check.rs`.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::alignment::Wanted;
@@ -160,7 +161,8 @@ impl Machine {
         Ok(ResolvedAccess::MayPointTo { ptr, targets: targets.into() })
     }
 
-    /// The one target that the path leaves a pointer, as a side of the path: one question, about the target of the path's model.
+    /// The one target that the path leaves a pointer, as a side of the path: one question, about the target of the
+    /// path's model.
     fn only_target(&mut self, st: &mut State, targets: &[TargetAccess]) -> Option<ResolutionSide> {
         let &(guard, obj, off) = targets.iter().find(|t| {
             let address_free = self.substitute_addresses(st, t.0);
@@ -173,8 +175,8 @@ impl Machine {
         matches!(decision, Feasibility::True).then(|| (self.feasible_side(st, guard), None, Some((obj, off))))
     }
 
-    /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of
-    /// error, and one that executes the instruction again.
+    /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one
+    /// state per kind of error, and one that executes the instruction again.
     fn without_errors(
         &mut self,
         st: &mut State,

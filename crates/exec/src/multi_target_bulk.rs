@@ -1,7 +1,8 @@
 //! Copying and filling ranges through pointers that may mean several objects, without a fork.
 //!
-//! *Paper*: Memory §3.1, §3.2.3. *Idea*: the whole range is checked against its targets like one access; then it is read and written word
-//! by word, each word as a load or a store would. All is read before anything is written. *Direction*: loses nothing; longer ranges fork.
+//! *Paper*: Memory §3.1, §3.2.3. *Idea*: the whole range is checked against its targets like one access; then it is
+//! read and written word by word, each word as a load or a store would. All is read before anything is written.
+//! *Direction*: loses nothing; longer ranges fork.
 
 use crate::access::{AccessKind, note};
 use crate::config::Resolution;

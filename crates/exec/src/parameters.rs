@@ -1,7 +1,7 @@
 //! What the pointers among the parameters of an entry function point to: one initial state for each combination.
 //!
-//! A pointer that nothing is said about is null, or points to one element or to several; `--param` says more. What is left out (other
-//! sizes, objects that two parameters share) is assumed, and every answer names it.
+//! A pointer that nothing is said about is null, or points to one element or to several; `--param` says more. What is
+//! left out (other sizes, objects that two parameters share) is assumed, and every answer names it.
 
 use crate::config::{ParameterSpec, Pointee, SetupError, Size};
 use crate::machine::Machine;

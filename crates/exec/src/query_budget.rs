@@ -1,10 +1,11 @@
-//! Queries with a budget. A query that runs out of it does not end the path: the state waits and executes the instruction again with a
-//! larger one.
+//! Queries with a budget. A query that runs out of it does not end the path: the state waits and executes the
+//! instruction again with a larger one.
 //!
-//! *Idea*: an instruction changes nothing that its second execution would not change again until its queries are answered, because a check
-//! that splits the path has the good side execute the same instruction. So the state at the query is the one to go on from. Where that does
-//! not hold, as after an input was made ([`Machine::commit`]), queries have no budget. *Invariant*: no answer that a larger budget could
-//! change has an effect on the state. The budget counts search steps of the back end, not time: the same in every run.
+//! *Idea*: an instruction changes nothing that its second execution would not change again until its queries are
+//! answered, because a check that splits the path has the good side execute the same instruction. So the state at the
+//! query is the one to go on from. Where that does not hold, as after an input was made ([`Machine::commit`]), queries
+//! have no budget. *Invariant*: no answer that a larger budget could change has an effect on the state. The budget
+//! counts search steps of the back end, not time: the same in every run.
 
 use crate::flow::{Child, Flow, Step};
 use crate::machine::Machine;
@@ -91,8 +92,8 @@ impl Machine {
         Step::Deferred
     }
 
-    /// The side whose query ran out of its budget, as a child that waits; none where paths are walked back over: a fork with a side that
-    /// turns out to be infeasible is not described there.
+    /// The side whose query ran out of its budget, as a child that waits; none where paths are walked back over: a fork
+    /// with a side that turns out to be infeasible is not described there.
     pub(crate) fn pending_side(&mut self, condition: TermId, why: &UnknownReason) -> Option<Child> {
         if *why != UnknownReason::Steps || self.config.record || self.query_budget.whole {
             return None;

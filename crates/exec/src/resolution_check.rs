@@ -1,8 +1,10 @@
-//! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the solver alone.
+//! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the
+//! solver alone.
 //!
-//! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the possible ones among
-//! the policy's targets, none may be an error, and in each of them the policy's value must be the one that is stored there. An access to
-//! a piece of an object that was split must stay in the piece, and read what the whole object holds there.
+//! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the
+//! possible ones among the policy's targets, none may be an error, and in each of them the policy's value must be the
+//! one that is stored there. An access to a piece of an object that was split must stay in the piece, and read what the
+//! whole object holds there.
 
 use crate::access::AccessKind;
 use crate::machine::Machine;

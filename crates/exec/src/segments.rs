@@ -1,12 +1,13 @@
 //! Joining the targets of a pointer into one segment.
 //!
-//! *Paper*: Memory §3.2.3. *Idea*: objects that one pointer may mean go into one segment (`pleach_memory::segments`). A pointer whose
-//! objects all lie there needs no further resolution; one that only the solver can take apart is decided by a single question: does it
-//! lie in the segment? *Deviations*: whether an access is in bounds is decided by the bounds of the object that the pointer was made
-//! for wherever the pointer says so, never by the segment's. *Direction*: what cannot be joined (its address was seen, it is too large)
-//! is handled as with `ite`, or forks where only the solver knows the targets. Static segments (§3.2.3.1) take in all live objects of the
-//! points-to classes of the targets when the first pointer with several targets is met, not when they are allocated: until then
-//! accesses are as cheap as without, and the analysis is not made.
+//! *Paper*: Memory §3.2.3. *Idea*: objects that one pointer may mean go into one segment (`pleach_memory::segments`). A
+//! pointer whose objects all lie there needs no further resolution; one that only the solver can take apart is decided
+//! by a single question: does it lie in the segment? *Deviations*: whether an access is in bounds is decided by the
+//! bounds of the object that the pointer was made for wherever the pointer says so, never by the segment's.
+//! *Direction*: what cannot be joined (its address was seen, it is too large) is handled as with `ite`, or forks where
+//! only the solver knows the targets. Static segments (§3.2.3.1) take in all live objects of the points-to classes of
+//! the targets when the first pointer with several targets is met, not when they are allocated: until then accesses are
+//! as cheap as without, and the analysis is not made.
 
 use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation};
 use crate::config::Resolution;
@@ -28,9 +29,9 @@ use std::collections::BTreeSet;
 /// What decides the address of a segment: the function and instruction, and how its members lie.
 type SegmentKey = (u32, u32, SegmentArrangement);
 
-/// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal questions are equal.
-/// *Invariant*: segments that can be on one path do not overlap, so a segment that took in others has another home than one of the same
-/// objects that did not.
+/// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal
+/// questions are equal. *Invariant*: segments that can be on one path do not overlap, so a segment that took in others
+/// has another home than one of the same objects that did not.
 #[derive(Default)]
 pub(crate) struct SegmentLayout {
     known: FxHashMap<SegmentKey, u64>,
@@ -167,9 +168,9 @@ impl Machine {
         }
     }
 
-    /// Joins the objects that the solver found a pointer to mean. Its questions looked at addresses, and pinned them; but they show nothing of
-    /// a pointer that moves with its objects, as one does that was read from a table. Whether it does is one question: it must lie
-    /// in the segment afterwards. Where it does not, all stays as it was.
+    /// Joins the objects that the solver found a pointer to mean. Its questions looked at addresses, and pinned them;
+    /// but they show nothing of a pointer that moves with its objects, as one does that was read from a table. Whether
+    /// it does is one question: it must lie in the segment afterwards. Where it does not, all stays as it was.
     fn join_found(
         &mut self,
         st: &mut State,

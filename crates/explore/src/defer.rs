@@ -1,8 +1,9 @@
-//! States whose query ran out of its budget. They wait, out of the searcher's sight, and are taken up again with a larger budget: when
-//! nothing else is left, or when the others have cost so much that another attempt does not weigh.
+//! States whose query ran out of its budget. They wait, out of the searcher's sight, and are taken up again with a
+//! larger budget: when nothing else is left, or when the others have cost so much that another attempt does not weigh.
 //!
-//! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned there before it has ended.
-//! What still waits when the run ends is cut, under the place of its query. The order depends on search steps, not on time.
+//! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned
+//! there before it has ended. What still waits when the run ends is cut, under the place of its query. The order
+//! depends on search steps, not on time.
 
 use crate::run::{Run, RunContext};
 use crate::step::Stepper;
@@ -55,8 +56,8 @@ impl DeferredStates {
         self.count += 1;
     }
 
-    /// Whether another attempt is small against what the run has done so far. Other work counts as well as search: with pruning, much of it
-    /// may be for nothing as long as a state waits, because nothing is learned above it.
+    /// Whether another attempt is small against what the run has done so far. Other work counts as well as search: with
+    /// pruning, much of it may be for nothing as long as a state waits, because nothing is learned above it.
     fn is_due(&self, so_far: Effort) -> bool {
         let work = so_far.steps + so_far.instructions / INSTRUCTIONS_PER_STEP + so_far.queries / QUERIES_PER_STEP;
         let next = self.waiting.values().next();

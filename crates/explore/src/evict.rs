@@ -1,8 +1,9 @@
-//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else waits it is
-//! made again by executing its path from the start, choosing at each fork the side the tree says.
+//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else
+//! waits it is made again by executing its path from the start, choosing at each fork the side the tree says.
 //!
-//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge has the condition that the tree
-//! has for it, and where it has not (a query may have an answer now and none then), the path is cut and counted. *Direction*: loses no path silently.
+//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge
+//! has the condition that the tree has for it, and where it has not (a query may have an answer now and none then), the
+//! path is cut and counted. *Direction*: loses no path silently.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Step, Stepper};
@@ -18,7 +19,8 @@ struct Choice {
 }
 
 impl Run {
-    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found by forks alone.
+    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
+    /// by forks alone.
     pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
@@ -119,7 +121,8 @@ impl Run {
     }
 }
 
-/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is infeasible.
+/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is
+/// infeasible.
 fn only_feasible(children: &[Child], choice: &Choice) -> Option<usize> {
     let waits = children.iter().any(|c| c.state.pending.is_some());
     let expected = children.iter().any(|c| c.condition == choice.condition);

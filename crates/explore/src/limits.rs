@@ -34,7 +34,8 @@ const INTERRUPTED: usize = 4;
 /// Plus the number of the signal that interrupted.
 const SIGNAL: usize = 1000;
 
-/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`], long operations also [`Halt::short`].
+/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`], long operations also
+/// [`Halt::short`].
 #[derive(Clone, Default)]
 pub struct Halt {
     why: Arc<AtomicUsize>,
@@ -62,7 +63,8 @@ impl Halt {
     pub fn is_short(&self) -> bool {
         self.short.load(Ordering::Relaxed)
     }
-    /// The reason, and its value for [`Halt::processor_time_is_up`]: for a signal handler, which may do no more than store a number.
+    /// The reason, and its value for [`Halt::processor_time_is_up`]: for a signal handler, which may do no more than
+    /// store a number.
     pub fn processor_cell(&self) -> (Arc<AtomicUsize>, usize) {
         (self.why.clone(), PROCESSOR)
     }

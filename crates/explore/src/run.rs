@@ -1,8 +1,8 @@
 //! The run loop: select → covered? → step → grow the tree → close nodes → notify.
 //!
-//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which techniques
-//! are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is counted; so no path is
-//! lost without a trace.
+//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which
+//! techniques are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is
+//! counted; so no path is lost without a trace.
 
 use crate::counters::Counters;
 use crate::defer::DeferredStates;
@@ -30,8 +30,8 @@ pub struct RunConfig {
     pub flush_time: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
-    /// Explore covered states all the same, each up to so many instructions, and compare with the coverer. Needs a [`pleach_state::CheckedPruner`].
-    /// Default: no.
+    /// Explore covered states all the same, each up to so many instructions, and compare with the coverer. Needs a
+    /// [`pleach_state::CheckedPruner`]. Default: no.
     pub check_pruning: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,

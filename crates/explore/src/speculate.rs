@@ -1,12 +1,13 @@
 //! States explored aside without their path constraint, to learn conditions that cover more.
 //!
-//! *Idea*: an interpolant keeps what decided the branches below it, because the other sides were not explored. Often they lead nowhere new. A state
-//! that is not covered is therefore explored aside as if nothing were known about its inputs. If that reaches only blocks and errors
-//! that the run has reached already, the interpolant found for it asks nothing of the inputs and covers the state with all others
-//! at its point that differ only in what their paths know. *Invariant*: a node of a speculation that is complete and not tainted has below it no block and
-//! no error that the run had not reached; so whatever its interpolant covers adds nothing to the run.
-//! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That costs time, never a path.
-//! *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
+//! *Idea*: an interpolant keeps what decided the branches below it, because the other sides were not explored. Often
+//! they lead nowhere new. A state that is not covered is therefore explored aside as if nothing were known about its
+//! inputs. If that reaches only blocks and errors that the run has reached already, the interpolant found for it asks
+//! nothing of the inputs and covers the state with all others at its point that differ only in what their paths know.
+//! *Invariant*: a node of a speculation that is complete and not tainted has below it no block and no error that the
+//! run had not reached; so whatever its interpolant covers adds nothing to the run. *Direction*: given up at the first
+//! thing that is new, at a cut and at a limit, which taints its open nodes. That costs time, never a path. *Checked
+//! by*: `--check-pruning`, and the tests that compare runs with and without it.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Step, Stepper};

@@ -15,7 +15,8 @@ pub trait Stepper: SearchMetrics {
     fn span(&self, state: &State) -> Span;
     /// For techniques with questions about states.
     fn logic(&mut self) -> &mut dyn PathOracle;
-    /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart and forgotten.
+    /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart
+    /// and forgotten.
     fn sub_exploration(&mut self, _on: bool) {}
     /// Blocks that were entered so far, aside included while that lasts.
     fn blocks_covered(&self) -> u64;

@@ -1,8 +1,8 @@
 //! Covered states explored all the same, to see whether their coverers really had everything.
 //!
-//! *Idea*: the subtree is explored aside: it gets no nodes, counts as no path, covers no line and teaches the pruner nothing. Up to a limit of
-//! instructions; what is left then is counted. *Invariant*: every block entered and every error met in it is known below the coverer, else
-//! the run ends with an internal error.
+//! *Idea*: the subtree is explored aside: it gets no nodes, counts as no path, covers no line and teaches the pruner
+//! nothing. Up to a limit of instructions; what is left then is counted. *Invariant*: every block entered and every
+//! error met in it is known below the coverer, else the run ends with an internal error.
 
 use crate::run::{Run, RunContext};
 use crate::sink::Ended;

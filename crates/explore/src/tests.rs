@@ -20,8 +20,8 @@ use std::time::Duration;
 const ALL: &str =
     "dfs,bfs,random-state,random-path,nurs:covnew,nurs:md2u,nurs:depth,nurs:rp,nurs:icnt,nurs:cpicnt,nurs:qc,subtree";
 
-/// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place is
-/// kept in `fresh`.
+/// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place
+/// is kept in `fresh`.
 struct Synthetic {
     arity: u32,
     depth: u32,
@@ -463,7 +463,8 @@ fn a_parked_state_that_comes_back_on_another_path_is_cut() {
     assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.evicted)].into());
 }
 
-/// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.
+/// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a
+/// diary.
 #[derive(Default)]
 struct RecordingPruner {
     open: Vec<NodeId>,
@@ -548,7 +549,8 @@ fn a_probe_sees_the_subtree_and_changes_nothing() {
     };
     let (seen, run) = explored(0);
     assert_eq!(seen, None);
-    // Below the covered child of the root there are three levels of two children each, and a failing third on every other.
+    // Below the covered child of the root there are three levels of two children each, and a failing third on every
+    // other.
     assert_eq!(explored(1000), (Some((3 + 2 * 2 + 4 * 3, true)), run.clone()));
     assert_eq!(explored(5), (Some((3 + 2, false)), run));
 }

@@ -1,4 +1,5 @@
-//! Consecutive values modulo 2ʷ: what a comparison with a constant says about a term, signed or unsigned, without any proviso.
+//! Consecutive values modulo 2ʷ: what a comparison with a constant says about a term, signed or unsigned, without any
+//! proviso.
 //!
 //! *Invariant*: an arc is never empty. It may wrap around.
 

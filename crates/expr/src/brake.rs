@@ -1,8 +1,9 @@
 //! How one long operation is ended from outside: large copies, arrays of many bytes, walks over many terms.
 //!
-//! *Idea*: whoever watches the limits sets a flag; a long operation looks at it now and then and leaves off. What it then returns is a valid term without
-//! meaning, and the work under way is *spoiled*: whoever began it asks [`Brake::take`] and drops the result together with the path. *Invariant*: nothing
-//! that was made while the work was spoiled is kept.
+//! *Idea*: whoever watches the limits sets a flag; a long operation looks at it now and then and leaves off. What it
+//! then returns is a valid term without meaning, and the work under way is *spoiled*: whoever began it asks
+//! [`Brake::take`] and drops the result together with the path. *Invariant*: nothing that was made while the work was
+//! spoiled is kept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +36,8 @@ impl Brake {
         self.halt.load(Ordering::Relaxed)
     }
 
-    /// To be asked within a long operation that takes memory, and not by a short one: what takes little may go on when memory is short. True if it has to leave off, the work being spoiled then.
+    /// To be asked within a long operation that takes memory, and not by a short one: what takes little may go on when
+    /// memory is short. True if it has to leave off, the work being spoiled then.
     pub fn pulled(&mut self) -> bool {
         if self.spoiled.is_none() {
             self.spoiled = match () {

@@ -90,7 +90,8 @@ impl Terms {
                 }
             }
         }
-        // SOUND: bound variables have names of their own (`forall` interns them), so dropping them drops no free unknown.
+        // SOUND: bound variables have names of their own (`forall` interns them), so dropping them drops no free
+        // unknown.
         for b in bound {
             keys.remove(&b);
         }

@@ -99,7 +99,8 @@ pub mod flags {
     pub const NSW: u8 = 1;
     pub const NUW: u8 = 2;
     pub const EXACT: u8 = 4;
-    /// A shift that the optimiser may have moved to where its result is not used: too wide a one is no error, it shifts all bits out.
+    /// A shift that the optimiser may have moved to where its result is not used: too wide a one is no error, it shifts
+    /// all bits out.
     pub const MOVED: u8 = 8;
 }
 

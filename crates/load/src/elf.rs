@@ -1,4 +1,5 @@
-//! As much of ELF (little-endian, 32 and 64 bits) as it takes to put a section into an object and to find it in a program.
+//! As much of ELF (little-endian, 32 and 64 bits) as it takes to put a section into an object and to find it in a
+//! program.
 
 /// An object, program or shared library.
 pub struct Elf<'a> {

@@ -1,7 +1,7 @@
 //! C and bitcode to ir, in a process of its own: starts the front end and takes the program from it.
 //!
-//! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front end.
-//! This crate uses neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
+//! *Why a process*: LLVM takes more memory than most runs, and on damaged input it may crash. Both end with the front
+//! end. This crate uses neither LLVM nor clang; the front end uses its [`Options`] and [`wire`].
 
 pub mod clang_flags;
 mod elf;

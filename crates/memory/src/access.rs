@@ -4,8 +4,8 @@ use crate::object::{Background, ByteView, Contents, PAGE, ZeroPage};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 
-/// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided (less than a word, beside
-/// something written), and so do large buffers.
+/// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided
+/// (less than a word, beside something written), and so do large buffers.
 const MOST_DECIDED: u64 = 64;
 
 /// Copies and fills of more bytes look whether they have to leave off.
@@ -119,7 +119,8 @@ impl Contents {
         matches!(self.view(off), ByteView::Background) && self.is_uninit(off)
     }
 
-    /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
+    /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values
+    /// whole.
     pub fn copy_from(&mut self, terms: &mut Terms, off: u64, src: &mut Contents, src_off: u64, n: u64, obj: ObjId) {
         let mut i = 0;
         let (mut looked, mut zero) = (LONG, ZeroPage::default());

@@ -1,9 +1,9 @@
 //! Where an access at a symbolic offset can be, by the low bits of the offset and by its range.
 //!
-//! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are known, and
-//! only every so many bytes there is a place the access can mean: the other fields are left whole. A table inside a large block
-//! (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count.
-//! *Invariant*: under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
+//! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are
+//! known, and only every so many bytes there is a place the access can mean: the other fields are left whole. A table
+//! inside a large block (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count. *Invariant*:
+//! under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
 
 use crate::object::Window;
 use crate::space::ALIGN;
@@ -31,7 +31,8 @@ impl Places {
         if !(n.is_power_of_two() && n <= 8 && step >= n) {
             return None;
         }
-        // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows nothing.
+        // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows
+        // nothing.
         let (low, high) = reach(terms, off, w.len);
         let skipped = low.saturating_sub(first).div_ceil(step);
         let last = high.checked_sub(first).map_or(last, |h| last.min(h / step));
@@ -101,7 +102,8 @@ pub fn low_bits(terms: &Terms, t: TermId) -> (u16, u64) {
             }
             Op::And | Op::Or => {
                 let ((ka, x), (kb, y)) = (of(a), of(b));
-                // Where one side decides a bit, the other need not be known: only for the low zeros (ones) of a known side.
+                // Where one side decides a bit, the other need not be known: only for the low zeros (ones) of a known
+                // side.
                 let deciding = |k: u16, v: u64| {
                     let run = if n.op == Op::And { v.trailing_zeros() } else { v.trailing_ones() };
                     (run as u16).min(k)

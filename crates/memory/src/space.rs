@@ -1,9 +1,9 @@
 //! The address space of a state: objects by id, each with a hidden concrete address.
 //!
-//! *Paper*: Memory §3.2.1. *Idea*: β is the object's name in terms; the address constraint `β = addr` lives here, beside the
-//! path constraint, and is substituted only on the way into the solver. Relocating an object edits `addr` and nothing else.
-//! *Invariant*: live objects are disjoint and separated by red zones; ids are given in order along a path and never reused,
-//! so that a dangling pointer keeps naming the object it was made for.
+//! *Paper*: Memory §3.2.1. *Idea*: β is the object's name in terms; the address constraint `β = addr` lives here,
+//! beside the path constraint, and is substituted only on the way into the solver. Relocating an object edits `addr`
+//! and nothing else. *Invariant*: live objects are disjoint and separated by red zones; ids are given in order along a
+//! path and never reused, so that a dangling pointer keeps naming the object it was made for.
 
 use crate::object::{Background, Contents, Window};
 use crate::pvec::PVec;
@@ -90,7 +90,8 @@ pub enum ObjectEntry {
 
 /// Distance kept between objects.
 const RED_ZONE: u64 = 32;
-/// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their numbers).
+/// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their
+/// numbers).
 pub(crate) const ALIGN: u64 = 16;
 const FIRST_ADDRESS: u64 = 0x10000;
 
@@ -287,7 +288,8 @@ impl AddressSpace {
         })
     }
 
-    /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
+    /// The size of an object that could as well have another address: disjoint from all others, not before
+    /// `FIRST_ADDRESS`.
     pub fn movable_size(&self, id: ObjId) -> Option<u64> {
         match self.entry(id)? {
             ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)

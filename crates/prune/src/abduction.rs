@@ -1,9 +1,10 @@
 //! What the path already knows, said over locations: the part of an interpolant that comes from above.
 //!
-//! *Paper*: TracerX Fig. 7 (ABDUCTION, CORE, SEPARATE), HeapInterp §V-A (deletion). *Idea*: `loc = value` for the locations that matter, and the constraints of the path
-//! that the goals need. The values speak of the path's unknowns; an unknown that some location holds is replaced by that
-//! location, so no quantifier is left. *Invariant*: from the context and `given` the goals follow, and the state at hand
-//! satisfies the context. *Direction*: may find no such words.
+//! *Paper*: TracerX Fig. 7 (ABDUCTION, CORE, SEPARATE), HeapInterp §V-A (deletion). *Idea*: `loc = value` for the
+//! locations that matter, and the constraints of the path that the goals need. The values speak of the path's unknowns;
+//! an unknown that some location holds is replaced by that location, so no quantifier is left. *Invariant*: from the
+//! context and `given` the goals follow, and the state at hand satisfies the context. *Direction*: may find no such
+//! words.
 
 use crate::matching::Matcher;
 use pleach_expr::{Op, SymbolId, TermId, Terms, facts};
@@ -21,8 +22,8 @@ pub(crate) struct Abduction<'a> {
 }
 
 impl Abduction<'_> {
-    /// A conjunction that holds in the state and from which, with `e`, all literals follow: those that have nothing to do with `e` as they are, the
-    /// others replaced by the part of the context that is connected with it.
+    /// A conjunction that holds in the state and from which, with `e`, all literals follow: those that have nothing to
+    /// do with `e` as they are, the others replaced by the part of the context that is connected with it.
     pub fn abduct(&mut self, e: TermId, literals: &[TermId]) -> Option<Condition> {
         let context = self.context(e, literals)?;
         let mut frame = symbols(self.logic.terms(), e);
@@ -121,7 +122,8 @@ fn symbols(terms: &mut Terms, t: TermId) -> FxHashSet<SymbolId> {
     terms.support(t).iter().map(|k| k.symbol()).collect()
 }
 
-/// Splits literals into those connected with the symbols, directly or through others, and the rest. The symbols grow by what is connected.
+/// Splits literals into those connected with the symbols, directly or through others, and the rest. The symbols grow by
+/// what is connected.
 fn separate(terms: &mut Terms, literals: &[TermId], frame: &mut FxHashSet<SymbolId>) -> (Vec<TermId>, Vec<TermId>) {
     let mut rest: Vec<(TermId, FxHashSet<SymbolId>)> = literals.iter().map(|&l| (l, symbols(terms, l))).collect();
     let mut near = Vec::new();

@@ -1,14 +1,14 @@
 //! Whether pruning pays: the work it costs against the work of execution and the work it saved.
 //!
-//! *Idea*: everything is counted in units of about one executed instruction, so that decisions do not depend on the clock. While pruning has cost
-//! more than its share, states are neither recorded nor compared. *Direction*: resting costs pruning, never soundness: a node below
-//! which something was not recorded yields nothing.
+//! *Idea*: everything is counted in units of about one executed instruction, so that decisions do not depend on the
+//! clock. While pruning has cost more than its share, states are neither recorded nor compared. *Direction*: resting
+//! costs pruning, never soundness: a node below which something was not recorded yields nothing.
 
 use crate::saving_estimate::SavingEstimate;
 use pleach_state::seams::Effort;
 
-/// What may be spent before anything must have been gained: in a run that has executed so much, and before. A short run is over before
-/// pruning could pay, and to start the program and to write its tests takes as long as this little.
+/// What may be spent before anything must have been gained: in a run that has executed so much, and before. A short run
+/// is over before pruning could pay, and to start the program and to write its tests takes as long as this little.
 const START: u64 = 300_000;
 const SHORT: u64 = 600_000;
 const AT_ONCE: u64 = 90_000;
@@ -18,7 +18,8 @@ const MANY: u64 = 256;
 const PROMISE: u64 = 8;
 /// Of the work done, pruning may cost one part in so many, half of that in a short run; of the work saved, all.
 const SHARE: u64 = 6;
-/// Of what a run executes beyond this, three times as much as long as no covered state mattered: it may need to learn much before the first one does.
+/// Of what a run executes beyond this, three times as much as long as no covered state mattered: it may need to learn
+/// much before the first one does.
 const LONG: u64 = 4_000_000;
 /// What the first path may cost beside, for each instruction executed on it; in a short run, once.
 const FIRST: u64 = 6;
@@ -38,7 +39,8 @@ pub enum Work {
     /// a condition made small, and each of its conjuncts
     Tighten,
     TightenLiteral,
-    /// a state looked at where paths meet; an entry passed over because of a literal that failed before; compared with an entry; each literal of it
+    /// a state looked at where paths meet; an entry passed over because of a literal that failed before; compared with
+    /// an entry; each literal of it
     Look,
     Refute,
     Try,

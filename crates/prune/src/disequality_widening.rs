@@ -1,8 +1,9 @@
 //! Many comparisons of one form, as the values around the one that the path has.
 //!
-//! *Idea*: a sum that must differ from each of many numbers leaves pieces, which are no [`Arc`] together and take a literal each; a piece is one, and the path is in one of them.
-//! *Invariant*: the result implies the condition given, and the state at hand satisfies it. *Direction*: it may be stronger than needed, therefore only
-//! where there are many.
+//! *Idea*: a sum that must differ from each of many numbers leaves pieces, which are no [`Arc`] together and take a
+//! literal each; a piece is one, and the path is in one of them. *Invariant*: the result implies the condition given,
+//! and the state at hand satisfies it. *Direction*: it may be stronger than needed, therefore only where there are
+//! many.
 
 use crate::matching::Matcher;
 use crate::modular::{Form, Reading, Readings};

@@ -1,7 +1,7 @@
 //! The condition under which an instruction fails as it did on the path at hand.
 //!
-//! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind. *Direction*: gives up
-//! where the error depends on more than one place in one object, or on where other objects lie.
+//! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind.
+//! *Direction*: gives up where the error depends on more than one place in one object, or on where other objects lie.
 
 use crate::matching::{Matcher, NULL_PAGE};
 use crate::pruner::Interpolation;

@@ -1,8 +1,9 @@
 //! Does a state satisfy a condition over locations?
 //!
-//! *Paper*: HeapInterp §V-B. *Idea*: object variables are bound through the pins, following pointer chains; bindings are injective; then every
-//! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
-//! constraint or not. *Direction*: may say no where yes would be right; never the other way.
+//! *Paper*: HeapInterp §V-B. *Idea*: object variables are bound through the pins, following pointer chains; bindings
+//! are injective; then every location has a value in the state, and what is left is a condition on the state's own
+//! unknowns, implied by its path constraint or not. *Direction*: may say no where yes would be right; never the other
+//! way.
 
 use crate::literal_cache::LiteralCache;
 use pleach_expr::arc::Arc;
@@ -136,7 +137,8 @@ impl<'a> Matcher<'a> {
         self.check(logic, c, &Cell::new(u32::MAX)).is_ok()
     }
 
-    /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first, and set when one fails.
+    /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first,
+    /// and set when one fails.
     pub fn check(
         &mut self,
         logic: &mut dyn PathOracle,
@@ -234,8 +236,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there, the path does not imply it;
-    /// if it is true and its locations hold numbers, it holds.
+    /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there,
+    /// the path does not imply it; if it is true and its locations hold numbers, it holds.
     fn by_model(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Option<bool> {
         if logic.terms().has(l, facts::HAS_BASE) {
             return None;

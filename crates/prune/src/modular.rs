@@ -1,8 +1,8 @@
 //! Linear forms modulo 2ʷ, and the arcs their values lie in.
 //!
-//! *Idea*: a comparison of a sum with a constant says in which arc the sum lies. Nothing has to be assumed about wrapping, and two such literals
-//! on one form are one: the arc they have in common. A sum of N summands stays one form, however often it is substituted.
-//! *Invariant*: reading, merging and writing are equivalences.
+//! *Idea*: a comparison of a sum with a constant says in which arc the sum lies. Nothing has to be assumed about
+//! wrapping, and two such literals on one form are one: the arc they have in common. A sum of N summands stays one
+//! form, however often it is substituted. *Invariant*: reading, merging and writing are equivalences.
 
 use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Op, TermId, Terms, mask, sign_extend};
@@ -160,7 +160,8 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// Takes a literal in; false if it is no comparison with a constant, or of a sum of extended terms: those are for the integers.
+    /// Takes a literal in; false if it is no comparison with a constant, or of a sum of extended terms: those are for
+    /// the integers.
     pub fn literal(&mut self, terms: &Terms, readings: &mut Readings, l: TermId) -> bool {
         match readings.read(terms, l) {
             Some(Reading::Within(form, _))

@@ -1,8 +1,9 @@
 //! An access somewhere in an object, said of the object and of the offset.
 //!
-//! *Idea*: that `a + 4·i` has four readable bytes follows from `a` having sixteen and `4·i ≤ 12`. The first is about the array alone; the
-//! second is a literal, which goes where the program's own check of `i` implies it. *Invariant*: the result implies the condition given,
-//! and the state at hand satisfies it. *Direction*: asks for all of the room that the object has here, so objects that are smaller are not covered.
+//! *Idea*: that `a + 4·i` has four readable bytes follows from `a` having sixteen and `4·i ≤ 12`. The first is about
+//! the array alone; the second is a literal, which goes where the program's own check of `i` implies it. *Invariant*:
+//! the result implies the condition given, and the state at hand satisfies it. *Direction*: asks for all of the room
+//! that the object has here, so objects that are smaller are not covered.
 
 use crate::matching::Matcher;
 use crate::tighten::Context;

@@ -1,9 +1,10 @@
 //! The nodes whose subtrees are not complete, bounded in memory.
 //!
-//! *Idea*: a node's account is needed until everything below it is done; those at the top of a long path wait longest and teach last, so they
-//! are dropped first. As long as no state was covered at all, those with long ways between them may take little: a program that runs on and
-//! on would fill the memory for nothing. A path that lost its top teaches it the next time. *Direction*: a node without an account yields nothing, and neither does any above it: its parent is older, so its
-//! account went before. That costs pruning, never soundness.
+//! *Idea*: a node's account is needed until everything below it is done; those at the top of a long path wait longest
+//! and teach last, so they are dropped first. As long as no state was covered at all, those with long ways between them
+//! may take little: a program that runs on and on would fill the memory for nothing. A path that lost its top teaches
+//! it the next time. *Direction*: a node without an account yields nothing, and neither does any above it: its parent
+//! is older, so its account went before. That costs pruning, never soundness.
 
 use crate::pruner::OpenNode;
 use pleach_state::trace::{Access, Run};

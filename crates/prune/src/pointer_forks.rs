@@ -1,10 +1,11 @@
 //! Forks over the objects a pointer may be into.
 //!
-//! *Idea*: below each child the pointer is pinned to one object; at the fork it is not. There the objects are found by other ways (anchors), what
-//! the child says of the pointer becomes literals about its distance from the object, all its literals are needed only where the pointer is
-//! within it, and the pointer may be into none but the objects of the children (a choice). *Invariant*: a state that satisfies the choice goes
-//! only the children's ways, and on the way of a child the pointer is within its object, because objects do not overlap.
-//! *Direction*: gives up where an object has no other way to it, or the error is none of bounds or null.
+//! *Idea*: below each child the pointer is pinned to one object; at the fork it is not. There the objects are found by
+//! other ways (anchors), what the child says of the pointer becomes literals about its distance from the object, all
+//! its literals are needed only where the pointer is within it, and the pointer may be into none but the objects of the
+//! children (a choice). *Invariant*: a state that satisfies the choice goes only the children's ways, and on the way of
+//! a child the pointer is within its object, because objects do not overlap. *Direction*: gives up where an object has
+//! no other way to it, or the error is none of bounds or null.
 
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;

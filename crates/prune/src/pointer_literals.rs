@@ -1,4 +1,5 @@
-//! Pins and valid obligations, fewer and stronger: what they say of globals becomes a literal, several on one pointer become one.
+//! Pins and valid obligations, fewer and stronger: what they say of globals becomes a literal, several on one pointer
+//! become one.
 //!
 //! *Invariant*: the condition means the same before and after.
 
@@ -17,7 +18,8 @@ fn offset_in(terms: &mut Terms, fixed: u32, ptr: TermId, obj: ObjId) -> Option<T
     (!terms.has(off, facts::HAS_BASE)).then_some(off)
 }
 
-/// A pin or an obligation on a pointer into a named global is a comparison of its offset: globals are always there and never change size.
+/// A pin or an obligation on a pointer into a named global is a comparison of its offset: globals are always there and
+/// never change size.
 pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Condition) {
     for p in std::mem::take(&mut condition.points_to) {
         match (offset_in(terms, fixed, p.ptr, p.obj), p.off) {
@@ -51,8 +53,8 @@ fn apart(terms: &Terms, ptr: TermId) -> (TermId, i64) {
     }
 }
 
-/// `x + 8 points to o + 24` is `x points to o + 16`; pins of one pointer to one place become one, with room for all; obligations on
-/// one pointer become one over all their bytes, because an object has no holes.
+/// `x + 8 points to o + 24` is `x points to o + 16`; pins of one pointer to one place become one, with room for all;
+/// obligations on one pointer become one over all their bytes, because an object has no holes.
 pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
     // What points to a constant place in a global says nothing about the state: the access there succeeded.
     let evident = |ptr: TermId, obj: ObjId, off: Option<u64>| match Value::from_term(terms, ptr) {

@@ -1,7 +1,7 @@
 //! From what the children of a node need to what the node needs: edges, forks, tightening.
 //!
-//! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its children behaves below as the
-//! explored subtree did. *Direction*: may give up, never too weak.
+//! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its
+//! children behaves below as the explored subtree did. *Direction*: may give up, never too weak.
 
 use crate::abduction::Abduction;
 use crate::budget::{Cost, Work};
@@ -139,7 +139,8 @@ impl Interpolation {
                 let inst = &f.insts[origin.inst as usize];
                 let depth = origin.call_depth();
                 let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
-                // A check that may fail here has its failing side explored as well; one that cannot stays an obligation.
+                // A check that may fail here has its failing side explored as well; one that cannot stays an
+                // obligation.
                 let mut open = Vec::new();
                 let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
                 for l in checks.literals {
@@ -170,8 +171,8 @@ impl Interpolation {
         }
     }
 
-    /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is dropped, the others
-    /// are guarded.
+    /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is
+    /// dropped, the others are guarded.
     pub(crate) fn under(
         &mut self,
         logic: &mut dyn PathOracle,

@@ -1,11 +1,12 @@
 //! Interpolation over the execution tree.
 //!
-//! *Paper*: HeapInterp §III–V, TracerX §3–5. *Idea*: when everything below a node is explored without loss, walking back over the paths gives a condition on
-//! the node's state under which nothing else can happen below it; a state at the same point that satisfies it is covered.
-//! *Invariant*: for an entry (p, Ψ): every state at p with Ψ reaches no error location and no block that the explored
-//! subtree did not reach. *Deviations*: conditions are kept over locations (registers, cells of objects) and not over the first path's
-//! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
-//! *Checked by*: the tests that compare runs with and without `--prune`.
+//! *Paper*: HeapInterp §III–V, TracerX §3–5. *Idea*: when everything below a node is explored without loss, walking
+//! back over the paths gives a condition on the node's state under which nothing else can happen below it; a state at
+//! the same point that satisfies it is covered. *Invariant*: for an entry (p, Ψ): every state at p with Ψ reaches no
+//! error location and no block that the explored subtree did not reach. *Deviations*: conditions are kept over
+//! locations (registers, cells of objects) and not over the first path's unknowns, so that matching needs no
+//! quantifiers. *Direction*: may miss prunings, loses no path. *Checked by*: the tests that compare runs with and
+//! without `--prune`.
 
 use crate::audit_log::{AuditOutcome, AuditRecord};
 use crate::budget::{Budget, Cost, Work};
@@ -372,7 +373,8 @@ impl Pruner for Interpolation {
             && !subsumed
         {
             *self.statistics.sizes.entry(c.len()).or_default() += 1;
-            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not take.
+            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need
+            // not take.
             let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
             if !by_edge && Point::is_comparable(&info.state) {
                 let entry = TableEntry::new(node, c.clone(), info.work);

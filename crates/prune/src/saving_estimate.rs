@@ -1,9 +1,10 @@
 //! What a covered state would have cost.
 //!
-//! *Idea*: the coverer's subtree, with what was covered in it, is what the covered state would have cost if all of those paths were possible for it. In
-//! programs that compare their inputs with each other most of them are not, and the error multiplies with every level of the tree. So some covered states
-//! are explored aside (`explore/src/probe.rs`), within bounds. What was seen is believed, and a few times that where no end was seen; a state that was not
-//! explored counts at most for what those that were do on average.
+//! *Idea*: the coverer's subtree, with what was covered in it, is what the covered state would have cost if all of
+//! those paths were possible for it. In programs that compare their inputs with each other most of them are not, and
+//! the error multiplies with every level of the tree. So some covered states are explored aside
+//! (`explore/src/probe.rs`), within bounds. What was seen is believed, and a few times that where no end was seen; a
+//! state that was not explored counts at most for what those that were do on average.
 
 /// What was seen of a subtree that did not end is believed so many times, and more often the fewer probes end.
 const BEYOND: u64 = 2;
@@ -39,7 +40,8 @@ impl SavingEstimate {
         self.usual.map_or(whole, |u| whole.min(u))
     }
 
-    /// A state whose coverer's subtree cost `whole` is worth to be explored further, after `cost`, where `spent` was spent on pruning.
+    /// A state whose coverer's subtree cost `whole` is worth to be explored further, after `cost`, where `spent` was
+    /// spent on pruning.
     ///
     /// `number`: of how many that were covered by the same. The more there were, the less another tells.
     pub fn wants_sample(&self, whole: u64, number: u32, cost: u64, spent: u64) -> bool {

@@ -1,8 +1,9 @@
 //! Literals that must hold for any value of a new unknown: made into conditions on the locations alone.
 //!
-//! *Paper*: HeapInterp §V-A (slackening). *Idea*: with every location fixed to its value on this path the literal holds for all values of the
-//! unknown; then each equation is weakened to `≥` or `≤` as long as it still does. *Invariant*: the result implies the
-//! literal for all values of the unknown, and the state at hand satisfies it. *Direction*: leaves the literal as it is where that fails.
+//! *Paper*: HeapInterp §V-A (slackening). *Idea*: with every location fixed to its value on this path the literal holds
+//! for all values of the unknown; then each equation is weakened to `≥` or `≤` as long as it still does. *Invariant*:
+//! the result implies the literal for all values of the unknown, and the state at hand satisfies it. *Direction*:
+//! leaves the literal as it is where that fails.
 
 use crate::matching::Matcher;
 use pleach_expr::{TermId, Terms};

@@ -1,8 +1,9 @@
-//! When a state that is not covered is worth exploring once without its path constraint: what that finds may cover it and many others.
+//! When a state that is not covered is worth exploring once without its path constraint: what that finds may cover it
+//! and many others.
 //!
-//! *Idea*: at a point where subtrees are known and still a state is not covered, the conditions ask for something that its path does not know. Where a
-//! speculation failed, the next one at the same instruction (under whatever callers) waits twice as long; altogether failures may cost half of what was
-//! executed.
+//! *Idea*: at a point where subtrees are known and still a state is not covered, the conditions ask for something that
+//! its path does not know. Where a speculation failed, the next one at the same instruction (under whatever callers)
+//! waits twice as long; altogether failures may cost half of what was executed.
 
 use pleach_state::State;
 use rustc_hash::FxHashMap;
@@ -38,7 +39,8 @@ fn place(state: &State) -> (u32, u32) {
 }
 
 impl Speculations {
-    /// A state at a known point is not covered: how many instructions may be spent on a speculation, if it is time for one.
+    /// A state at a known point is not covered: how many instructions may be spent on a speculation, if it is time for
+    /// one.
     pub fn worth(&mut self, state: &State, executed: u64) -> Option<u64> {
         if self.failed > START + executed / 2 {
             return None;

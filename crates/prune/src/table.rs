@@ -1,4 +1,5 @@
-//! The subsumption table: interpolants by point, then by the registers they pin to constants, so that a look-up does not scan.
+//! The subsumption table: interpolants by point, then by the registers they pin to constants, so that a look-up does
+//! not scan.
 //!
 //! *Direction*: an entry may be dropped at any time; that costs pruning, never soundness.
 

@@ -158,7 +158,8 @@ impl Replayer {
         (verdict, observed)
     }
 
-    /// Which of these lines a native run with the test's input comes to; nothing is known where no code of the line is found.
+    /// Which of these lines a native run with the test's input comes to; nothing is known where no code of the line is
+    /// found.
     pub fn passes(&self, test: &TestCase, lines: &[Line]) -> Result<Vec<Option<bool>>> {
         let binary = self.binary(false)?;
         let addresses = watch::addresses(&binary.path, lines);

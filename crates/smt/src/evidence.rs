@@ -1,8 +1,8 @@
 //! The normal form of models, and checking evidence.
 //!
 //! *Normal form*: a model of a query lists exactly the unknowns in the query's support: each variable (all limbs of a
-//! wide one), each cell, and for a whole array every cell up to [`DENSE_CELLS`]; of longer arrays the cells that matter.
-//! What is not listed is 0. So the models of queries without common unknowns can be joined by listing both.
+//! wide one), each cell, and for a whole array every cell up to [`DENSE_CELLS`]; of longer arrays the cells that
+//! matter. What is not listed is 0. So the models of queries without common unknowns can be joined by listing both.
 
 use crate::query::Query;
 use pleach_expr::{Key, Model, SymbolKind, TermId, Terms};

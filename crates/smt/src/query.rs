@@ -16,8 +16,8 @@ pub struct Query<'a> {
     pub based: Option<LazyBasedQuery<'a>>,
 }
 
-/// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs nothing.
-/// It makes nothing where an object of the query cannot lie elsewhere.
+/// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs
+/// nothing. It makes nothing where an object of the query cannot lie elsewhere.
 #[derive(Clone, Copy)]
 pub struct LazyBasedQuery<'a>(pub &'a dyn Fn(&mut Terms) -> Option<BasedQuery>);
 
@@ -40,7 +40,8 @@ impl BasedQuery {
     }
 }
 
-/// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the query.
+/// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the
+/// query.
 #[derive(Clone, Copy, Debug)]
 pub struct BasedQueryRef<'a> {
     /// sorted by id, without duplicates

@@ -222,8 +222,8 @@ fn pointers_beyond_their_object_are_not_agnostic() {
     assert!(agnostic(&mut terms, k, &[bounded]));
 }
 
-/// Memory §4.3.3: the question by which a search for objects ends early, `p < β + s`, depends on where the object lies; the one by which
-/// an object is found, `β ≤ p < β + s`, does not.
+/// Memory §4.3.3: the question by which a search for objects ends early, `p < β + s`, depends on where the object lies;
+/// the one by which an object is found, `β ≤ p < β + s`, does not.
 #[test]
 fn the_end_of_a_search_is_not_agnostic() {
     let mut terms = Terms::new(64);
@@ -365,7 +365,8 @@ fn agnostic_queries_mean_the_same_in_every_layout() {
     assert!(agnostic > 30 && dependent > 30 && changed > 3, "{agnostic} {dependent} {changed}");
 }
 
-/// Random queries under other names and in other layouts: the answer is the back end's; equal sizes hit, unequal ones do not.
+/// Random queries under other names and in other layouts: the answer is the back end's; equal sizes hit, unequal ones
+/// do not.
 #[test]
 fn renamed_queries_hit_and_are_right() {
     let (mut hits, mut solved) = (0, 0);

@@ -1,11 +1,11 @@
 //! The path constraint, kept as independent groups, each with a model.
 //!
-//! *Idea*: two constraints that share no unknown (directly or through others) cannot influence each other. The groups are
-//! maintained as constraints arrive, so that a branch looks at one group only; each group carries an assignment that
-//! satisfies it, so that one side of a branch is known to be feasible by evaluation.
-//! *Invariant*: for every group, `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the
-//! models, each restricted to its group's keys, satisfies the whole path constraint. With this path's addresses put in, `based`
-//! is equivalent to `constraints`.
+//! *Idea*: two constraints that share no unknown (directly or through others) cannot influence each other. The groups
+//! are maintained as constraints arrive, so that a branch looks at one group only; each group carries an assignment
+//! that satisfies it, so that one side of a branch is known to be feasible by evaluation. *Invariant*: for every group,
+//! `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the models, each restricted
+//! to its group's keys, satisfies the whole path constraint. With this path's addresses put in, `based` is equivalent
+//! to `constraints`.
 
 use crate::map::{HashMap, OrdMap};
 use pleach_expr::arc::{Arc, Meet};
@@ -268,8 +268,8 @@ impl PathConstraint {
     }
 }
 
-/// Adds a constraint; what it says together with others about one term is said once: `x > 3` and `x ≠ 4` become `x > 4`. Returns what
-/// was added.
+/// Adds a constraint; what it says together with others about one term is said once: `x > 3` and `x ≠ 4` become `x >
+/// 4`. Returns what was added.
 ///
 /// SOUND: the new constraints are equivalent to those they replace.
 fn narrow(terms: &mut Terms, constraints: &mut Vec<TermId>, c: TermId) -> SmallVec<[TermId; 2]> {

@@ -75,8 +75,8 @@ pub trait PathOracle {
     fn valid(&mut self, condition: pleach_expr::TermId) -> bool;
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
-    /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it
-    /// depends on where objects lie.
+    /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no
+    /// answer, or it depends on where objects lie.
     fn core(
         &mut self,
         state: &State,
@@ -97,15 +97,15 @@ pub enum PruneDecision {
     Speculate(u64),
 }
 
-/// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then either `ended` or
-/// `covered` for a leaf, then `close` when everything below the node is done (post-order).
+/// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then
+/// either `ended` or `covered` for a leaf, then `close` when everything below the node is done (post-order).
 pub trait Pruner {
     fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
     /// `state` stands at the new node.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
     fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn PathOracle);
-    /// The last `look` covered a state: whether it is worth to explore that aside, or to go on with it after so much effort and so many forks,
-    /// to see what covering it saves. If so, `sampled` follows.
+    /// The last `look` covered a state: whether it is worth to explore that aside, or to go on with it after so much
+    /// effort and so many forks, to see what covering it saves. If so, `sampled` follows.
     fn wants_sample(&mut self, _: Effort, _forks: u64) -> bool {
         false
     }
@@ -115,7 +115,8 @@ pub trait Pruner {
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle);
     /// A tainted node yields nothing.
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle);
-    /// A speculation about the state, which stood as at the last `look`, has ended: whether everything was known, and what it cost in instructions.
+    /// A speculation about the state, which stood as at the last `look`, has ended: whether everything was known, and
+    /// what it cost in instructions.
     fn speculated(&mut self, _: &State, _known: bool, _instructions: u64) {}
     /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
     fn known_below(&self, _: NodeId) -> Option<(&crate::reached_set::Blocks, &crate::reached_set::Reached)> {

@@ -127,7 +127,8 @@ const MANY_JOINS: u32 = 512;
 pub enum Phase {
     Constructor(u32),
     Main,
-    /// leaving with this status: what is left of the handlers, then destructors from the given number on; `quick`: by `quick_exit`
+    /// leaving with this status: what is left of the handlers, then destructors from the given number on; `quick`: by
+    /// `quick_exit`
     Exiting {
         status: Option<i32>,
         next: u32,
@@ -205,8 +206,8 @@ impl State {
         here
     }
 
-    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some number on, the
-    /// distance between them grows with the way.
+    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some
+    /// number on, the distance between them grows with the way.
     pub fn throttle_joins(&mut self) {
         self.joins.nodes += 1;
         let beyond = self.joins.nodes.saturating_sub(MANY_JOINS);
@@ -231,8 +232,8 @@ impl State {
         self.callers.as_ref().map_or(0, |c| c.depth)
     }
 
-    /// A new input called `name`: how many inputs of this path were called so before, and a name to show that no other input of
-    /// this path has: `name`, `name_1`, …
+    /// A new input called `name`: how many inputs of this path were called so before, and a name to show that no other
+    /// input of this path has: `name`, `name_1`, …
     pub fn name_input(&mut self, name: &str) -> (u32, String) {
         let nth = self.names.get(name).map_or(0, |n| n.asked);
         let free = |shown: &String| !self.names.get(shown).is_some_and(|n| n.shown);
@@ -251,8 +252,8 @@ impl State {
         number
     }
 
-    /// Where an error of this state is: the innermost place of the program's own code, which for an error inside a library is the
-    /// call of it. Where no such code is active, the instruction itself.
+    /// Where an error of this state is: the innermost place of the program's own code, which for an error inside a
+    /// library is the call of it. Where no such code is active, the instruction itself.
     pub fn error_site(&self, program: &Program) -> (FuncId, InstId) {
         if program.is_own(self.frame.func) {
             return (self.frame.func, InstId(self.inst));

@@ -1,7 +1,7 @@
 //! Violation witnesses, format 2.0: the values that the program gets, call by call, and where it goes wrong.
 //!
-//! A witness is a sequence of segments; here each has one waypoint to follow: the return of an input function with its value,
-//! and last the target, the place of the violation.
+//! A witness is a sequence of segments; here each has one waypoint to follow: the return of an input function with its
+//! value, and last the target, the place of the violation.
 
 use std::fmt::Write;
 

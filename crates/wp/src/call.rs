@@ -11,7 +11,8 @@ use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
 
 impl WpTransformer<'_> {
-    /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last first.
+    /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last
+    /// first.
     pub(crate) fn entered(
         &mut self,
         f: &Function,
@@ -74,8 +75,8 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost its locals. The
-    /// frames below are there no longer.
+    /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost
+    /// its locals. The frames below are there no longer.
     pub(crate) fn ending(&mut self, inner: Option<Run>, depth: u32) -> WpResult<()> {
         let Some(inner) = inner else { return Err(NoInterpolant::CallWithoutCallee) };
         let target = &self.program.functions[inner.func as usize];

@@ -9,8 +9,8 @@ use pleach_ir::{Arg, BinOp, CastOp, Function, Inst, Opnd, flags};
 use rustc_hash::FxHashMap;
 
 impl WpTransformer<'_> {
-    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers; in the order in which the
-    /// machine looks.
+    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers; in the
+    /// order in which the machine looks.
     pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<Vec<TermId>> {
         let mut out = Vec::new();
         if let Inst::Check { cond, .. } = *inst {

@@ -44,7 +44,8 @@ pub struct Dereferenceable {
     pub home: OwningFrame,
 }
 
-/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
+/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different
+/// objects.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PointsTo {
     pub ptr: TermId,
@@ -107,13 +108,15 @@ pub struct Condition {
     pub dereferenceable: Vec<Dereferenceable>,
     pub points_to: Vec<PointsTo>,
     pub dangling: Vec<Dangling>,
-    /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at the end
+    /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at
+    /// the end
     pub blocks: Option<BTreeSet<ObjId>>,
     /// literals with many summands
     pub sums: Vec<Sum>,
     pub choices: Vec<MayPointToLiteral>,
-    /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its path
-    /// constraint allows all of these together. What is neither a location nor an unknown of the state may have any value that fits
+    /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its
+    /// path constraint allows all of these together. What is neither a location nor an unknown of the state may have
+    /// any value that fits
     pub satisfiable: Vec<Vec<TermId>>,
 }
 

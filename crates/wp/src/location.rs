@@ -1,5 +1,5 @@
-//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary terms and
-//! walking back over an instruction is substitution.
+//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary
+//! terms and walking back over an instruction is substitution.
 
 use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::ObjId;
@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Loc {
-    /// a register of the frame at this call depth; its variable arguments follow its registers ([`pleach_state::Frame::register`])
+    /// a register of the frame at this call depth; its variable arguments follow its registers
+    /// ([`pleach_state::Frame::register`])
     Reg { depth: u32, slot: u32 },
     /// bytes of an object; the object is a variable of the condition, named by the id it had on the path walked
     Cell { obj: ObjId, off: u64, bytes: u32 },

@@ -1,8 +1,9 @@
 //! Reads and writes through a pointer into one of several objects, where one state went on (`--resolution ite`).
 //!
-//! *Idea*: as where a state splits by object, but in one condition. The objects are found by other ways (links); the pointer is into one of them (a choice) and
-//! what is read or written is that object's, by its distance from the pointer. *Invariant*: objects do not overlap, so at most one of
-//! the distances is within its object, and the choice says that one is. *Direction*: gives up where an object has no other way to it.
+//! *Idea*: as where a state splits by object, but in one condition. The objects are found by other ways (links); the
+//! pointer is into one of them (a choice) and what is read or written is that object's, by its distance from the
+//! pointer. *Invariant*: objects do not overlap, so at most one of the distances is within its object, and the choice
+//! says that one is. *Direction*: gives up where an object has no other way to it.
 
 use crate::condition::{MayPointToLiteral, PointsTo};
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};

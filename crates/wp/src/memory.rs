@@ -358,8 +358,8 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and pinned
-    /// objects differ.
+    /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and
+    /// pinned objects differ.
     pub(crate) fn killed(&mut self) -> WpResult<()> {
         for v in std::mem::take(&mut self.condition.dereferenceable) {
             match Value::from_term(self.terms, v.ptr) {

@@ -7,7 +7,8 @@ use pleach_memory::symbolic::trailing_zeros;
 use pleach_state::Access;
 
 impl WpTransformer<'_> {
-    /// The address is a multiple of 2^align. Summands that are such multiples say nothing, bases among them: objects lie at multiples of 16.
+    /// The address is a multiple of 2^align. Summands that are such multiples say nothing, bases among them: objects
+    /// lie at multiples of 16.
     pub fn aligned(&mut self, ptr: TermId, align: u8) -> TermId {
         let (mut todo, mut rest) = (vec![ptr], Terms::FALSE);
         let mut any = false;

@@ -1,7 +1,8 @@
 //! Which locations a condition mentions, and in which of its terms, kept while it is walked back.
 //!
-//! *Idea*: a step changes few terms of many. Those are found by the location it writes, and no other is looked at. What simplification takes out is noticed only when
-//! it is asked for. *Invariant*: if `known`, every term of the condition (but for its sums) stands under each of its locations.
+//! *Idea*: a step changes few terms of many. Those are found by the location it writes, and no other is looked at. What
+//! simplification takes out is noticed only when it is asked for. *Invariant*: if `known`, every term of the condition
+//! (but for its sums) stands under each of its locations.
 
 use crate::condition::Condition;
 use crate::location::{Loc, Locs};
@@ -63,7 +64,8 @@ impl OccurrenceIndex {
         self.of.remove(&s).unwrap_or_default()
     }
 
-    /// The terms that change when these variables are replaced, with what they become; they stand under their new locations.
+    /// The terms that change when these variables are replaced, with what they become; they stand under their new
+    /// locations.
     pub fn replaced(
         &mut self,
         terms: &mut Terms,

@@ -1,4 +1,5 @@
-//! Copies and fills whose length was not known: every byte up to the most that the path allowed is the new one or the old one, by the length.
+//! Copies and fills whose length was not known: every byte up to the most that the path allowed is the new one or the
+//! old one, by the length.
 //!
 //! *Invariant*: the length is at most that, and both ends are pinned with room for it; both are part of the condition.
 

@@ -1,9 +1,9 @@
 //! Reads and writes at offsets that are not constant.
 //!
-//! *Idea*: what such a read gives is a choice between the words of the object, by the offset; after such a write every byte that the condition
-//! mentions is the old one or the new one, by the offset. The offset is the pointer minus the address of the object, which leaves no address
-//! behind once the pointer is known to be into it. *Invariant*: the pointer is pinned to the object, and its offset is a multiple of the
-//! bytes accessed; both are part of the condition.
+//! *Idea*: what such a read gives is a choice between the words of the object, by the offset; after such a write every
+//! byte that the condition mentions is the old one or the new one, by the offset. The offset is the pointer minus the
+//! address of the object, which leaves no address behind once the pointer is known to be into it. *Invariant*: the
+//! pointer is pinned to the object, and its offset is a multiple of the bytes accessed; both are part of the condition.
 
 use crate::condition::PointsTo;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};

@@ -1,12 +1,13 @@
 //! Walking a condition back over what a path executed.
 //!
-//! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was read, with the pointer
-//! pinned to its object; every access leaves the obligation that it is valid; a branch that could go only one way leaves
-//! the condition under which it does. *Invariant*: from every state that satisfies the result, executing the recorded
-//! instructions takes the same way without an error and ends in a state that satisfies the condition given.
-//! *Deviations*: memory is matched by object variables (pins) instead of array terms; an access at an offset that is not constant is a choice
-//! between the words of a small object. *Direction*: may give up ([`NoInterpolant`]); what it returns may be stronger than the weakest
-//! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
+//! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was
+//! read, with the pointer pinned to its object; every access leaves the obligation that it is valid; a branch that
+//! could go only one way leaves the condition under which it does. *Invariant*: from every state that satisfies the
+//! result, executing the recorded instructions takes the same way without an error and ends in a state that satisfies
+//! the condition given. *Deviations*: memory is matched by object variables (pins) instead of array terms; an access at
+//! an offset that is not constant is a choice between the words of a small object. *Direction*: may give up
+//! ([`NoInterpolant`]); what it returns may be stronger than the weakest precondition, never weaker. *Checked by*: the
+//! tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, OwningFrame, PointsTo};
 use crate::linear_sum::Sum;
@@ -19,7 +20,8 @@ use pleach_state::trace::{Exit, Run};
 use pleach_state::{Access, Trace};
 use rustc_hash::FxHashMap;
 
-/// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the walk quadratic.
+/// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the
+/// walk quadratic.
 const MAX_CONJUNCTS: usize = 512;
 
 pub use crate::no_interpolant::NoInterpolant;
@@ -377,7 +379,8 @@ impl WpTransformer<'_> {
         }
     }
 
-    /// Conditions that must be possible together, less those that no state has a say in and that are possible by themselves.
+    /// Conditions that must be possible together, less those that no state has a say in and that are possible by
+    /// themselves.
     fn without_free(&mut self, together: Vec<TermId>) -> Vec<TermId> {
         let (mut tied, mut free) = (Vec::new(), together);
         loop {

@@ -37,8 +37,8 @@ const WITH_VALUE: &str = "-o -x -I -D -U -include -imacros -isystem -iquote -idi
 /// With one of these no object is made, or not from sources.
 const PLAIN: &str = "-E -S -M -MM -fsyntax-only -emit-llvm -### --precompile --analyze";
 
-/// What the bitcode is compiled without: outputs besides it, dependencies, optimisation, and what a compiler adds to find or to hide
-/// errors, for that is the engine's business.
+/// What the bitcode is compiled without: outputs besides it, dependencies, optimisation, and what a compiler adds to
+/// find or to hide errors, for that is the engine's business.
 const LEFT_OUT: &str = "-c -MD -MMD -MG -MP -MV -pg -p -Werror -pedantic-errors --coverage -save-temps";
 /// The same by how they begin.
 const LEFT_OUT_BEGINNINGS: &str = "-O -g -flto -fsanitize -fno-sanitize -fprofile -fcoverage -fstack-protector -fstack-clash-protection \

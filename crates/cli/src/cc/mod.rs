@@ -1,9 +1,9 @@
 //! `pleach cc` and `pleach c++`: clang, but what it makes carries its bitcode.
 //!
-//! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode, or the linker would not
-//! take them out of a library. Each source is compiled a second time to
-//! bitcode for the engine, which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources
-//! are linked at once, the section comes from a piece of assembly added to the command.
+//! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode,
+//! or the linker would not take them out of a library. Each source is compiled a second time to bitcode for the engine,
+//! which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources are linked at
+//! once, the section comes from a piece of assembly added to the command.
 
 mod line;
 
@@ -20,7 +20,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 /// After the given flags, which may say otherwise.
 const UNOPTIMISED: [&str; 2] = ["-O0", "-U_FORTIFY_SOURCE"];
 
-/// The compiler, if the arguments (the program's name first) ask for one: `pleach cc …`, or `pleach-cc …` through a link.
+/// The compiler, if the arguments (the program's name first) ask for one: `pleach cc …`, or `pleach-cc …` through a
+/// link.
 pub fn asked(args: &[OsString]) -> Option<(&'static str, &[OsString])> {
     let compiler = |name: &OsStr| match name.to_str() {
         Some("cc") => Some(CLANG),
@@ -96,8 +97,8 @@ impl Bitcode {
         Ok(Bitcode { name: source.path.display().to_string(), path, child })
     }
 
-    /// The section for it. A source that is no C for the engine goes without, and this is said unless the compiler complained
-    /// itself.
+    /// The section for it. A source that is no C for the engine goes without, and this is said unless the compiler
+    /// complained itself.
     fn finish(self, say: bool) -> Result<Option<Vec<u8>>, CliError> {
         let output = self.child.wait_with_output().map_err(system)?;
         if !output.status.success() {

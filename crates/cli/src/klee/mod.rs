@@ -1,4 +1,5 @@
-//! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See `docs/klee-compatibility.md`.
+//! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See
+//! `docs/klee-compatibility.md`.
 
 mod alias;
 mod command_line;

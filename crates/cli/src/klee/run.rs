@@ -218,8 +218,8 @@ struct SeedInput {
     objects: Vec<(String, Vec<u8>)>,
 }
 
-/// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first need nothing: all paths
-/// come.
+/// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first
+/// need nothing: all paths come.
 fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<SeedInput>>, CliError> {
     let mut files: Vec<PathBuf> = line.each("replay-ktest-file").map(PathBuf::from).collect();
     let mut directories: Vec<&str> = line.each("replay-ktest-dir").collect();

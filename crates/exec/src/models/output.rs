@@ -1,5 +1,5 @@
-//! Output. Nothing is printed during analysis; the calls return what they would on success. What they read of memory is checked; the
-//! numbers they print are not looked at, so that printing a symbolic value does not fork.
+//! Output. Nothing is printed during analysis; the calls return what they would on success. What they read of memory is
+//! checked; the numbers they print are not looked at, so that printing a symbolic value does not fork.
 
 use super::text::{Reads, beyond};
 use super::{Call, ModelFn};

@@ -39,7 +39,8 @@ impl Machine {
         whole
     }
 
-    /// Restricts input `number`, made of these elements, to the one that is to be followed. Bytes beyond those given are zero.
+    /// Restricts input `number`, made of these elements, to the one that is to be followed. Bytes beyond those given
+    /// are zero.
     fn follow_given(&mut self, st: &mut State, number: usize, elements: &[TermId]) {
         let Some(given) = &self.config.inputs else { return };
         let given = match given.by_name {

@@ -25,7 +25,8 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Records the call: its result, and that what was read could be read. Without a record nothing is concluded across it.
+    /// Records the call: its result, and that what was read could be read. Without a record nothing is concluded across
+    /// it.
     pub fn note(self, st: &mut State, result: Access) {
         if self.opaque {
             return;
@@ -104,7 +105,8 @@ impl Machine {
         }
     }
 
-    /// A string at a known place: how many bytes are read and whether the last one is its end; none if its bytes decide that.
+    /// A string at a known place: how many bytes are read and whether the last one is its end; none if its bytes decide
+    /// that.
     fn text_at(
         &mut self,
         st: &mut State,

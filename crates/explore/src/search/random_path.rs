@@ -1,7 +1,7 @@
 //! A random walk from the root of the execution tree, at each fork into one of the subtrees that are still open.
 //!
-//! *Paper*: KLEE (OSDI'08) §3.4. *Idea*: states high in the tree, with few constraints and much freedom, are favoured, and
-//! a loop that forks a state at every turn does not drown the others.
+//! *Paper*: KLEE (OSDI'08) §3.4. *Idea*: states high in the tree, with few constraints and much freedom, are favoured,
+//! and a loop that forks a state at every turn does not drown the others.
 
 use crate::rng::Rng;
 use pleach_state::seams::{Searcher, View};

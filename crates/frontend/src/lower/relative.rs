@@ -1,5 +1,5 @@
-//! Tables of distances from themselves (`llvm.load.relative`), which optimisers make of tables of addresses in code that can lie anywhere: beside each
-//! one a table of the addresses themselves, to load from.
+//! Tables of distances from themselves (`llvm.load.relative`), which optimisers make of tables of addresses in code
+//! that can lie anywhere: beside each one a table of the addresses themselves, to load from.
 
 use super::unit::Unit;
 use crate::llvm::{Opcode, Value, ValueKind};

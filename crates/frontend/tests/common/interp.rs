@@ -17,7 +17,8 @@ pub struct Machine<'p> {
 /// Steps after which a program counts as endless.
 const MOST_STEPS: u64 = 200_000_000;
 
-/// The status after the constructors and `main` without arguments; `None` when it does not end or computes above 128 bits.
+/// The status after the constructors and `main` without arguments; `None` when it does not end or computes above 128
+/// bits.
 pub fn run(p: &Program) -> Option<u64> {
     if p.functions.iter().flat_map(|f| &f.slots).any(|s| p.target.bits(s.ty) > 128) {
         return None;

@@ -1,9 +1,10 @@
 //! Enumeration: a query over few assignments is decided by evaluating all of them, many at a time.
 //!
-//! *Idea*: two unknown bytes have 65,536 values, five digits 100,000. To divide, look up or compute with floats on so many is a matter of
-//! milliseconds; to solve for them is one of seconds. Constraints on single bytes come first: they leave each unknown the values to try.
-//! *Invariant*: `Sat` after every constraint evaluated to true; `Unsat` after every assignment was refuted by a constraint of the core.
-//! How many evaluations a query is worth depends on whether it has operators that are hard to solve, not on time.
+//! *Idea*: two unknown bytes have 65,536 values, five digits 100,000. To divide, look up or compute with floats on so
+//! many is a matter of milliseconds; to solve for them is one of seconds. Constraints on single bytes come first: they
+//! leave each unknown the values to try. *Invariant*: `Sat` after every constraint evaluated to true; `Unsat` after
+//! every assignment was refuted by a constraint of the core. How many evaluations a query is worth depends on whether
+//! it has operators that are hard to solve, not on time.
 
 use super::domain::TruthTables;
 use crate::answer::{Answer, Core};
@@ -21,7 +22,8 @@ const MAX_KEYS: usize = 8;
 /// Operators times assignments: of a query without and with operators that are hard to solve. About 2 and 150 ms.
 const WORK: u64 = 1 << 21;
 const HARD_WORK: u64 = 1 << 27;
-/// The same for queries that are evaluated one assignment after the other, because they have parts wider than 64 bits. About 50 ms.
+/// The same for queries that are evaluated one assignment after the other, because they have parts wider than 64 bits.
+/// About 50 ms.
 const SINGLE_WORK: u64 = 1 << 18;
 
 pub struct Enumerate<S> {

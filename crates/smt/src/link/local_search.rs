@@ -1,9 +1,9 @@
 //! Guessing: a few values for few unknowns, tried by evaluation.
 //!
 //! *Idea*: most satisfiable queries of programs are satisfied by values near the constants they mention, or by a recent
-//! model with one unknown changed. From such a model, take a violated constraint and try candidates for its unknowns; keep
-//! the change that leaves the fewest constraints violated; at most so many evaluations.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it. Says `Sat` or nothing.
+//! model with one unknown changed. From such a model, take a violated constraint and try candidates for its unknowns;
+//! keep the change that leaves the fewest constraints violated; at most so many evaluations. *Invariant*: a model is
+//! returned only after every constraint evaluated to true under it. Says `Sat` or nothing.
 
 use crate::answer::Answer;
 use crate::evidence;

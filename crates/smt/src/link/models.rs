@@ -1,8 +1,7 @@
 //! Recent models.
 //!
-//! *Idea* (KLEE's counterexample cache): a model of one path often satisfies the next query too, which evaluation tells in
-//! less than a microsecond.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it.
+//! *Idea* (KLEE's counterexample cache): a model of one path often satisfies the next query too, which evaluation tells
+//! in less than a microsecond. *Invariant*: a model is returned only after every constraint evaluated to true under it.
 
 use crate::answer::Answer;
 use crate::evidence;

@@ -1,8 +1,9 @@
 //! `unknown = constant` is put into the other constraints.
 //!
 //! *Idea*: such a constraint pins its unknowns; the others become smaller, often constant or about a single byte.
-//! *Invariant*: the rest together with the pins is equivalent to the query. Each rewritten constraint knows its *origins*,
-//! the constraints of the query it follows from, so a core of the rest gives a core of the query; the pins complete models.
+//! *Invariant*: the rest together with the pins is equivalent to the query. Each rewritten constraint knows its
+//! *origins*, the constraints of the query it follows from, so a core of the rest gives a core of the query; the pins
+//! complete models.
 
 use crate::answer::{Answer, Core};
 use crate::evidence;

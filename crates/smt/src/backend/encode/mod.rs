@@ -1,10 +1,10 @@
 //! From our terms to a library's terms, remembered for the life of one solver instance.
 //!
-//! *Booleans*: our truth values are bit-vectors of width 1; a term is translated to the sort its operator yields, and to
-//! the other one on demand (`b = 1`, `ite b 1 0`). Floats likewise: to a float, and to its bit pattern on demand.
-//! *Arrays*: see [`arrays`]. *Depth*: the cone of a term is sorted by id (arguments have smaller ids), so nothing recurses.
-//! *Invariant*: the terms asserted here define new unknowns or are consequences of what reads mean; they exclude no
-//! assignment to the unknowns of the query.
+//! *Booleans*: our truth values are bit-vectors of width 1; a term is translated to the sort its operator yields, and
+//! to the other one on demand (`b = 1`, `ite b 1 0`). Floats likewise: to a float, and to its bit pattern on demand.
+//! *Arrays*: see [`arrays`]. *Depth*: the cone of a term is sorted by id (arguments have smaller ids), so nothing
+//! recurses. *Invariant*: the terms asserted here define new unknowns or are consequences of what reads mean; they
+//! exclude no assignment to the unknowns of the query.
 
 mod arrays;
 mod floats;

@@ -1,8 +1,8 @@
 //! Constraints as differences of integers.
 //!
-//! *Idea*: a term has two readings as an integer, signed and unsigned; what is compared is a sum `a − b + c` of at most two
-//! such readings (*atoms*) if nothing in it can wrap around. What may wrap is an atom of its own, tied to what it is made
-//! of modulo 2^w: one equation for each number of turns. The two readings of one term are tied likewise.
+//! *Idea*: a term has two readings as an integer, signed and unsigned; what is compared is a sum `a − b + c` of at most
+//! two such readings (*atoms*) if nothing in it can wrap around. What may wrap is an atom of its own, tied to what it
+//! is made of modulo 2^w: one equation for each number of turns. The two readings of one term are tied likewise.
 //! *Invariant*: a form follows from its constraint; without `Open` in it, the other way round too, given the ties.
 
 use pleach_expr::{Key, Op, SymbolId, SymbolKind, TermId, Terms};

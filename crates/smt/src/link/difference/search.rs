@@ -1,8 +1,9 @@
 //! Searching for integers that satisfy all forms, or for the reasons why there are none.
 //!
-//! *Idea*: bounds go into the graph at once; disequalities and disjunctions wait until the values at hand violate them, and
-//! only then is a case distinction made. A conflict that does not depend on the latest decision skips its other cases.
-//! *Invariant*: `Unsat(R)`: the constraints in R have no common solution. `Sat` says only that the values satisfy the forms.
+//! *Idea*: bounds go into the graph at once; disequalities and disjunctions wait until the values at hand violate them,
+//! and only then is a case distinction made. A conflict that does not depend on the latest decision skips its other
+//! cases. *Invariant*: `Unsat(R)`: the constraints in R have no common solution. `Sat` says only that the values
+//! satisfy the forms.
 
 use super::forms::{AtomId, Form, Forms, ZERO};
 use super::graph::Graph;
