@@ -35,7 +35,7 @@ def bulk():
         "copy": "char *q = malloc(N); memcpy(q, p, N); return q[N - 1];",
         "shift": "memmove(p + 1, p, N - 1); return p[N - 1];",
         "set": "int x = klee_int(\"x\"); memset(p, x, N); return p[N / 2];",
-        "somewhere": INDEX.format("i") + " memcpy(p + i / 2, p, N / 2);",
+        "symbolic_offset": INDEX.format("i") + " memcpy(p + i / 2, p, N / 2);",
     }
     for size in (1 << 22, 500_000_000):
         for make, how in makes.items():

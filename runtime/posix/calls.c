@@ -257,15 +257,15 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 302: return limit((unsigned long *)d);
   case 160: return 0; /* setrlimit */
   case 99: return system_information((char *)a);
-  case 100: figures(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
-  case 98: figures(); memset((char *)b, 0, 144); return 0; /* getrusage */
-  case 12: figures(); return 4096; /* brk: the end of the data stays where it is */
+  case 100: fixed_parameters(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
+  case 98: fixed_parameters(); memset((char *)b, 0, 144); return 0; /* getrusage */
+  case 12: fixed_parameters(); return 4096; /* brk: the end of the data stays where it is */
   case 201: {
     long sec = pleach_now(0);
     if (a) *(long *)a = sec;
     return sec;
   }
-  case 204: figures(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
+  case 204: fixed_parameters(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
   case 228: pleach_now((struct timespec *)b); return 0;
   case 229: if (b) ((struct timespec *)b)->sec = 0, ((struct timespec *)b)->nsec = 1; return 0;
   case 318: return random_bytes((char *)a, b);

@@ -86,7 +86,7 @@ static struct name *device(const char *path, long *why) {
   return 0;
 }
 
-/* Whether the program itself removed the name. Of a symbolic name that is not asked: the path would split for nothing. */
+/* Whether the program itself removed the name. A symbolic name is not checked: the path would split for nothing. */
 static int removed(const struct name *from, const char *path) {
   for (const char *p = path;; p++) {
     if (klee_is_symbolic((unsigned long)*p)) return 0;

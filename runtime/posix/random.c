@@ -59,7 +59,7 @@ int rand_r(unsigned *seed) {
 long random(void) { return next(&of_random); }
 void srandom(unsigned seed) { begin(&of_random, seed); }
 
-/* The states of `random` are not told apart. */
+/* The states of `random` are not distinguished. */
 char *initstate(unsigned seed, char *state, size_t size) {
   static char *last;
   char *before = last;

@@ -3,7 +3,7 @@
 
 extern char **__environ;
 
-/* A variable that the program did not set may be set all the same. */
+/* A variable that the program did not set may be set anyway. */
 char *getenv(const char *name) {
   size_t n = 0;
   while (name[n] && name[n] != '=') n++;

@@ -58,14 +58,14 @@ static long identity(long n) {
 /* Somebody with no rights but the own ones. */
 static long denied(void) { return identity(-EPERM); }
 
-static void figures(void) {
+static void fixed_parameters(void) {
   static int said;
-  pleach_take_for_given(&said, "the machine has fixed figures");
+  pleach_take_for_given(&said, "the machine has fixed parameters");
 }
 
 static long file_system(struct file *f, unsigned long *to) {
   if (!f) return -EBADF;
-  figures();
+  fixed_parameters();
   memset(to, 0, 120);
   to[0] = 0xef53, to[1] = 4096;
   to[2] = 1 << 20, to[3] = to[4] = 1 << 19; /* blocks: all, free, for everybody */
@@ -75,7 +75,7 @@ static long file_system(struct file *f, unsigned long *to) {
 }
 
 static long system_information(char *to) {
-  figures();
+  fixed_parameters();
   memset(to, 0, 112);
   *(long *)to = 1000; /* seconds since the start */
   *(unsigned long *)(to + 32) = (unsigned long)(1ull << 32), *(unsigned long *)(to + 40) = 1ul << 31; /* memory: all, free */

@@ -27,7 +27,7 @@ pub struct Totals {
     pub unfinished: u64,
     /// runs that the time ended: what they did not find says nothing
     pub late: u64,
-    /// by mode: complete runs, paths, of these covered, nodes
+    /// by mode: complete runs, paths, of these subsumed, nodes
     pub modes: Vec<[u64; 4]>,
     pub audit: std::collections::BTreeMap<String, u64>,
     pub statistics: std::collections::BTreeMap<String, u64>,
@@ -78,7 +78,7 @@ impl std::fmt::Display for Totals {
                 mode.name
             )?;
         }
-        writeln!(f, "  {} subsumed states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
+        writeln!(f, "  {} subsumed states explored anyway, {} not to the end", self.rechecked, self.unfinished)?;
         writeln!(f, "  {} runs not ended in time and not compared", self.late)?;
         self.audit.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))?;
         self.statistics.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))

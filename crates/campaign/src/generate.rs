@@ -24,7 +24,7 @@ struct L { int a[6]; int *p; }; void *realloc(void *, usize); int atexit(void (*
 union U { unsigned w; u8 b[4]; short h[2]; int *p; };
 ";
 
-/// Programs of seeds from here on have pointers with several targets, too.
+/// Programs of seeds from here on have pointers with multiple targets, too.
 pub const TARGETS: u64 = 1 << 40;
 
 /// The entry of the program of a seed.
@@ -87,10 +87,10 @@ impl Generator {
     }
 
     fn whole(&mut self) {
-        // Those that were asked for have the weight of half of the others.
-        let asked = std::mem::take(&mut self.families);
+        // The requested ones have half the weight of all others.
+        let requested = std::mem::take(&mut self.families);
         self.families = Family::ALL.into_iter().filter(|_| self.rng.one_in(2)).collect();
-        asked.into_iter().for_each(|f| self.families.extend([f; 5]));
+        requested.into_iter().for_each(|f| self.families.extend([f; 5]));
         self.globals();
         self.helpers();
         self.main();

@@ -1,4 +1,4 @@
-//! The executor with the figures that guide a search.
+//! The executor with the metrics that guide a search.
 
 use pleach_exec::{ExecutorSnapshot, Machine};
 use pleach_explore::{Step, Stepper};
@@ -14,7 +14,7 @@ const FRAMES: usize = 64;
 pub struct GuidedExecutor {
     pub machine: Machine,
     guide: Option<DistanceGuide>,
-    /// how the run stood while something is explored aside
+    /// the state of the run before a sub-exploration
     snapshot: Option<ExecutorSnapshot>,
 }
 

@@ -65,7 +65,7 @@ pub struct ExplorationResult {
     pub elapsed: Duration,
     /// nodes of the execution tree
     pub nodes: u64,
-    /// ends in undefined behaviour that the property does not ask about, in sentences
+    /// ends in undefined behaviour that the property does not cover, in sentences
     pub undefined: Vec<String>,
     /// an internal error ended it
     pub crashed: bool,
@@ -77,7 +77,7 @@ pub struct ExplorationResult {
     pub timing: Timing,
     pub interpolants: Option<Vec<Interpolant>>,
     pub failure: Option<String>,
-    /// what the exploration leaves in memory: to take it apart takes longer than to write the results
+    /// what the exploration leaves in memory: dropping it takes longer than writing the results
     pub left: Option<Box<dyn Any>>,
 }
 
@@ -91,23 +91,23 @@ impl Session<'_> {
     }
 
     /// Compiles and links, once the flags are known to make sense.
-    pub fn load<'a>(args: &'a RunArgs, plan: &ExplorationSettings) -> Result<Session<'a>, CliError> {
-        assemble::conflicts(args, plan)?;
-        assemble::search(args, plan)?;
-        assemble::run(args, plan)?;
+    pub fn load<'a>(args: &'a RunArgs, settings: &ExplorationSettings) -> Result<Session<'a>, CliError> {
+        assemble::conflicts(args, settings)?;
+        assemble::search(args, settings)?;
+        assemble::run(args, settings)?;
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
         let (halt, began) = (Halt::new(), Instant::now());
         signals::watch(&halt)?;
         let watched = Watched::start(args, halt.clone(), began);
         let patience = assemble::patience(args, &halt, began);
-        let loaded = assemble::load(&args.files, &args.compile, plan.overflow, &args.args, &patience);
+        let loaded = assemble::load(&args.files, &args.compile, settings.overflow, &args.args, &patience);
         // The front end was ended because the run was.
         let mut program = match halt.reason() {
             Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),
             _ => loaded?,
         };
-        if !plan.property.is_everything() {
+        if !settings.property.is_everything() {
             // To SV-COMP's properties a program does what the machine does.
             program.drop_checks(&[CheckKind::VlaBound], |_| true);
         }
@@ -129,17 +129,17 @@ impl Session<'_> {
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
     pub fn explore(
         &self,
-        plan: &ExplorationSettings,
+        settings: &ExplorationSettings,
         observer: &mut dyn Observer,
         to: Option<&Path>,
         conclude: &Conclude,
     ) -> Result<ExplorationResult, CliError> {
         let Session { args, program, entry, directory, .. } = self;
-        let search = assemble::search(args, plan)?;
-        let config = assemble::run(args, plan)?;
+        let search = assemble::search(args, settings)?;
+        let config = assemble::run(args, settings)?;
         let Watched { halt, dog, began } = self.watched()?;
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
-        let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, plan, entry.clone()))?;
+        let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, settings, entry.clone()))?;
         machine.native_calls = crate::native_calls::calls(args);
         machine.terms.brake = halt.brake();
         let mut guided = GuidedExecutor::new(machine, search.needs_distances());
@@ -151,17 +151,17 @@ impl Session<'_> {
         }
 
         let dir = RunDir::create(to)?;
-        let info = run_info::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
+        let info = run_info::run_info(args, directory, program, entry, settings, initial.first(), dir.path())?;
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
             write_all_tests: args.write_all_tests,
-            emit_all_errors: plan.emit_all_errors,
+            emit_all_errors: settings.emit_all_errors,
             print_findings: !args.quiet,
             colour: std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             directory: directory.clone(),
             argv: info.argv.clone(),
-            property: plan.property.clone(),
+            property: settings.property.clone(),
         };
         let line = Line::new(Style::choose(args.verbose, args.quiet));
         let start = Start::now();
@@ -182,9 +182,9 @@ impl Session<'_> {
             writer.warn(remark.clone());
         }
 
-        let mut interpolation = assemble::interpolation(args, plan, program);
+        let mut interpolation = assemble::interpolation(args, settings, program);
         let mut checked;
-        let pruner: &mut dyn Pruner = match (plan.prune, args.check_pruning) {
+        let pruner: &mut dyn Pruner = match (settings.prune, args.check_pruning) {
             (false, _) => &mut NoPruner,
             (true, None) => &mut interpolation,
             (true, Some(_)) => {
@@ -200,7 +200,7 @@ impl Session<'_> {
         }));
         if outcome.is_err() {
             // Another panic loses the tests of what was waiting, and nothing else.
-            let _ = catch_unwind(AssertUnwindSafe(|| run.abandon_after_panic(&mut guided, &mut writer)));
+            let _ = catch_unwind(AssertUnwindSafe(|| run.cut_after_panic(&mut guided, &mut writer)));
         }
         let elapsed = began.elapsed();
         if outcome.is_ok() {
@@ -238,7 +238,7 @@ impl Session<'_> {
             pruning: pruner
                 .statistics()
                 .into_iter()
-                .chain(plan.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
+                .chain(settings.prune.then(|| ("nodes".to_owned(), run.tree.len() as u64)))
                 .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
@@ -302,7 +302,7 @@ impl Session<'_> {
 }
 
 impl ExplorationResult {
-    /// Ends it without taking apart what it left: the process ends.
+    /// Ends it without dropping what it left: the process ends.
     pub fn forget(self) {
         std::mem::forget(self.left);
     }
@@ -333,7 +333,7 @@ impl ExplorationResult {
         if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }
     }
 
-    /// Where the results are, for people.
+    /// Human-readable location of the results.
     pub fn place(&self) -> String {
         self.dir.path().display().to_string()
     }

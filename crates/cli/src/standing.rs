@@ -17,7 +17,7 @@ struct Known {
     /// what does not change: flags, sources
     summary: Summary,
     counters: Counters,
-    /// states that wait or are set aside
+    /// states that wait or are evicted
     open: u64,
     nodes: u64,
     coverage: Coverage,
@@ -84,7 +84,7 @@ impl Standing {
         *counters.cuts.entry(why.clone()).or_default() += known.open.max(1);
         let c = &counters;
         let mut warnings = known.warnings.clone();
-        warnings.push("the run had to end in the middle of a step; its figures may be a second old".into());
+        warnings.push("the run had to end in the middle of a step; its statistics may be a second old".into());
         let untested = c.paths().saturating_sub(c.silent + c.pruned + u64::from(known.tests));
         if untested > 0 {
             let paths = crate::number_format::count(untested, "path");

@@ -8,7 +8,7 @@ use pleach_state::{Assumption, Cut};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// A cut in short, exactly, and for people.
+/// A cut as a short key, as exact text, and as a human-readable sentence.
 pub struct Reason {
     /// as in `summary.json`
     pub name: &'static str,
@@ -44,10 +44,10 @@ pub fn reason(cut: &Cut) -> Reason {
         Cut::External(what) => {
             let next = match what.as_str() {
                 name if name.starts_with("pthread_") || name.starts_with("thrd_") => {
-                    "threads are not modelled; --external=havoc takes its result for unknown"
+                    "threads are not modelled; --external=havoc makes its result symbolic"
                 }
                 name if name.starts_with("_ZNSt") || name.starts_with("_ZSt") => {
-                    "the C++ library's compiled part is not there; --external=havoc takes its result for unknown"
+                    "the C++ library's compiled part is not there; --external=havoc makes its result symbolic"
                 }
                 name if name.starts_with("_RN") || name.starts_with("_ZN4core") || name.starts_with("_ZN3std") => {
                     "Rust's compiled library is not there; start at a function that needs none of it (--entry)"
@@ -82,7 +82,7 @@ pub fn paths(c: &Counters) -> Paths {
     Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned }
 }
 
-/// Figures of `--check-pruning`.
+/// Statistics of `--check-pruning`.
 pub fn speculated(on: bool, s: &Speculated) -> Vec<(String, u64)> {
     let statistics =
         [("speculations", s.tried), ("speculations known", s.known), ("speculations: instructions", s.instructions)];
@@ -171,7 +171,7 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> Stri
         let result = if r.failures.is_empty() { "nothing new" } else { "a failure" };
         let _ = writeln!(
             out,
-            "Checked the pruning: {} explored all the same ({}{of}): {result}.",
+            "Checked the pruning: {} explored anyway ({}{of}): {result}.",
             count(r.subtrees, "subtree"),
             count(r.paths, "path")
         );
@@ -251,11 +251,11 @@ mod tests {
             text.contains("  the time limit (--max-time) was reached; 1 path was not explored to the end (raise it"),
             "{text}"
         );
-        let said = |complete, assumptions: &[Assumption]| {
+        let verdict = |complete, assumptions: &[Assumption]| {
             verdict(&Summary { complete, assumptions: super::assumptions(assumptions), ..Summary::default() })
         };
-        assert_eq!((said(true, &[]), said(false, &[])), ("safe", "unknown"));
-        assert_eq!(said(true, &[Assumption::FuzzSize(8)]), "safe-assuming");
+        assert_eq!((verdict(true, &[]), verdict(false, &[])), ("safe", "unknown"));
+        assert_eq!(verdict(true, &[Assumption::FuzzSize(8)]), "safe-assuming");
     }
 
     #[test]

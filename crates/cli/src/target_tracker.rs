@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How the note on a native run begins that did something else than was predicted.
 pub const CONTRADICTS: &str = "native replay contradicts";
 
-/// Once everything is reached, paths may go on for so many instructions to show how they end.
+/// Once every target is reached, paths may go on for at most this many instructions to show how they end.
 const PATIENCE: u64 = 1_000_000;
 
 /// A target after the blocks were split: the blocks that begin with it, or the call that fails.
@@ -66,7 +66,7 @@ impl TargetTracker {
 
     fn take(&mut self, machine: &mut Machine) {
         self.instructions = machine.instructions;
-        for TargetHit { func, block, state } in machine.arrivals.drain(..) {
+        for TargetHit { func, block, state } in machine.target_hits.drain(..) {
             let reached = |r: &&mut Row| r.test.is_none() && r.watch.blocks.contains(&(func, block));
             for row in self.rows.iter_mut().filter(reached) {
                 if row.arrived.is_empty() {
@@ -141,7 +141,7 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
             Step::Fork(mut children) => {
                 children.retain(|c| !matches!(c.end, Some(End::Cut(_) | End::Silent)));
                 forks += 1;
-                // Now the one side, now the other: a loop with an unknown number of rounds comes to its end.
+                // Now the one side, now the other: a loop with a symbolic number of iterations comes to its end.
                 let count = children.len();
                 let chosen = children.into_iter().nth(forks % count.max(1))?;
                 match chosen.end {

@@ -61,7 +61,7 @@ pub struct Writer<'a> {
     pub untested: u64,
     pub warnings: Vec<String>,
     failed: Option<ReportError>,
-    /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
+    /// ends in undefined behaviour that the property does not cover: kind and place, with a sentence
     pub undefined: BTreeMap<ErrorSite, String>,
     observer: &'a mut dyn Observer,
     standing: Standing,
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
                 End::Error(error) => self.of_error(machine, &state, self.record(&state, error, id).predicted()),
                 End::Exit(code) => self.exit(machine, &state, *code),
                 End::Cut(why) => Prediction::Cut { reason: crate::summary::reason(why).describe() },
-                End::Silent => Prediction::Cut { reason: "the path ends on purpose".into() },
+                End::Silent => Prediction::Cut { reason: "the path was terminated silently".into() },
             };
             let test = self.test(machine, &ended, id, predicted);
             let written = self.dir.write_test(&test, None);
@@ -414,7 +414,7 @@ impl Writer<'_> {
     fn note_undefined(&mut self, ended: &Ended, kind: ErrorKind, record: &ErrorRecord) {
         let at = if record.line == 0 { String::new() } else { format!(" at {}:{}", record.file, record.line) };
         let what = format!("{kind}{at} ({})", record.message, kind = record.kind);
-        self.say(&format!("warning: undefined behaviour, which the property does not ask about: {what}"));
+        self.say(&format!("warning: undefined behaviour, which the property does not cover: {what}"));
         let place = place_of(&self.program, ended.state, kind);
         let sentence = format!("a path ends in undefined behaviour: {what}");
         self.standing.undefined(&sentence);
@@ -445,7 +445,7 @@ pub fn errors(n: usize) -> String {
 fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Prediction> {
     let reason = if machine.depends_on_uninitialised(state) {
         "the path depends on memory that was never written"
-    } else if machine.depends_on_placement(state) {
+    } else if machine.depends_on_layout(state) {
         "the path depends on the address layout"
     } else {
         return None;

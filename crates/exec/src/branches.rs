@@ -1,5 +1,5 @@
 //! Branches that are kept in a record or taken from one, and limits on how often one place may fork. All of it is
-//! KLEE's; none of it costs anything where it is not asked for.
+//! KLEE's; none of it costs anything where it is not enabled.
 
 use crate::feasibility::FeasibleSide;
 use crate::flow::Flow;
@@ -133,8 +133,8 @@ impl Machine {
         let program = self.program.clone();
         let span = program.function(st.frame.func).spans.get(st.inst as usize).copied().unwrap_or_default();
         let at = if span.is_known() { format!(" at {}:{}", program.path(span), span.line) } else { String::new() };
-        let said = "skipping fork and concretizing condition (MaxStatic*Pct limit reached)";
-        self.warn_once(format!("{said}{at}"));
+        let text = "skipping fork and concretizing condition (MaxStatic*Pct limit reached)";
+        self.warn_once(format!("{text}{at}"));
         // INCOMPLETE: the other side is cut.
         let cut = End::Cut(Cut::Concretized("a branch that had its share of forks".into()));
         self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other)

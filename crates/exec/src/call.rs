@@ -253,11 +253,11 @@ impl Machine {
         found
     }
 
-    /// A function pointer with several targets: one state per function, one for everything else.
+    /// A function pointer with multiple targets: one state per function, one for everything else.
     pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> StepResult<FuncId> {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
-            // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
+            // Natively functions have other addresses: a test that depends on them cannot be replayed.
             _ if self.config.klee => (self.any_function(t), bad_call()),
             Some((_, found)) => (found, bad_call()),
             // INCOMPLETE: it may be a function that the term does not mention, by its number.

@@ -40,7 +40,7 @@ impl Machine {
                 let edge = f.edges[edges.as_range()].iter().find(|e| obj == here && i64::from(e.target.0) == off);
                 match edge {
                     Some(&e) => {
-                        // The record of edges does not tell computed jumps apart.
+                        // The edge log does not distinguish computed jumps.
                         note(st, || Access::Opaque);
                         self.leave_by(f, consts, st, e, Exit::Fall);
                         Flow::Jump
@@ -68,7 +68,7 @@ impl Machine {
         }
         let found = candidates(&mut self.terms, t);
         if !self.config.klee && found.is_none_or(|f| f.iter().any(|c| c.obj.is_none())) {
-            // Natively labels lie elsewhere: a test that depends on it cannot be replayed.
+            // Natively labels have other addresses: a test that depends on them cannot be replayed.
             return Err(Flow::cut(Cut::Unsupported("a computed jump whose target is not known".into())));
         }
         let bits = self.pointer_bits();
@@ -245,7 +245,8 @@ impl Machine {
         })
     }
 
-    /// Which of the conditions are possible: their sides, their numbers, and whether the solver gave up on one.
+    /// Which of the conditions are feasible: their sides, their indices, and whether the solver returned unknown for
+    /// one.
     pub(crate) fn possible_ways(
         &mut self,
         st: &mut State,

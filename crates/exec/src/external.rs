@@ -1,5 +1,5 @@
 //! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could
-//! reach become unknown; or they are called natively with concrete arguments.
+//! reach become symbolic; or they are called natively with concrete arguments.
 //!
 //! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is
 //! cut off as a path of its own, once per path and function: such a run is never complete.
@@ -40,7 +40,7 @@ pub struct NativeAnswer {
     pub memory: Vec<Vec<u8>>,
 }
 
-/// Calls functions of the machine, apart from this process.
+/// Calls native functions in a separate process.
 pub trait NativeCalls {
     fn call(&mut self, call: &NativeCall) -> Result<NativeAnswer, String>;
 }
@@ -105,7 +105,7 @@ impl Machine {
             let t = self.terms.var(symbol);
             self.set_term(st, *d, t);
         }
-        self.warn_once(format!("`{name}` has no body: its result and the memory it can reach are taken for unknown"));
+        self.warn_once(format!("`{name}` has no body: its result and the memory it can reach become symbolic"));
         Ok(())
     }
 

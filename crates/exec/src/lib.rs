@@ -6,7 +6,7 @@ mod access;
 mod alignment;
 mod arith;
 mod snapshot;
-/// What operators mean, as terms: shared with the walk back over paths.
+/// The semantics of operators, as terms: shared with the weakest preconditions.
 pub mod semantics {
     pub use crate::arith::{bin_term, cmp_term, overflow_term, signed_min};
     pub use crate::float::{float_bin, float_cast, float_cmp, float_neg};

@@ -19,7 +19,7 @@ pub enum ExternalCallWarning {
 /// What is said of calls into the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExternalCallPolicy {
-    pub tell: ExternalCallWarning,
+    pub warnings: ExternalCallWarning,
     /// they are errors, but for those that only print
     pub forbidden: bool,
 }
@@ -69,8 +69,8 @@ impl Machine {
             let why = format!("`{name}` is called, and calls of external functions are not allowed");
             return Err(Flow::error_with(ErrorKind::User, why, Detail::Misuse("external calls disallowed")));
         }
-        if how.tell == ExternalCallWarning::Never
-            || how.tell == ExternalCallWarning::Once && !self.warned_externals.insert(callee)
+        if how.warnings == ExternalCallWarning::Never
+            || how.warnings == ExternalCallWarning::Once && !self.warned_externals.insert(callee)
         {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Machine {
             false => String::new(),
         };
         let words = format!("calling external: {name}({}){at}", list.join(", "));
-        match how.tell {
+        match how.warnings {
             ExternalCallWarning::Once => self.say(crate::messages::ExecMessage::Once(words)),
             _ => self.warn(words),
         }

@@ -1,4 +1,4 @@
-//! Questions that techniques ask about states.
+//! Queries that techniques make about states.
 
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
@@ -9,12 +9,12 @@ use pleach_state::seams::{Effort, PathOracle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
-/// Products and quotients in a question, by width.
+/// Products and quotients in a query, by width.
 const PRODUCT_BITS: u32 = 64;
 /// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not
 /// be.
 const STEPS: u64 = 500;
-/// Beyond so many constraints a core is not made smaller one by one.
+/// A core of more constraints than this is not minimised one by one.
 const MINIMISED: usize = 16;
 
 impl Machine {
@@ -30,7 +30,7 @@ impl Machine {
         }
     }
 
-    /// What the solver says of all of these together; nothing if it is not asked.
+    /// The solver's answer for the conjunction of these; nothing if there was no query.
     pub(crate) fn answer(&mut self, constraints: &[TermId], further: &[TermId]) -> Option<Answer> {
         let mut all: Vec<TermId> = constraints.to_vec();
         for &t in further {
@@ -50,8 +50,8 @@ impl Machine {
         Some(answer)
     }
 
-    /// More products and quotients of unknowns than a technique's question is worth. The same in every run, as a time
-    /// limit would not be.
+    /// More products and quotients of symbolic variables than a technique's query is worth. The same in every run, as a
+    /// time limit would not be.
     fn is_hard(&self, constraints: &[TermId]) -> bool {
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
         let mut todo = constraints.to_vec();
@@ -107,7 +107,7 @@ impl Machine {
         }
     }
 
-    /// Adds a condition to the path; false if it cannot hold there, `None` if the solver gives no answer.
+    /// Adds a condition to the path; false if it cannot hold there, `None` if the solver returns unknown.
     pub fn constrain(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
         match self.is_satisfiable(state, condition) {
             Ok(Some(side)) => {

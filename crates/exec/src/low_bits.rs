@@ -2,8 +2,8 @@
 //!
 //! *Idea*: an object that lies at a multiple of 16 has four low bits that are 0 wherever it lies, so those of `β + x`
 //! are the low bits of `x`. A pointer that the program rounds up to a multiple of its alignment (an obstack does so for
-//! every object in it), marks, or asks for its mark stays a base and an offset, and what it means is read off it.
-//! Through a choice between pointers the operation goes to each. *Invariant*: holds for every placement with the
+//! every object in it), marks, or whose mark it tests stays a base and an offset, and its target is read off it.
+//! Through a choice between pointers the operation goes to each. *Invariant*: holds for every address layout with the
 //! objects' alignments. *Direction*: loses nothing; gives up (`None`) on anything else.
 
 use crate::arith;

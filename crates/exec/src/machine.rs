@@ -44,12 +44,12 @@ pub struct Machine {
     pub solver_time: Duration,
     pub queries: u64,
     pub resolved: crate::resolution_stats::ResolutionStatistics,
-    pub(crate) homes: crate::segments::SegmentLayout,
+    pub(crate) segment_layout: crate::segments::SegmentLayout,
     pub(crate) contexts: crate::allocation_contexts::Contexts,
     /// which objects belong together, found for static segments when the first objects are joined
     pub(crate) partition: std::cell::OnceCell<pleach_ir::pointsto::Partition>,
-    pub(crate) placements: crate::address_dependence::AddressDependence,
-    pub(crate) beside: crate::dropped_alternatives::DroppedAlternatives,
+    pub(crate) address_dependence: crate::address_dependence::AddressDependence,
+    pub(crate) dropped: crate::dropped_alternatives::DroppedAlternatives,
     pub(crate) numbers: crate::address_substitution::AddressSubstitution,
     pub(crate) few: crate::small_value_set::SmallValueSets,
     pub(crate) query_budget: crate::query_budget::QueryBudget,
@@ -64,9 +64,9 @@ pub struct Machine {
     /// functions of the library whose call was told
     pub(crate) warned_externals: BTreeSet<FuncId>,
     pub(crate) spent: crate::branches::ForkQuotaUse,
-    /// blocks whose first entries are kept in `arrivals`
+    /// blocks whose first entries are kept in `target_hits`
     pub targets: BTreeSet<(FuncId, BlockId)>,
-    pub arrivals: Vec<TargetHit>,
+    pub target_hits: Vec<TargetHit>,
     /// what was taken for given so far
     pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
@@ -128,11 +128,11 @@ impl Machine {
             solver_time: Duration::ZERO,
             queries: 0,
             resolved: Default::default(),
-            homes: Default::default(),
+            segment_layout: Default::default(),
             contexts: Default::default(),
             partition: Default::default(),
-            placements: Default::default(),
-            beside: Default::default(),
+            address_dependence: Default::default(),
+            dropped: Default::default(),
             numbers: Default::default(),
             few: Default::default(),
             query_budget: Default::default(),
@@ -145,7 +145,7 @@ impl Machine {
             warned_externals: BTreeSet::new(),
             spent: Default::default(),
             targets: BTreeSet::new(),
-            arrivals: Vec::new(),
+            target_hits: Vec::new(),
             assumptions: BTreeSet::new(),
         })
     }
@@ -182,7 +182,7 @@ impl Machine {
         std::mem::take(&mut self.messages)
     }
 
-    /// A value for people: a number, or that it is none.
+    /// A human-readable value: a number, or that it is none.
     pub fn display_value(state: &State, value: Value) -> String {
         match value {
             Value::Int(n) => n.to_string(),
@@ -229,7 +229,7 @@ impl Machine {
             };
             if let Init::Unsupported { what } = &g.init {
                 self.warn_once(format!(
-                    "the initialiser of `{}` is not supported ({what}): its contents are unknown",
+                    "the initialiser of `{}` is not supported ({what}): its contents are symbolic",
                     g.name
                 ));
             }

@@ -8,7 +8,7 @@ pub enum ExecMessage {
     Warning(String),
     /// the same, once per run
     Once(String),
-    /// asked for by the program: `klee_print_expr` and its like
+    /// requested by the program: `klee_print_expr` and its like
     Note(String),
     /// the program wrote to standard output (1) or standard error (2)
     Printed { to: u8, bytes: Vec<u8> },

@@ -1,4 +1,4 @@
-//! Loads and stores by policy: what happens where a pointer may mean several objects.
+//! Loads and stores by policy: how to resolve a pointer that may refer to several objects.
 //!
 //! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the
 //! objects' values that has the shape of the pointer itself; a write puts the new value into each object where the
@@ -24,7 +24,7 @@ use std::rc::Rc;
 /// One target of a pointer: when, which, where in it.
 pub(crate) type TargetAccess = (TermId, ObjId, TermId);
 
-/// Up to so many words a write guards every word; beyond it a segment becomes an array.
+/// A write of at most this many words guards every word; beyond that a segment becomes an array.
 const GUARDED_WORDS: u64 = 64;
 
 /// An access to more objects is not worth to be described.
@@ -69,7 +69,7 @@ impl Machine {
         }
     }
 
-    /// Where an access of `n` bytes goes, by the policy for pointers with several targets.
+    /// Where an access of `n` bytes goes, by the policy for pointers with multiple targets.
     pub(crate) fn find(&mut self, st: &mut State, p: Value, n: u64, purpose: AccessKind) -> StepResult<ResolvedAccess> {
         Ok(match p {
             Value::Term(t) if self.config.resolution != Resolution::Fork && !st.decided.contains_key(&t) => {
@@ -161,8 +161,8 @@ impl Machine {
         Ok(ResolvedAccess::MayPointTo { ptr, targets: targets.into() })
     }
 
-    /// The one target that the path leaves a pointer, as a side of the path: one question, about the target of the
-    /// path's model.
+    /// The one target that the path leaves a pointer, as a side of the path: one query, about the target of the path's
+    /// model.
     fn only_target(&mut self, st: &mut State, targets: &[TargetAccess]) -> Option<ResolutionSide> {
         let &(guard, obj, off) = targets.iter().find(|t| {
             let address_free = self.substitute_addresses(st, t.0);

@@ -1,4 +1,4 @@
-//! Copying and filling ranges through pointers that may mean several objects, without a fork.
+//! Copying and filling ranges through pointers that may refer to several objects, without a fork.
 //!
 //! *Paper*: Memory §3.1, §3.2.3. *Idea*: the whole range is checked against its targets like one access; then it is
 //! read and written word by word, each word as a load or a store would. All is read before anything is written.
@@ -15,7 +15,7 @@ use pleach_state::{Access, State};
 /// Longer ranges are not written word by word.
 const MAX_SPLIT_BYTES: u64 = 256;
 
-/// The range in words, each with its offset; the last ones are shorter.
+/// The machine words of the range, each with its offset; the last ones are shorter.
 fn words(n: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut at = 0;
     std::iter::from_fn(move || {

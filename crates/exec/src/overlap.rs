@@ -17,13 +17,13 @@ pub(crate) enum Overlap {
     Error,
 }
 
-/// `a` and `b` are equal or at least `n` apart.
+/// `a` and `b` are equal or differ by at least `n`.
 pub fn disjoint(terms: &mut Terms, a: TermId, b: TermId, n: TermId) -> TermId {
     let n = terms.resize_unsigned(n, terms.width(a));
     let (ahead, behind) = (terms.sub(a, b), terms.sub(b, a));
     let (far, near) = (terms.ule(n, ahead), terms.ule(n, behind));
-    let (apart, same) = (terms.and(far, near), terms.eq(a, b));
-    terms.or(apart, same)
+    let (distant, same) = (terms.and(far, near), terms.eq(a, b));
+    terms.or(distant, same)
 }
 
 impl Machine {
@@ -57,15 +57,15 @@ impl Machine {
         self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())
     }
 
-    /// Through pointers with several targets: wherever both are in one object.
+    /// Through pointers with multiple targets: wherever both are in one object.
     fn require_apart(&mut self, st: &mut State, to: &ResolvedAccess, from: &ResolvedAccess, n: u64) -> StepResult<()> {
         let n = self.terms.constant(self.pointer_bits(), n);
         for (to_guard, to_obj, to_off) in self.goals(to) {
             for (from_guard, from_obj, from_off) in self.goals(from) {
                 if to_obj == from_obj {
                     let both = self.terms.and(to_guard, from_guard);
-                    let apart = disjoint(&mut self.terms, to_off, from_off, n);
-                    let ok = self.terms.implies(both, apart);
+                    let separate = disjoint(&mut self.terms, to_off, from_off, n);
+                    let ok = self.terms.implies(both, separate);
                     self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())?;
                 }
             }

@@ -83,12 +83,12 @@ impl Machine {
                 .collect(),
         };
         let own = name(params, i);
-        let Some(ParameterSpec { pointee: said, nullable, .. }) = self.config.parameters.iter().find(|s| s.name == own)
+        let Some(ParameterSpec { pointee, nullable, .. }) = self.config.parameters.iter().find(|s| s.name == own)
         else {
             let several = pointee.is_none_or(|t| !self.is_aggregate(t)).then(|| object(SEVERAL * element));
             return several.into_iter().chain([object(element), Choice::Null]).collect();
         };
-        let mut choices = match said {
+        let mut choices = match pointee {
             Pointee::Null => vec![Choice::Null],
             Pointee::Elements(size) => sized(size, element),
             Pointee::Bytes(size) => sized(size, 1),
@@ -102,7 +102,7 @@ impl Machine {
         choices
     }
 
-    /// A clause for people about one parameter.
+    /// A human-readable clause about one parameter.
     fn clause(&self, name: &str, choices: &[Choice]) -> String {
         let size = |c: &Choice| match c {
             Choice::Object { bytes, .. } => Some(*bytes),

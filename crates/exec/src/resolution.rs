@@ -1,5 +1,5 @@
-//! Which objects a pointer may mean: read off the term where it is a choice between bases, found by the solver where it
-//! is not.
+//! Which objects a pointer may refer to: read off the term where it is a choice between bases, found by the solver
+//! where it is not.
 //!
 //! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
 
@@ -60,9 +60,9 @@ impl Machine {
         self.fork_targets(st, t, sorted)
     }
 
-    /// The objects that a pointer may mean, where they can be read off it, and the pointer they were read off. Where
-    /// the choice depends on an address (a hash that was seeded with one), that is put into the conditions; the object
-    /// stays where it is from then on.
+    /// The objects that a pointer may refer to, where they can be read off it, and the pointer they were read off.
+    /// Where the choice depends on an address (a hash that was seeded with one), that is substituted into the
+    /// conditions; the object stays where it is from then on.
     pub(crate) fn take_apart(&mut self, st: &mut State, t: TermId) -> Option<(TermId, Vec<Candidate>)> {
         if let Some(found) = candidates(&mut self.terms, t) {
             return Some((t, found));
@@ -206,7 +206,7 @@ impl Machine {
         (sides, lost)
     }
 
-    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of
+    /// The `fork` policy for a pointer with multiple targets: one state per object it can be within, one per kind of
     /// error.
     pub(crate) fn fork_targets(
         &mut self,
@@ -459,7 +459,7 @@ impl Machine {
         }
     }
 
-    /// A model that also speaks about the unknowns of `t`.
+    /// A model that also assigns the symbolic variables of `t`.
     pub(crate) fn model_for(&mut self, st: &State, side: &FeasibleSide, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
         if side.address_free == Terms::TRUE {
             return st.path.relevant(&mut self.terms, t).model;

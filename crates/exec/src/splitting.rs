@@ -1,6 +1,6 @@
 //! Splitting big objects.
 //!
-//! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at an unknown offset and is larger than the threshold
+//! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at a symbolic offset and is larger than the threshold
 //! gets pieces, each with contents of its own (`Contents::split`); the path splits by the piece that the access lies
 //! in, so that terms speak of one piece only. The piece is read off an offset that is a choice between constants, and
 //! named by the high bits of one whose low bits are known. *Invariant*: pieces are adjacent and together the object:

@@ -2,7 +2,8 @@
 //!
 //! *Idea*: where the range cannot be longer than a bound, byte i of it becomes `ite(i < n, new, old)`, for every i
 //! below the bound: one path for all lengths. A length beyond either object is an error of its own. *Direction*: loses
-//! nothing. Beyond the bound, or where pointers would be taken apart, the caller decides on one length and reports it.
+//! nothing. Beyond the bound, or where pointers would be split into bytes, the caller concretises the length and
+//! reports it.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::{Flow, Step, StepResult};

@@ -1,5 +1,5 @@
-//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else
-//! waits it is made again by executing its path from the start, choosing at each fork the side the tree says.
+//! States evicted at the memory limit. An evicted state is only its node in the execution tree. When nothing else
+//! waits, it is re-executed from the start of its path, choosing at each fork the side that the tree records.
 //!
 //! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge
 //! has the condition that the tree has for it, and where it has not (a query may have an answer now and none then), the
@@ -19,7 +19,7 @@ struct Choice {
 }
 
 impl Run {
-    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
+    /// Evicts a state. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
     /// by forks alone.
     pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
@@ -33,7 +33,7 @@ impl Run {
         }
     }
 
-    /// Makes the state that was parked last again; false when there is none.
+    /// Re-executes the state that was evicted last; false when there is none.
     pub(crate) fn restore<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
         let Some((node, covered_new)) = self.evicted.pop() else { return false };
         let choices = self.choices(node);
@@ -112,7 +112,7 @@ impl Run {
         Ok(state)
     }
 
-    /// The run ends: what is still parked is cut for that reason.
+    /// The run ends: states that are still evicted are cut for that reason.
     pub(crate) fn cut_evicted<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
         for (node, _) in std::mem::take(&mut self.evicted) {
             self.count(&End::Cut(why.clone()));

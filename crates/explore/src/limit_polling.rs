@@ -12,7 +12,7 @@ const STEPS_PER_LOOK: u32 = 16;
 /// Between two looks at the memory in use.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
-/// The same while it is short.
+/// The same while memory is above its limit.
 const MEMORY_SHORT: Duration = Duration::from_millis(25);
 
 impl Run {

@@ -120,7 +120,7 @@ pub fn resident_bytes() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE)
 }
 
-/// Memory is short above this part of what is allowed: what is done about it takes some time and some memory.
+/// The memory limit counts as reached above this part of it: eviction takes some time and some memory.
 pub fn soft(allowed: u64) -> u64 {
     allowed / 100 * 96
 }

@@ -235,7 +235,7 @@ impl Evaluator<'_> {
                         Some(i) if i == index && stack.len() == depth => return Cell::Term(n.arg_c()),
                         Some(i) if i == index => return Cell::Wait,
                         Some(_) => {}
-                        // All unknown indices of the chain are asked for at once: a long chain is walked twice, not n
+                        // All pending indices of the chain are requested at once: a long chain is walked twice, not n
                         // times.
                         None => stack.push(n.arg_b()),
                     }

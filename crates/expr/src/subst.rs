@@ -8,8 +8,8 @@ use crate::symbol::SymbolId;
 use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A map from terms to terms for many terms, with its variables apart. What was rebuilt in one term is not rebuilt in
-/// the next.
+/// A map from terms to terms for many terms, with its variables listed separately. What was rebuilt in one term is not
+/// rebuilt in the next.
 pub struct Replacing<'a> {
     map: &'a FxHashMap<TermId, TermId>,
     keys: Vec<Key>,

@@ -19,7 +19,7 @@ impl TermId {
     }
 }
 
-/// A base-address symbol β: the unknown address of one object. Its value is known only through a state's address
+/// A base-address symbol β: the symbolic address of one object. Its value is known only through a state's address
 /// constraints, never through the path constraint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BaseId(pub u32);
@@ -189,7 +189,7 @@ pub struct Terms {
     /// width of addresses
     pub pointer_bits: u16,
     pub(crate) support: crate::support::SupportCache,
-    /// long operations over terms ask it whether to go on
+    /// long operations over terms poll it whether to go on
     pub brake: crate::Brake,
 }
 

@@ -18,7 +18,7 @@ const ENVIRONMENT32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environme
 const CXX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx.bc"));
 const CXX32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx32.bc"));
 
-/// The library for 32-bit programs, beside the other one.
+/// The library for 32-bit programs, next to the other one.
 const ARCHIVE32: &str = "libc32.a";
 
 /// Functions that deal in offsets or attributes of files: on 32 bits the system's headers give these types other sizes

@@ -8,7 +8,7 @@ pub const CLANG_CXX: &str = "clang++-19";
 const TRAPS: &str = "signed-integer-overflow,bool,enum,vla-bound,builtin";
 const HANDLERS: &str = "integer-divide-by-zero,shift-exponent";
 
-/// Options by which clang puts in checks of undefined behaviour, beside the user's own. `shifts`: of the results of
+/// Options by which clang inserts checks of undefined behaviour, besides the user's own. `shifts`: of the results of
 /// signed left shifts too, which are the same as unsigned ones in bitcode.
 pub fn checks(user: &[String], shifts: bool) -> Vec<String> {
     // Who chooses sanitizers gets what they give; behind an optimiser a check is not what it was.

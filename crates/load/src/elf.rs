@@ -107,7 +107,7 @@ impl<'a> Elf<'a> {
         let count = self.sections.len();
         let names = number(self.bytes, l.section_count + 2, 2)? as usize;
         let table = usize::try_from(number(self.bytes, l.section_table, l.word)?).ok()?;
-        // A larger number is written elsewhere; objects from one source do not have so many.
+        // A larger number is written elsewhere; objects from one source do not have that many.
         if count == 0 || count + 1 >= 0xff00 || self.bytes.len() < l.header {
             return None;
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 const NAME: &str = "pleach-frontend";
 
-/// The one asked for, the one beside this process, or the bare name for `PATH`. Tests run in `deps`, below the
+/// The requested one, the one next to this process, or the bare name for `PATH`. Tests run in `deps`, below the
 /// programs.
 pub(crate) fn frontend(options: &Options) -> PathBuf {
     if let Some(given) = &options.frontend {

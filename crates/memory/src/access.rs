@@ -4,8 +4,8 @@ use crate::object::{Background, ByteView, Contents, PAGE, ZeroPage};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 
-/// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided
-/// (less than a word, beside something written), and so do large buffers.
+/// Copies of at most this many bytes decide uninitialised bytes, or source and copy would differ. Padding stays
+/// undecided (less than a word, next to something written), and so do large buffers.
 const MOST_DECIDED: u64 = 64;
 
 /// Copies and fills of more bytes look whether they have to leave off.

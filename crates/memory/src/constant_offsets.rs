@@ -10,7 +10,7 @@ use pleach_expr::{Op, TermId, Terms, mask};
 
 /// More leaves than this are left to other ways.
 const MAX_OFFSETS: u32 = 128;
-/// So many leaves are taken apart for them: those of operands count as well.
+/// At most this many leaves are visited for them: those of operands count as well.
 const EFFORT: u32 = 4 * MAX_OFFSETS;
 
 /// `ite`s over constants.

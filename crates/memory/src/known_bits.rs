@@ -1,7 +1,7 @@
 //! Where an access at a symbolic offset can be, by the low bits of the offset and by its range.
 //!
 //! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are
-//! known, and only every so many bytes there is a place the access can mean: the other fields are left whole. A table
+//! known, and the possible locations of the access are a fixed stride apart: the other fields are left whole. A table
 //! inside a large block (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count. *Invariant*:
 //! under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
 
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((places.count, places.skipped), (32, 0));
     }
 
-    /// Random terms have the low bits that were found, whatever their unknowns.
+    /// Random terms have the low bits that were found, whatever the values of their symbolic variables.
     #[test]
     fn low_bits_are_right() {
         let mut seed = 7u64;
@@ -248,8 +248,8 @@ mod tests {
         let mut known = 0;
         for _ in 0..2000 {
             let mut terms = Terms::new(64);
-            let unknowns = [var(&mut terms, "x", 16), var(&mut terms, "y", 16)];
-            let mut pool = unknowns.to_vec();
+            let variables = [var(&mut terms, "x", 16), var(&mut terms, "y", 16)];
+            let mut pool = variables.to_vec();
             for _ in 0..8 {
                 let (a, b) = (pool[random(pool.len() as u64) as usize], pool[random(pool.len() as u64) as usize]);
                 let c = terms.constant(16, random(64));
@@ -280,7 +280,7 @@ mod tests {
                 known += u32::from(k > 0 && !terms.is_constant(t));
                 for _ in 0..5 {
                     let mut m = Model::new();
-                    for u in unknowns {
+                    for u in variables {
                         let key = terms.support(u)[0];
                         m.set(key, random(1 << 16));
                     }

@@ -2,8 +2,8 @@
 //!
 //! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A
 //! cell is a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives
-//! the same value without taking it apart. The background is what a byte holds before it is written: zero, or a byte of
-//! an array term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets). *Invariant*:
+//! the same value without splitting it. The background is what a byte holds before it is written: zero, or a byte of an
+//! array term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets). *Invariant*:
 //! `special` = number of bytes whose tag is not `CONCRETE`; cells of a page do not overlap and lie in it; the first
 //! byte of a cell is tagged `CELL`, the others `REST`.
 
@@ -296,7 +296,7 @@ impl Contents {
         let (all, background) = (self.size, self.background);
         let part = |start: u64| {
             let len = size.min(all - start);
-            // Bytes that nobody has looked at may be new unknowns of the piece.
+            // Bytes that were never read may be fresh symbolic variables of the piece.
             let own = background == Background::Uninit;
             Part { start, len, background, origin: if own { start } else { 0 }, own }
         };

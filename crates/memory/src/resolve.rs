@@ -2,8 +2,8 @@
 //!
 //! *Paper*: Memory §3.2.1 (relocatable addresses). *Idea*: pointers are `β + offset` or an `ite` over such terms,
 //! because addresses never become numbers; the leaves name the objects, the conditions above them say when.
-//! *Direction*: gives up (`None`) on terms that mix bases in another way; the caller then asks the solver. Never names
-//! a wrong object.
+//! *Direction*: gives up (`None`) on terms that mix bases in another way; the caller then queries the solver. Never
+//! names a wrong object.
 
 use crate::value::ObjId;
 use pleach_expr::{BaseId, Op, TermId, Terms, facts};
@@ -22,7 +22,7 @@ pub struct Candidate {
 
 const MAX_LEAVES: usize = 4096;
 
-/// Takes a pointer apart. Guards are mutually exclusive and cover everything; one candidate per object.
+/// Resolves a pointer into candidates. Guards are mutually exclusive and complete; one candidate per object.
 pub fn candidates(terms: &mut Terms, ptr: TermId) -> Option<Vec<Candidate>> {
     let mut leaves = Vec::new();
     let zero = terms.constant(terms.width(ptr), 0);

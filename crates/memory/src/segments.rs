@@ -1,6 +1,6 @@
 //! Segments: several objects in one.
 //!
-//! *Paper*: Memory §3.2.3 (dynamically segmented memory model). *Idea*: objects that one pointer may mean are moved
+//! *Paper*: Memory §3.2.3 (dynamically segmented memory model). *Idea*: objects that one pointer may refer to are moved
 //! into one fresh segment, β_i = β_s + o_i; addresses are symbols, so the program does not see it. Members keep their
 //! size, kind and life: what a pointer may touch is decided as before, and what lies between members is a red zone.
 //! Only the contents are in the segment, where one array term can stand for all of them. *Invariant*: an object is a

@@ -3,7 +3,7 @@
 //! *Idea*: an offset that is a choice between constants ([`crate::offsets`]) makes the value one. Otherwise an access
 //! that can be at few places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
 //! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer
-//! read through a symbolic index is an `ite` over bases, which resolution takes apart without the solver. Everything
+//! read through a symbolic index is an `ite` over bases, which is resolved without the solver. Everything
 //! else goes through a byte array term. *Invariant*: the caller has made sure that the offset is in bounds on this
 //! path.
 
@@ -14,21 +14,21 @@ use crate::object::{ByteView, Contents, PAGE, Window};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, TermId, Terms};
 
-/// Up to so many words a read becomes an `ite` over the words.
+/// A read over at most this many words becomes an `ite` over the words.
 const READ_WORDS: u64 = 512;
-/// Up to so many runs of equal words, in so many words, it becomes one over the runs: a large hash table with few
-/// entries.
+/// With at most this many runs of equal words, in at most this many words, it becomes one over the runs: a large hash
+/// table with few entries.
 const READ_RUNS: usize = 512;
 const RUN_WORDS: u64 = 1 << 14;
-/// Up to so many words a write guards every word.
+/// A write over at most this many words guards every word.
 const WRITE_WORDS: u64 = 64;
-/// Beyond so many places a read of constants is no table of them.
+/// A read of constants at more locations than this is no table of them.
 const TABLE_WORDS: u64 = 1 << 20;
 /// A table of more bytes may be written as an empty one that few bytes are stored into.
 const SPARSE_TABLE: usize = 1 << 20;
 /// Arrays of more bytes look whether they have to leave off.
 const LONG: usize = 1 << 16;
-/// Up to so many places that overlap it guards every byte.
+/// With at most this many overlapping locations it guards every byte.
 const OVERLAPPING: usize = 8;
 
 /// A number of low bits of `t` known to be zero.
@@ -80,8 +80,8 @@ impl Contents {
     fn write_guards(&self, terms: &mut Terms, w: Window, off: TermId, n: u64) -> Option<Vec<(u64, TermId)>> {
         if let Some(offsets) = Offsets::of(terms, off).filter(|_| few(n)) {
             let leaves = offsets.leaves(&|k| fits(w, k, n));
-            let apart = leaves.windows(2).all(|k| k[1] - k[0] >= n);
-            if apart && !leaves.is_empty() && leaves.len() as u64 <= WRITE_WORDS {
+            let disjoint = leaves.windows(2).all(|k| k[1] - k[0] >= n);
+            if disjoint && !leaves.is_empty() && leaves.len() as u64 <= WRITE_WORDS {
                 return Some(leaves.into_iter().map(|k| (w.start + k, offsets.is(terms, k))).collect());
             }
         }
@@ -368,7 +368,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// The concrete bytes as a table, and none of them left; as an empty table where they are few and far apart.
+    /// The concrete bytes as a table, and none of them left; as an empty table where they are few and sparse.
     fn take_table(&mut self, terms: &mut Terms, len: usize) -> TermId {
         self.concrete.retain(|(_, b)| *b != 0);
         if len > SPARSE_TABLE && len / 16 > self.concrete.len() {

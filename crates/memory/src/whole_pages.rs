@@ -161,7 +161,7 @@ mod tests {
         let mut source = to.clone();
         to.copy_from(&mut terms, 1, &mut source, 0, size - 1, ObjId(0));
         assert!(terms.brake.take().is_some());
-        // Work that is short, or takes little because pages are shared, goes on.
+        // Short work, or work that takes little because pages are shared, goes on.
         source.fill(&mut terms, 0, size, Value::Int(1));
         to.copy_from(&mut terms, 0, &mut source, 0, size, ObjId(0));
         assert_eq!((to.view(size - 1), terms.brake.take()), (ByteView::Concrete(1), None));

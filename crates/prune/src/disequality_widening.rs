@@ -14,7 +14,7 @@ use pleach_wp::Condition;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// More comparisons of one form than this are a crowd.
+/// More comparisons of one form than this are a comparisons.
 const MANY_COMPARISONS: usize = 16;
 
 pub(crate) fn widen_disequalities(
@@ -32,13 +32,13 @@ pub(crate) fn widen_disequalities(
             forms.entry(form).or_default().push((l, arc));
         }
     }
-    for (form, crowd) in forms.into_iter().filter(|(_, crowd)| crowd.len() > MANY_COMPARISONS) {
+    for (form, comparisons) in forms.into_iter().filter(|(_, comparisons)| comparisons.len() > MANY_COMPARISONS) {
         let x = form.term(logic.terms());
         let Some(t) = state.translate(logic, x) else { continue };
         let Some(v) = logic.terms().as_const(t) else { continue };
-        let Some(piece) = around(v, form.width, crowd.iter().map(|(_, arc)| *arc)) else { continue };
+        let Some(piece) = around(v, form.width, comparisons.iter().map(|(_, arc)| *arc)) else { continue };
         // SOUND: the piece lies in each of the arcs.
-        condition.literals.retain(|l| !crowd.iter().any(|(m, _)| m == l));
+        condition.literals.retain(|l| !comparisons.iter().any(|(m, _)| m == l));
         piece.write(logic.terms(), x).into_iter().for_each(|l| condition.require(l));
     }
 }
@@ -62,7 +62,7 @@ fn around(v: u64, w: u16, arcs: impl Iterator<Item = Arc>) -> Option<Arc> {
 /// A comparison with a constant, or whether two terms are equal, as the values of a form.
 fn comparison(terms: &Terms, readings: &mut Readings, l: TermId) -> Option<(Rc<Form>, Arc)> {
     match readings.read(terms, l) {
-        Some(Reading::Within(form, arc)) => return Some((form, arc)),
+        Some(Reading::InRange(form, arc)) => return Some((form, arc)),
         Some(_) => return None,
         None => {}
     }
@@ -111,7 +111,7 @@ mod tests {
                 let whole = a.is_full(w) && b.is_full(w);
                 assert_eq!(piece.is_full(w), whole);
                 assert!(
-                    whole || !inside(piece.last(w) + 1) || a.meet(b, w) == pleach_expr::arc::Meet::Apart || {
+                    whole || !inside(piece.last(w) + 1) || a.meet(b, w) == pleach_expr::arc::Meet::Disjoint || {
                         // The arc itself goes on around, as far as its own beginning.
                         [a, b].iter().any(|c| !c.is_full(w) && c.last(w) == piece.last(w))
                     }

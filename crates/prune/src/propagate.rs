@@ -14,19 +14,20 @@ use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, State, Trace};
 use pleach_wp::{Condition, NoInterpolant, SolverHook, WpResult, WpTransformer};
 
-/// A trace longer than this is not walked back over.
+/// A trace longer than this is not propagated over.
 const MAX_TRACE: usize = 4_000_000;
 
-/// A condition of so few conjuncts is walked over as it is.
+/// A condition of at most this many conjuncts is propagated as it is.
 const FEW: usize = 16;
 
-/// The solver's side of a walk. The walker has the table meanwhile, so that questions go by a detour.
-struct ByLogic<'a>(&'a mut dyn PathOracle);
+/// The solver's side of a backward propagation. The transformer has the table of terms meanwhile, so that it is swapped
+/// for each query.
+struct OracleHook<'a>(&'a mut dyn PathOracle);
 
-impl ByLogic<'_> {
-    fn ask(&mut self, terms: &mut Terms, ask: impl FnOnce(&mut dyn PathOracle) -> bool) -> bool {
+impl OracleHook<'_> {
+    fn query(&mut self, terms: &mut Terms, query: impl FnOnce(&mut dyn PathOracle) -> bool) -> bool {
         let swapped = Swapped::new(terms, self.0);
-        ask(swapped.logic)
+        query(swapped.logic)
     }
 }
 
@@ -49,33 +50,33 @@ impl Drop for Swapped<'_, '_> {
     }
 }
 
-impl SolverHook for ByLogic<'_> {
+impl SolverHook for OracleHook<'_> {
     fn valid(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        self.ask(terms, |logic| logic.valid(t))
+        self.query(terms, |logic| logic.valid(t))
     }
 
     fn is_satisfiable(&mut self, terms: &mut Terms, t: TermId) -> bool {
-        self.ask(terms, |logic| logic.is_satisfiable(t))
+        self.query(terms, |logic| logic.is_satisfiable(t))
     }
 }
 
 impl Interpolation {
-    /// Runs a walk over the given condition.
-    pub(crate) fn walk<T>(
+    /// Runs a backward propagation of the given condition.
+    pub(crate) fn with_transformer<T>(
         &mut self,
         logic: &mut dyn PathOracle,
         condition: Condition,
         go: impl FnOnce(&mut WpTransformer) -> WpResult<T>,
     ) -> WpResult<(T, Condition)> {
         let program = logic.program();
-        let mut aside = Terms::new(64);
-        let mut swapped = Swapped::new(&mut aside, logic);
+        let mut spare = Terms::new(64);
+        let mut swapped = Swapped::new(&mut spare, logic);
         let Swapped { other: terms, logic } = &mut swapped;
-        let mut validity = ByLogic(&mut **logic);
-        let mut walker =
+        let mut validity = OracleHook(&mut **logic);
+        let mut transformer =
             WpTransformer::new(terms, &program, &mut self.locs, &mut validity, self.checks.overflow, condition);
-        let result = go(&mut walker);
-        let condition = walker.into_condition();
+        let result = go(&mut transformer);
+        let condition = transformer.into_condition();
         result.map(|t| (t, condition))
     }
 
@@ -91,7 +92,7 @@ impl Interpolation {
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
         self.budget.spend(Work::StepBack, steps);
         self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
-        self.walk(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
+        self.with_transformer(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
     }
 
     pub(crate) fn tighten(
@@ -126,7 +127,7 @@ impl Interpolation {
                 let program = logic.program();
                 let f = &program.functions[run.func as usize];
                 let inst = &f.insts[run.to as usize - 1];
-                let (e, condition) = self.walk(logic, psi, |w| w.cross_edge(f, run, inst))?;
+                let (e, condition) = self.with_transformer(logic, psi, |w| w.cross_edge(f, run, inst))?;
                 Ok(self.under(logic, origin, e, condition))
             }
             ForkKind::Check(ErrorKind::Overlap) => Err(NoInterpolant::MayOverlap),
@@ -138,7 +139,7 @@ impl Interpolation {
                 let f = program.function(origin.frame.func);
                 let inst = &f.insts[origin.inst as usize];
                 let depth = origin.call_depth();
-                let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
+                let (checks, mut condition) = self.with_transformer(logic, psi, |w| w.checks_at(f, depth, inst))?;
                 // A check that may fail here has its failing side explored as well; one that cannot stays an
                 // obligation.
                 let mut open = Vec::new();
@@ -191,9 +192,9 @@ impl Interpolation {
         let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
         for s in std::mem::take(&mut condition.sums) {
             // What has no location in common with the branch hardly needs it.
-            let apart =
+            let unrelated =
                 !logic.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
-            if apart || matcher.holds_sum(logic, &s) {
+            if unrelated || matcher.holds_sum(logic, &s) {
                 condition.require_sum(s);
             } else {
                 s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
@@ -256,7 +257,7 @@ impl Interpolation {
                 let (program, exits) = (logic.program(), std::mem::take(&mut node.exits));
                 let f = program.function(fork.frame.func);
                 let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
-                let (only, mut c) = self.walk(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
+                let (only, mut c) = self.with_transformer(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
                 let only = crate::ranges::merge(logic.terms(), only).unwrap_or(only);
                 if !logic.valid(only) {
                     c.require(only);

@@ -1,4 +1,4 @@
-//! A panic within a walk leaves the machine its table of terms.
+//! A panic within a backward propagation leaves the machine its table of terms.
 
 use super::*;
 use crate::pruner::Checks;
@@ -8,7 +8,7 @@ use pleach_state::seams::Effort;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// A machine that no question survives.
+/// A machine that panics at every query.
 struct Fragile(Terms);
 
 impl Fragile {
@@ -31,26 +31,26 @@ impl PathOracle for Fragile {
         Rc::new(Program::new(Target { triple: String::new(), pointer_bytes: 8 }))
     }
     fn decided(&mut self, _: &State, _: TermId) -> Option<bool> {
-        panic!("asked")
+        panic!("queried")
     }
     fn entails(&mut self, _: &State, _: TermId) -> bool {
-        panic!("asked")
+        panic!("queried")
     }
     fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
-        panic!("asked")
+        panic!("queried")
     }
     fn is_satisfiable_with(&mut self, _: &State, _: TermId) -> bool {
-        panic!("asked")
+        panic!("queried")
     }
     fn is_satisfiable(&mut self, _: TermId) -> bool {
-        panic!("asked")
+        panic!("queried")
     }
     fn valid(&mut self, t: TermId) -> bool {
-        assert_eq!(self.0.as_const(t), Some(4711), "the machine is asked with its own table");
-        panic!("asked")
+        assert_eq!(self.0.as_const(t), Some(4711), "the machine is queried with its own table");
+        panic!("queried")
     }
     fn core(&mut self, _: &State, _: TermId, _: TermId) -> Option<Vec<TermId>> {
-        panic!("asked")
+        panic!("queried")
     }
 }
 
@@ -59,31 +59,33 @@ fn interpolation(logic: &Fragile) -> Interpolation {
 }
 
 #[test]
-fn a_panic_of_the_walker() {
+fn a_panic_in_the_transformer() {
     let (mut logic, t) = Fragile::new();
-    let mut walks = interpolation(&logic);
-    let walk = AssertUnwindSafe(|| walks.walk::<()>(&mut logic, Condition::default(), |_| panic!("a bug")));
-    assert!(catch_unwind(walk).is_err());
+    let mut interpolation_run = interpolation(&logic);
+    let run = AssertUnwindSafe(|| {
+        interpolation_run.with_transformer::<()>(&mut logic, Condition::default(), |_| panic!("a bug"))
+    });
+    assert!(catch_unwind(run).is_err());
     assert_eq!(logic.0.as_const(t), Some(4711));
 }
 
 #[test]
 fn a_panic_of_the_machine() {
     let (mut logic, t) = Fragile::new();
-    let mut aside = Terms::new(64);
-    let asked = catch_unwind(AssertUnwindSafe(|| {
-        let mut swapped = Swapped::new(&mut aside, &mut logic);
+    let mut spare = Terms::new(64);
+    let queried = catch_unwind(AssertUnwindSafe(|| {
+        let mut swapped = Swapped::new(&mut spare, &mut logic);
         let Swapped { other: terms, logic } = &mut swapped;
-        ByLogic(&mut **logic).valid(terms, t)
+        OracleHook(&mut **logic).valid(terms, t)
     }));
-    assert!(asked.is_err());
+    assert!(queried.is_err());
     assert_eq!(logic.0.as_const(t), Some(4711));
 }
 
 #[test]
 fn a_walk_that_ends() {
     let (mut logic, t) = Fragile::new();
-    let mut walks = interpolation(&logic);
-    assert!(walks.walk(&mut logic, Condition::default(), |_| Ok(())).is_ok());
+    let mut interpolation_run = interpolation(&logic);
+    assert!(interpolation_run.with_transformer(&mut logic, Condition::default(), |_| Ok(())).is_ok());
     assert_eq!(logic.0.as_const(t), Some(4711));
 }

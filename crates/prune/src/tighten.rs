@@ -14,7 +14,7 @@ use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Locs};
 use rustc_hash::FxHashMap;
 
-/// Beyond so many literals an interpolant is not worth its cost.
+/// An interpolant of more literals than this is not worth its cost.
 pub const MAX_LITERALS: usize = 256;
 
 pub struct Context<'a> {

@@ -163,7 +163,7 @@ impl RunDir {
         }
     }
 
-    /// Writes `run.json` and, for people, `info`.
+    /// Writes `run.json` and the human-readable `info`.
     pub fn write_run_info(&self, info: &RunInfo) -> Result<()> {
         self.write_json("run.json", info)?;
         let text = format!("{}\n{}\n", info.command.join(" "), info.directory.display());

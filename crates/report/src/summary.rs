@@ -49,7 +49,7 @@ pub struct Assumption {
 /// What was found out about one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetResult {
-    /// As it was asked for.
+    /// As it was given.
     pub target: String,
     /// Where it is, `file:line`.
     pub at: String,
@@ -129,16 +129,16 @@ pub struct Summary {
     pub instructions: u64,
     /// Forks.
     pub forks: u64,
-    /// Figures of pruning by name; empty when it is off.
+    /// Pruning statistics by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
-    /// Figures about memory by name: how pointers with several targets were resolved.
+    /// Memory statistics by name: how pointers with multiple targets were resolved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, u64>,
-    /// Times a state was set aside because memory was short, to be made again later.
+    /// Times a state was evicted because the memory limit was reached, to be re-executed later.
     #[serde(default, alias = "parked", skip_serializing_if = "is_zero")]
     pub evicted: u64,
-    /// Times a state was set aside because a query ran out of its budget.
+    /// Times a state was deferred because a query ran out of its budget.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deferred: u64,
     /// Most states alive at a time.
@@ -149,7 +149,7 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// Wall-clock facts, apart from the summary because they differ between runs.
+/// Wall-clock facts, separate from the summary because they differ between runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Start, seconds since 1970.

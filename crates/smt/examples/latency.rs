@@ -1,4 +1,4 @@
-//! Microseconds of processor time per query, by the link that answers it; `--stats` adds the figures of all links.
+//! Microseconds of processor time per query, by the link that answers it; `--stats` adds the statistics of all links.
 //! Run with `cargo run --release -p pleach-smt --example latency`.
 
 use pleach_expr::{SymbolKind, TermId, Terms};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Processor time of this thread so far.
 fn now() -> Duration {
-    // The figure is brought up to date when the thread is put aside.
+    // The counter is updated when the thread is descheduled.
     std::thread::sleep(Duration::from_millis(1));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0))

@@ -44,9 +44,9 @@ pub struct SolverConfig {
     pub use_fallback: bool,
     /// Decide constraints on single bytes by their truth sets. Default: yes.
     pub use_domain: bool,
-    /// Solve constraints without common unknowns apart. Default: yes.
+    /// Solve constraints without common symbolic variables separately. Default: yes.
     pub use_independence: bool,
-    /// Decide comparisons of unknowns with constants and each other as bounds on differences. Default: yes.
+    /// Decide comparisons of symbolic variables with constants and each other as bounds on differences. Default: yes.
     pub use_difference: bool,
     /// Remember answers by query. Default: up to names of bases (the command line says `exact`).
     pub cache: QueryCache,
@@ -58,7 +58,7 @@ pub struct SolverConfig {
     pub use_guess: bool,
     /// Evaluate queries with few assignments on all of them. Default: yes.
     pub use_enumerate: bool,
-    /// Put `unknown = constant` into the other constraints. Default: yes.
+    /// Substitute `variable = constant` into the other constraints. Default: yes.
     pub use_rewrite: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Each link: what it answers itself, what it hands on, and that its evidence holds.
+//! Each link: what it answers itself, what it passes on, and that its evidence holds.
 
 mod common;
 use common::*;
@@ -233,7 +233,7 @@ fn models_are_tried_and_cores_found_in_larger_queries() {
     let c = terms.constant(32, 1 << 31);
     let small = terms.ule(z, c);
     assert!(check(&mut s, &mut terms, &[xy, small]).is_sat());
-    // a subset is satisfied by the same model, cut down to its unknowns
+    // a subset is satisfied by the same model, restricted to its symbolic variables
     let answer = check(&mut s, &mut terms, &[xy]);
     assert_eq!(answer.model().map(|m| m.len()), Some(2));
     assert_eq!(seen.borrow().len(), 1);
@@ -267,7 +267,7 @@ fn rewrite_puts_constants_in_and_keeps_the_evidence() {
     let answer = check(&mut s, &mut terms, &[pin, nine, not_four, unrelated]);
     assert_eq!(answer.core(), Some(&sorted(vec![pin, nine, not_four])[..]));
     assert!(seen.borrow().iter().all(|q| !q.contains(&pin)), "the pin itself is never passed on");
-    // two pins of one byte
+    // two fixed values of one byte
     let one = byte_is(&mut terms, b[0], 1);
     assert_eq!(check(&mut s, &mut terms, &[pin, one]).core(), Some(&sorted(vec![pin, one])[..]));
 }

@@ -16,7 +16,7 @@ fn assert_no_failures(solver: &dyn pleach_smt::Solver) {
 /// All queries of one seed share the chain, so that caches and cores are at work.
 fn against_brute_force(seed: u64, queries: usize, config: SolverConfig) {
     let mut terms = Terms::new(64);
-    let u = small_unknowns(&mut terms);
+    let u = small_variables(&mut terms);
     let mut rng = Rng(seed);
     let mut solver = assemble(SolverConfig { check_evidence: true, ..config });
     let pool: Vec<_> = (0..60).map(|_| random_truth(&mut rng, &mut terms, &u, 3)).collect();

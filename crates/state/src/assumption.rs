@@ -5,7 +5,7 @@
 pub enum Assumption {
     /// `main` is called with these arguments and no others
     Arguments(Vec<String>),
-    /// the data of a fuzz target has at most so many bytes
+    /// the data of a fuzz target has at most this many bytes
     FuzzSize(u32),
     /// what a parameter of the entry is: a clause
     Parameter(String),

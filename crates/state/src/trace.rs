@@ -1,4 +1,4 @@
-//! What a state executed since its last node in the execution tree: enough to walk back over it.
+//! What a state executed since its last node in the execution tree: enough to propagate conditions backward over it.
 //!
 //! *Idea*: the program text says what each instruction does to registers; recorded is only what it cannot say: which
 //! straight runs of instructions were executed, by which edge each was left, and which places the accesses among them
@@ -69,7 +69,7 @@ pub enum Access {
         off: u64,
     },
     /// within the object of this size, at an offset that was not constant; `aligned`: a multiple of the bytes accessed
-    Within {
+    InBounds {
         obj: ObjId,
         size: u64,
         aligned: bool,
@@ -79,7 +79,7 @@ pub enum Access {
         objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
-    /// a fresh object of so many bytes; `zeroed` or never written
+    /// a fresh object of `size` bytes; `zeroed` or never written
     Alloc {
         obj: ObjId,
         size: u64,
@@ -94,11 +94,11 @@ pub enum Access {
     },
     /// the result is a new unknown
     Fresh,
-    /// the result is a new unknown from the first argument to before the second
+    /// the result is a fresh symbolic variable from the first argument to before the second
     FreshRange,
-    /// the result is a new unknown below the first argument
+    /// the result is a fresh symbolic variable below the first argument
     FreshBelow,
-    /// so many bytes became new unknowns
+    /// bytes became fresh symbolic variables
     FreshMemory {
         obj: ObjId,
         off: u64,
@@ -127,7 +127,7 @@ pub enum Access {
         index: u32,
         bits: u16,
     },
-    /// the block `old` (none: null was given) gave way to `new` (none: no bytes were asked for), with its first `kept`
+    /// the block `old` (none: null was given) gave way to `new` (none: no bytes were requested), with its first `kept`
     /// bytes
     Realloc {
         old: Option<ObjId>,

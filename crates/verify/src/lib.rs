@@ -1,7 +1,7 @@
-//! What is asked about a program, and the answer: properties, targets, verdicts, witnesses.
+//! Properties, targets, verdicts and witnesses.
 //!
-//! This crate explores nothing. It says which ends of paths matter for a question, and what may be concluded from those
-//! that were seen.
+//! This crate explores nothing. It says which ends of paths matter for a property or a target, and what follows from
+//! those that were seen.
 
 pub mod ends;
 pub mod property;

@@ -138,7 +138,7 @@ impl Property {
         if both { Err(PropertyError::TwoLeaks) } else { Ok(self) }
     }
 
-    /// For a question about what can be reached: no end is a violation, undefined behaviour leaves open what follows.
+    /// For reachability tasks: no end is a violation, undefined behaviour leaves open what follows.
     pub fn reaching() -> Property {
         let goals = BTreeSet::from([Goal::UnreachCall]);
         Property { goals, functions: Vec::new(), asserts: false, entry: None }

@@ -1,6 +1,6 @@
 //! The weakest-precondition transformer over ir and terms.
 //!
-//! This crate knows no states: it walks conditions over locations back over a record of what was executed.
+//! This crate knows no states: it propagates conditions over locations backward over a recorded trace.
 
 mod call;
 mod compute;

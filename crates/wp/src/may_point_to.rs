@@ -13,7 +13,7 @@ use pleach_state::{Link, MayPointTo};
 const UNKNOWN: NoInterpolant = NoInterpolant::AccessToSeveralObjects;
 
 impl WpTransformer<'_> {
-    /// The pointer is into one of the objects, with room for so many bytes, and where it was on the path walked.
+    /// The pointer is into one of the objects, with room for `bytes` bytes, and where it was on the recorded path.
     pub(crate) fn may_point_to(
         &mut self,
         p: TermId,
@@ -50,9 +50,9 @@ impl WpTransformer<'_> {
             null: false,
         });
         for l in links {
-            let pin = PointsTo::of_link(self.locs, self.terms, *l);
+            let literal = PointsTo::of_link(self.locs, self.terms, *l);
             let size = objects.iter().find(|o| o.obj == l.to).map(|o| o.size);
-            self.condition.require_pin(PointsTo { size, write: write && size.is_some(), ..pin });
+            self.condition.require_points_to(PointsTo { size, write: write && size.is_some(), ..literal });
         }
         self.live.forget();
         Ok(())

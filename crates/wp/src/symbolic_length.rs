@@ -21,13 +21,13 @@ impl WpTransformer<'_> {
         let &Access::CopyUpTo { to, to_off, from, from_off, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
-            if looks {
+            if mentioned {
                 self.up_to(to, to_off, most, n, |w, i| w.contents(from, from_off + i, 1));
-                self.pin(d, to, Some(to_off), most, true)?;
-                self.pin(s, from, Some(from_off), most, false)?;
+                self.require_pointer(d, to, Some(to_off), most, true)?;
+                self.require_pointer(s, from, Some(from_off), most, false)?;
             } else {
                 self.valid_unless_evident(d, to, Some(to_off), most, true);
                 self.valid_unless_evident(s, from, Some(from_off), most, false);
@@ -49,13 +49,13 @@ impl WpTransformer<'_> {
         let &Access::FillUpTo { obj, off, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
-            if looks {
+            if mentioned {
                 let b = self.operand(f, depth, byte, 8)?;
                 self.up_to(obj, off, most, n, |_, _| b);
-                self.pin(d, obj, Some(off), most, true)?;
+                self.require_pointer(d, obj, Some(off), most, true)?;
             } else {
                 self.valid_unless_evident(d, obj, Some(off), most, true);
             }

@@ -27,19 +27,19 @@ impl WpTransformer<'_> {
     }
 
     /// The pointer is into the object, its offset a multiple of `bytes`.
-    pub(crate) fn pin_to_word(&mut self, pin: PointsTo, bytes: u64) {
-        let off = self.offset(pin.ptr, pin.obj);
+    pub(crate) fn require_word_pointer(&mut self, literal: PointsTo, bytes: u64) {
+        let off = self.offset(literal.ptr, literal.obj);
         if bytes > 1 {
             let low = self.terms.extract(off, 0, bytes.trailing_zeros() as u16);
             let zero = self.terms.constant(self.terms.width(low), 0);
             let even = self.terms.eq(low, zero);
             self.require(even);
         }
-        self.condition.require_pin(pin);
+        self.condition.require_points_to(literal);
         self.live.forget();
     }
 
-    /// The word of an object that a pointer into it means; goes with [`WpTransformer::pin_to_word`].
+    /// The word of an object that a pointer into it means; goes with [`WpTransformer::require_word_pointer`].
     pub(crate) fn chosen(&mut self, ptr: TermId, obj: ObjId, bytes: u64, size: u64, aligned: bool) -> WpResult<TermId> {
         let count = size / bytes;
         if !aligned || bytes > 8 || !size.is_multiple_of(bytes) || count > MAX_TABLE {
@@ -59,8 +59,8 @@ impl WpTransformer<'_> {
         Ok(select(self.terms, index, &words, 0))
     }
 
-    /// `bytes` bytes were written somewhere into the object. True if the condition looks there: goes with
-    /// [`WpTransformer::pin_to_word`].
+    /// `bytes` bytes were written at a symbolic offset of the object. True if the condition mentions the object: goes
+    /// with [`WpTransformer::require_word_pointer`].
     pub(crate) fn overwrite_symbolic_offset(
         &mut self,
         ptr: TermId,
@@ -142,26 +142,26 @@ impl WpTransformer<'_> {
                 }
                 None if whole => {
                     self.overwrite_symbolic_offset(d, to, len, value, true)?;
-                    self.pin_to_word(PointsTo { write: true, ..PointsTo::new(d, to, None) }, len);
+                    self.require_word_pointer(PointsTo { write: true, ..PointsTo::new(d, to, None) }, len);
                 }
                 None => self.overwrite_bytes(d, to, len, |w, i| w.terms.extract(value, (i * 8) as u16, 8))?,
             }
             if from_off.is_none() {
-                self.pin_to_word(PointsTo { size: Some(from_size), ..PointsTo::new(s, from, None) }, word);
+                self.require_word_pointer(PointsTo { size: Some(from_size), ..PointsTo::new(s, from, None) }, word);
             }
         }
-        if looked_at || self.looks_into_memory() {
-            self.pin(d, to, to_off, room(to_off), true)?;
+        if looked_at || self.mentions_memory() {
+            self.require_pointer(d, to, to_off, room(to_off), true)?;
         }
         if looked_at {
-            self.pin(s, from, from_off, room(from_off), false)?;
+            self.require_pointer(s, from, from_off, room(from_off), false)?;
         }
         self.valid_unless_evident(d, to, to_off, len, true);
         self.valid_unless_evident(s, from, from_off, len, false);
         Ok(len)
     }
 
-    /// So many bytes somewhere in the object became this one.
+    /// Bytes at a symbolic offset of the object became this one.
     pub(crate) fn filled_within(&mut self, d: TermId, obj: ObjId, len: u64, byte: TermId) -> WpResult<()> {
         let off = self.offset(d, obj);
         let width = self.terms.width(off);
@@ -174,7 +174,7 @@ impl WpTransformer<'_> {
         })
     }
 
-    /// So many bytes were written somewhere into the object, not at a multiple of their number.
+    /// Bytes were written at a symbolic offset of the object, not at a multiple of their number.
     fn overwrite_bytes(
         &mut self,
         ptr: TermId,

@@ -27,7 +27,7 @@ struct Options {
     instructions: u64,
     /// Nodes per run whose interpolant is audited.
     audit: u64,
-    /// Programs that choose between objects by an unknown index.
+    /// Programs that choose between objects by a symbolic index.
     targets: bool,
     /// The same, only the modes of memory.
     memory: bool,

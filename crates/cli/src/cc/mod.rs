@@ -39,7 +39,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
     // Objects must be machine code: what link-time optimisation leaves has no sections.
     let args: Vec<OsString> = args.iter().filter(|a| !a.to_string_lossy().starts_with("-flto")).cloned().collect();
     let line = Line::parse(&args);
-    if line.job == CompileStep::Plain || line.is_a_probe() {
+    if line.step == CompileStep::Plain || line.is_a_probe() {
         return Err(unusable(compiler, Command::new(compiler).args(&args).exec()));
     }
     let scratch = Scratch::new()?;
@@ -53,7 +53,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
         let status = command.status().map_err(|why| unusable(compiler, why))?;
         Ok(status.code().map_or(1, |c| c as u8))
     };
-    let status = match line.job {
+    let status = match line.step {
         CompileStep::Objects => {
             let status = native(&[])?;
             for (source, bitcode) in line.sources.iter().zip(bitcode) {

@@ -45,7 +45,7 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
 struct Account {
     summary: Summary,
     timing: Timing,
-    /// what happened, for people
+    /// what happened, as human-readable text
     words: String,
 }
 

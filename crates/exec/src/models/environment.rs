@@ -1,4 +1,4 @@
-//! What the model of the operating system (`runtime/posix`) asks of the engine.
+//! What the model of the operating system (`runtime/posix`) requires of the engine.
 
 use super::text::Reads;
 use super::{Call, ModelFn};
@@ -55,7 +55,7 @@ fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `__pleach_reads(bytes, n)`: the system reads so many bytes.
+/// `__pleach_reads(bytes, n)`: the system reads `n` bytes.
 fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     m.read_range(st, call, 0, &[1], &mut reads)?;

@@ -131,8 +131,8 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
     match m.is_satisfiable(st, c) {
         Ok(Some(side)) => {
-            // An assumption that cannot hold is an error: walking back, one that was implied must stay implied, another
-            // possible.
+            // An assumption that cannot hold is an error: in backward propagation, one that was implied must stay
+            // implied, any other one satisfiable.
             let implied = m.entails(st, c);
             if side.address_free != Terms::TRUE {
                 m.add(st, side);

@@ -166,7 +166,7 @@ pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> StepResult<()>
     Err(Flow::Stop(Step::End(End::Silent)))
 }
 
-/// The front end asks whether a vector has a lane. The absolute value of the smallest number: overflow, where that is
+/// The front end checks whether a vector has a lane. The absolute value of the smallest number: overflow, where that is
 /// looked for. KLEE sees it where the number is known.
 fn abs(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let fits = m.term(st, call.arg(0), 1);

@@ -125,7 +125,7 @@ fn text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `fwrite`: so many items of this size.
+/// `fwrite`: a number of items of one size.
 fn items(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.warn_of_output(call.name);
     let mut reads = Reads::default();

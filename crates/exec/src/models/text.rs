@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Of longer strings only those that end at a known place are looked at.
 const MAX_SYMBOLIC: u64 = 4096;
 
-/// What was read so far, for those who walk back over the call.
+/// What was read so far, for backward propagation over the call.
 #[derive(Default)]
 pub(super) struct Reads {
     known: Vec<ArgumentRead>,
@@ -64,7 +64,7 @@ impl Machine {
         Some(text)
     }
 
-    /// The string that argument `arg` points to is read up to its end or up to so many bytes.
+    /// The string that argument `arg` points to is read up to its end or up to a number of bytes.
     pub(super) fn read_text(
         &mut self,
         st: &mut State,
@@ -143,7 +143,7 @@ impl Machine {
         Ok(None)
     }
 
-    /// A string somewhere in an object.
+    /// A string at any offset of an object.
     fn text_within(
         &mut self,
         st: &mut State,

@@ -8,7 +8,7 @@ use pleach_state::seams::{Searcher, View};
 use pleach_state::{NodeId, StateId};
 use rustc_hash::FxHashMap;
 
-/// So many walks are tried before any state will do.
+/// At most this many walks are tried; then any state is taken.
 const WALKS: u32 = 16;
 
 pub struct RandomPath {
@@ -41,7 +41,7 @@ impl RandomPath {
 
 impl Searcher for RandomPath {
     fn select(&mut self, view: View) -> Option<StateId> {
-        // A walk may end at a leaf whose state was set aside.
+        // A walk may end at a leaf whose state was evicted.
         let found = (0..WALKS).find_map(|_| self.walk(view));
         found.or_else(|| match view.states.len() {
             0 => None,

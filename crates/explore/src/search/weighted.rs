@@ -29,7 +29,7 @@ pub enum Weight {
 
 /// Stands for "no way to uncovered code".
 const FAR: u32 = 10_000;
-/// More frames do not tell call paths apart.
+/// At most this many frames distinguish call paths.
 const FRAMES: usize = 64;
 
 pub struct Weighted {

@@ -2,7 +2,7 @@
 //! blocks on both sides of it stay one block.
 //!
 //! *Idea*: clang folds `7 % 0` to a constant without a value before anyone sees it, but not the check that it puts
-//! before. *Deviations*: where the operation itself is checked when it is executed, the check that clang put in is
+//! before. *Deviations*: where the operation itself is checked when it is executed, the check that clang inserted is
 //! dropped, unless it was folded too.
 
 use super::emit::{Lowered, Lowering};

@@ -48,7 +48,7 @@ pub(super) struct Inclusions {
     /// contents of object `o` are variable `contents + o`
     contents: Node,
     hubs: FxHashMap<Set, Hub>,
-    /// variables whose objects are asked for, with those told
+    /// variables whose objects are reported, with those reported so far
     watched: FxHashMap<Node, Set>,
 }
 

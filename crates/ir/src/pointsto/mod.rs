@@ -2,10 +2,10 @@
 //!
 //! *Paper*: Memory §3.2.3.1 (segmented memory model). *Idea*: one variable per slot and one per abstract object's
 //! contents; assignments are inclusions, loads and stores become inclusions as points-to sets grow. Abstract objects
-//! are globals, functions and instructions that allocate. Objects that one access may mean belong together.
-//! *Deviations*: neither contexts nor fields are told apart; integers are followed like pointers. Slots are shared by
-//! values that live apart: within a block a use means the last definition before it. *Direction*: sets are too large
-//! rather than too small, except for addresses made of numbers.
+//! are globals, functions and instructions that allocate. Objects that one access may refer to belong together.
+//! *Deviations*: the analysis is insensitive to contexts and fields; integers are followed like pointers. Slots are
+//! shared by values with disjoint live ranges: within a block a use means the last definition before it. *Direction*:
+//! sets are too large rather than too small, except for addresses made of numbers.
 
 use crate::ids::{FuncId, Slot};
 use crate::inst::{Callee, Inst, Opnd, OpndKind};
@@ -63,7 +63,7 @@ struct Analysis<'a> {
     starts: Vec<Vec<u32>>,
 }
 
-/// Which objects belong together because one access may mean them.
+/// Which objects belong together because one access may refer to them.
 pub fn partition(program: &Program) -> Partition {
     let mut a = Analysis::new(program);
     a.collect();

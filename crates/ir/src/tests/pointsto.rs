@@ -61,7 +61,7 @@ fn what_one_access_may_mean_belongs_together() {
     let p = program(PROGRAM);
     let of = partition(&p);
     let class = |name: &str| class(&p, &of, name);
-    // a choice between addresses; the arguments of two calls, which are not told apart
+    // a choice between addresses; the arguments of two calls, which are not distinguished
     assert_eq!(class("a"), class("b"));
     assert_eq!(class("c"), class("d"));
     // accesses to one object each, however the pointer came there: through a call by pointer, a constant, an

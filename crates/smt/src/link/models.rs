@@ -17,7 +17,7 @@ use std::rc::Rc;
 const RECENT: usize = 16;
 /// Models tried for one query.
 const TRIES: usize = 16;
-/// Models kept for each unknown, and unknowns of the newest constraint that are looked up.
+/// Models kept for each symbolic variable, and variables of the newest constraint that are looked up.
 const PER_KEY: usize = 8;
 const KEYS: usize = 4;
 /// Unknowns with models of their own; beyond that the index starts anew.

@@ -50,7 +50,7 @@ pub fn check(solver: &mut dyn Solver, terms: &mut Terms, constraints: &[TermId])
     solver.check(terms, &Query::new(&constraints))
 }
 
-/// The unknowns that random terms are made of.
+/// The symbolic variables that random terms are made of.
 pub struct Unknowns {
     pub vars: Vec<TermId>,
     pub arrays: Vec<TermId>,
@@ -58,7 +58,7 @@ pub struct Unknowns {
 }
 
 /// Few bits in all, so that brute force is cheap.
-pub fn small_unknowns(terms: &mut Terms) -> Unknowns {
+pub fn small_variables(terms: &mut Terms) -> Unknowns {
     let vars = vec![var(terms, "a", 3), var(terms, "b", 4), var(terms, "p", 1)];
     let arrays = vec![array(terms, "m", 2, 3)];
     let tables = vec![terms.array_const(4, &[3, 3, 9, 0, 14]), terms.array_const(2, &[1, 2, 3])];
@@ -199,7 +199,7 @@ pub fn random_truth(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) 
     }
 }
 
-/// Is there an assignment to the unknowns that makes all constraints true? For few bits in all.
+/// Is there an assignment to the symbolic variables that makes all constraints true? For few bits in all.
 pub fn brute_force(terms: &mut Terms, constraints: &[TermId]) -> bool {
     let mut keys: Vec<(Key, u16)> = Vec::new();
     let mut support: Vec<Key> = constraints.iter().flat_map(|&c| terms.support(c).to_vec()).collect();

@@ -1,7 +1,7 @@
 //! Reads.
 //!
 //! *Idea*: the encoding of a table lookup matters more than the solver behind it.
-//! - A cell of an array variable at a constant index is an unknown of its own.
+//! - A cell of an array variable at a constant index is a variable of its own.
 //! - A read of a constant table, or of a variable of at most [`TREE_CELLS`] cells, at a symbolic index is a balanced
 //!   tree of `ite`s over the bits of the index; equal halves are merged.
 //! - Longer array variables become arrays of the library; cells made before that are tied to it by equalities.
@@ -158,7 +158,7 @@ impl<E: Engine> Encoder<E> {
         self.tree(terms, index, leaves, element)
     }
 
-    /// The unknown that stands for one cell.
+    /// The solver variable that stands for one cell.
     fn cell(&mut self, key: Key, element: u16) -> Made<E::Term> {
         if let Some(&known) = self.arrays.cells.get(&key) {
             return Ok(known);
@@ -289,7 +289,7 @@ impl<E: Engine> Encoder<E> {
         Ok(value)
     }
 
-    /// A table as an array unknown with one equality per element.
+    /// A table as an array variable with one equality per element.
     fn table_array(&mut self, terms: &Terms, table: TermId) -> Made<E::Term> {
         if let Some(&known) = self.arrays.chains.get(&table) {
             return Ok(known);

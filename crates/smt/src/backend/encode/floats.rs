@@ -1,6 +1,6 @@
 //! Floats: carried as bit patterns by our terms, as floats by the library.
 //!
-//! A float operator is translated to a float; its bit pattern, where one is asked for, is a new unknown p with
+//! A float operator is translated to a float; its bit pattern, where one is needed, is a fresh variable p with
 //! `to_fp(p) = f`, and the one quiet NaN for NaN, as in the evaluator.
 
 use super::super::{Format, Round};

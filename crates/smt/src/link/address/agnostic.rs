@@ -5,11 +5,11 @@
 //! equality, ordered and subtracted within one object, and compared with null; a guard `p − β ≤ s` may stand anywhere,
 //! and one that is a constraint of the query makes p a pointer into β for the rest of it (Lemma 4.4.14). *Invariant*:
 //! if the answer is yes, then for every two layouts in which objects do not overlap or touch and lie above [`FIRST`]
-//! and below the end of [`base_range`], and for every assignment to the unknowns, the query is true in both or in
-//! neither. *Deviations*: the paper assumes that pointers stay within their objects; here offsets are bounded by their
-//! terms and by the query's own comparisons, and what cannot be bounded is not agnostic. *Direction*: may say no where
-//! yes is right (bytes of pointers, alignment, hashes of addresses). *Checked by*: `--check-cache`; `tests/address.rs`
-//! moves the objects of random queries.
+//! and below the end of [`base_range`], and for every assignment to the symbolic variables, the query is true in both
+//! or in neither. *Deviations*: the paper assumes that pointers stay within their objects; here offsets are bounded by
+//! their terms and by the query's own comparisons, and what cannot be bounded is not agnostic. *Direction*: may say no
+//! where yes is right (bytes of pointers, alignment, hashes of addresses). *Checked by*: `--check-cache`;
+//! `tests/address.rs` moves the objects of random queries.
 
 use crate::query::BasedQueryRef;
 use pleach_expr::arc::Arc;

@@ -84,7 +84,7 @@ impl Graph {
         }
     }
 
-    /// Lowers what the edge `new` and its followers ask for; the edge that comes back to its origin, if one does.
+    /// Lowers what the edge `new` and its followers require; the edge that comes back to its origin, if one does.
     fn lower(&mut self, new: u16) -> Option<u16> {
         let source = self.edges[usize::from(new)].from;
         let first = self.edges[usize::from(new)];

@@ -1,4 +1,5 @@
-//! Differences: comparisons of unknowns with constants and with each other, `x ≤ c`, `x − y ≤ c`, `x = y + c`, `x ≠ y`.
+//! Differences: comparisons of symbolic variables with constants and with each other, `x ≤ c`, `x − y ≤ c`, `x = y +
+//! c`, `x ≠ y`.
 //!
 //! *Idea*: most branches of programs compare a variable with a constant or with another variable. Read as integers,
 //! such constraints are bounds on differences: a graph without negative cycles has a solution, a negative cycle is a
