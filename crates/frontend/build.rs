@@ -42,7 +42,7 @@ const FLAGS: &str = "-c -emit-llvm -std=c11 -ffreestanding -nostdinc -O1 -g0 -fw
 
 /// A file of `runtime` to bitcode.
 fn runtime(directory: &str, source: &str, machine: &str, to: &str) {
-    // Asked for when it runs: a build directory may be a copy.
+    // Read at run time: a build directory may be a copy.
     let here = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let sources = Path::new(&here).join("../../runtime").join(directory);
     println!("cargo::rerun-if-changed={}", sources.display());

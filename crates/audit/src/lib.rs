@@ -1,6 +1,6 @@
 //! An independent check of interpolants: the Hoare triple of every edge of the explored tree.
 //!
-//! **Idea*: the pruner propagates conditions backward over recorded traces. The audit goes the other way and shares
+//! *Idea*: the pruner propagates conditions backward over recorded traces. The audit goes the other way and shares
 //! none of that code: from a node's state everything that Ψ does not determine is forgotten, Ψ is assumed, and the
 //! executor runs *forward* to the next node, with the other solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no
 //! way out of a fork that the tree does not have, no error that it does not have. *Direction*: a failure is a bug (of

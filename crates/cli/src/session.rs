@@ -69,7 +69,7 @@ pub struct ExplorationResult {
     pub undefined: Vec<String>,
     /// an internal error ended it
     pub crashed: bool,
-    /// what was taken for given about the program's surroundings
+    /// the assumptions about the program's environment
     pub assumptions: Vec<Assumption>,
     /// the signal that interrupted it
     pub signal: Option<u8>,

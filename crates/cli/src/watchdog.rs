@@ -30,7 +30,7 @@ const STUCK: Duration = Duration::from_millis(5);
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Memory grows by at most this many bytes in a microsecond.
 const BYTES_PER_US: u64 = 4000;
-/// Processor time that the system kills at is left alone by so much.
+/// The distance kept from the processor time at which the system kills the process.
 const BEFORE_THE_KILL: Duration = Duration::from_secs(2);
 
 /// Writes and prints the account of a run that did not come to its end; the reason is given.

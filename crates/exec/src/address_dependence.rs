@@ -1,6 +1,6 @@
 //! Branches whose direction depends on the address layout.
 //!
-//! **Idea*: an object's address is a hidden number, and only that address layout is explored
+//! *Idea*: an object's address is a hidden number, and only that address layout is explored
 //! ([`AddressSpace`](pleach_memory::AddressSpace)). Where the program's own code looks at addresses (orders pointers to
 //! different objects, tests an alignment, hashes), the condition is evaluated with the objects at other addresses. If
 //! its value differs, the other layouts are cut, once for each location of the program. *Invariant*: a cut has a

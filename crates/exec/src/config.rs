@@ -143,7 +143,7 @@ pub struct ExecConfig {
     pub loop_bound: Option<LoopBound>,
     /// what pointers among the parameters of `Entry::Function` point to (default: null, one element, several)
     pub parameters: Vec<ParameterSpec>,
-    /// the addresses that objects have are taken for given: branches that depend on them are not reported (default:
+    /// assume one fixed address layout: branches that depend on it are not reported (default:
     /// off)
     pub fixed_layout: bool,
     /// keep traces from the first fork on, for techniques that propagate conditions backward over paths (default: off)
@@ -175,7 +175,7 @@ pub struct ExecConfig {
     pub klee: bool,
     /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
     pub check_overshift: bool,
-    /// what is said of calls out of the program into the C library (default: nothing)
+    /// warnings about calls out of the program into the C library (default: none)
     pub externals: Option<crate::ExternalCallPolicy>,
     /// `NAME=VALUE`, for `main` (default: none)
     pub environment: Vec<String>,

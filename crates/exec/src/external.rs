@@ -21,7 +21,7 @@ use std::rc::Rc;
 const UNWRITTEN: u8 = 0xa5;
 
 /// Memory handed to a native call at most.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A call to make natively.
 pub struct NativeCall<'a> {
@@ -152,7 +152,7 @@ impl Machine {
             .filter(|o| st.memory.header(*o).is_some_and(|o| o.kind != ObjectKind::Function))
             .collect();
         let total: u64 = objects.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum();
-        if total > MOST_BYTES {
+        if total > MAX_BYTES {
             return Err(refuse("that reaches more than 1 MiB"));
         }
         let mut memory = Vec::new();

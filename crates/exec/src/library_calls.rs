@@ -16,7 +16,7 @@ pub enum ExternalCallWarning {
     Always,
 }
 
-/// What is said of calls into the library.
+/// Warnings about calls into the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExternalCallPolicy {
     pub warnings: ExternalCallWarning,

@@ -87,7 +87,7 @@ pub enum Refuted {
 
 /// For those who check other techniques.
 impl Machine {
-    /// Asks whether the path allows the condition to be false.
+    /// Queries whether the condition may be false on the path.
     pub fn refute(&mut self, state: &State, condition: TermId) -> Refuted {
         let address_free = self.substitute_addresses(state, condition);
         match self.terms.as_const(address_free) {

@@ -13,7 +13,7 @@ use pleach_ir::BinOp;
 use pleach_memory::{ObjId, ObjectEntry, Value};
 use pleach_state::State;
 
-/// So many pointers of a choice are looked at.
+/// At most this many pointers of a choice are visited.
 const LEAVES: u32 = 64;
 
 /// `_ op k`, `k` a constant.

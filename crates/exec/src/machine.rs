@@ -67,7 +67,7 @@ pub struct Machine {
     /// blocks whose first entries are kept in `target_hits`
     pub targets: BTreeSet<(FuncId, BlockId)>,
     pub target_hits: Vec<TargetHit>,
-    /// what was taken for given so far
+    /// assumptions made so far
     pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
     pub native_calls: Option<Box<dyn crate::external::NativeCalls>>,
@@ -150,7 +150,7 @@ impl Machine {
         })
     }
 
-    /// Takes something for given, from here on and in every answer.
+    /// Records an assumption, from here on and in every answer.
     pub(crate) fn assume_of_run(&mut self, what: Assumption) {
         if !self.assumptions.contains(&what) {
             self.assumptions.insert(what);
@@ -368,7 +368,7 @@ fn transitive(aliases: BTreeMap<FuncId, FuncId>) -> BTreeMap<FuncId, FuncId> {
     aliases.keys().map(last).collect()
 }
 
-/// So many objects are there from the beginning and the same in every state: globals, functions, `errno`.
+/// The number of objects that exist from the beginning and are the same in every state: globals, functions, `errno`.
 pub fn fixed_objects(program: &Program) -> u32 {
     (program.globals.len() + program.functions.len() + 1) as u32
 }

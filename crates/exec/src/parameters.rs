@@ -9,8 +9,8 @@ use pleach_ir::types::DebugType;
 use pleach_ir::{Param, Ty, TypeId};
 use pleach_state::Assumption;
 
-/// So many combinations at most; parameters beyond get fewer choices.
-const MOST_STATES: usize = 64;
+/// At most this many combinations; parameters beyond get fewer choices.
+const MAX_STATES: usize = 64;
 /// Elements of scalars that a pointer may point to if nothing is said.
 const SEVERAL: u64 = 8;
 
@@ -51,7 +51,7 @@ impl Machine {
             let mut choices = vec![Choice::Value];
             if is_pointer(p) {
                 choices = self.choices_of(params, i);
-                choices.truncate((MOST_STATES / all.len()).max(1));
+                choices.truncate((MAX_STATES / all.len()).max(1));
                 let clause = self.clause(&known[i], &choices);
                 self.assume_of_run(Assumption::Parameter(clause));
             }

@@ -10,7 +10,7 @@ use pleach_memory::Value;
 use pleach_state::{Access, Cut, End, Exit, State};
 use std::rc::Rc;
 
-/// So many entries of a watched block are kept: the first need not lead to an end, a later one may.
+/// At most this many entries of a target block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
 
 #[inline(always)]

@@ -35,7 +35,7 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| is_one(self.terms.symbols.origin(k.symbol()))))
     }
 
-    /// The path took something of the system for given; see `models/environment.rs`.
+    /// The path assumed something about the system; see `models/environment.rs`.
     pub fn depends_on_system(&self, state: &State) -> bool {
         self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
     }

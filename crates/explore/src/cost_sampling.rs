@@ -1,6 +1,6 @@
 //! Subsumed states explored in a sub-exploration, to measure what subsumption saves.
 //!
-//! **Idea*: what a subsumed state would have cost is estimated from the subsuming subtree; its own path may have more
+//! *Idea*: what a subsumed state would have cost is estimated from the subsuming subtree; its own path may have more
 //! constraints and allow less. So the pruner now and then has one explored without pruning, up to a limit, and measures
 //! the cost. *Direction*: nothing is learned but the cost; the state stays subsumed.
 

@@ -1,5 +1,5 @@
 //! States whose query ran out of its budget. They wait, out of the searcher's sight, and are taken up again with a
-//! larger budget: when nothing else is left, or when the others have cost so much that another attempt does not weigh.
+//! larger budget: when nothing else is left, or when another attempt costs little compared with the others.
 //!
 //! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned
 //! there before it has ended. What still waits when the run ends is cut, under the place of its query. The order

@@ -56,7 +56,7 @@ impl Halt {
     pub fn short(&self) -> Arc<AtomicBool> {
         self.short.clone()
     }
-    /// For the machine: long operations of it look there.
+    /// For the machine: its long operations poll it.
     pub fn brake(&self) -> Brake {
         Brake::new(self.flag.clone(), self.short.clone())
     }

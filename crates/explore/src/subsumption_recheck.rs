@@ -1,6 +1,6 @@
 //! Subsumed states explored anyway, to check whether the subsuming subtree reached everything.
 //!
-//! **Idea*: the subtree is explored in a sub-exploration: it gets no nodes, counts as no path, covers no line and
+//! *Idea*: the subtree is explored in a sub-exploration: it gets no nodes, counts as no path, covers no line and
 //! teaches the pruner nothing. It stops at a limit of instructions; what is left then is counted. *Invariant*: every
 //! block entered and every error found in it was also reached below the subsuming node, else the run ends with an
 //! internal error.

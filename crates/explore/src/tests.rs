@@ -463,7 +463,7 @@ fn a_parked_state_that_comes_back_on_another_path_is_cut() {
     assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.evicted)].into());
 }
 
-/// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a
+/// Subsumes the first child of the root, gives every other state a node of its own at its first check, and keeps a
 /// diary.
 #[derive(Default)]
 struct RecordingPruner {

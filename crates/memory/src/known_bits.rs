@@ -15,7 +15,7 @@ pub struct Places {
     pub first: u64,
     pub step: u64,
     pub count: u64,
-    /// So many places before the first are in the window, and never meant.
+    /// The number of locations before the first that are in the window, and never accessed.
     pub skipped: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Whether pruning pays: the work it costs against the work of execution and the work it saved.
 //!
 //! *Idea*: everything is counted in units of about one executed instruction, so that decisions do not depend on the
-//! clock. While pruning has cost more than its share, states are neither recorded nor compared. **Direction*: a pause
+//! clock. While pruning has cost more than its share, states are neither recorded nor compared. *Direction*: a pause
 //! costs pruning, never soundness: a node below which something was not recorded yields nothing.
 
 use crate::saving_estimate::SavingEstimate;

@@ -2,7 +2,7 @@
 //!
 //! *Idea*: that `a + 4·i` has four readable bytes follows from `a` having sixteen and `4·i ≤ 12`. The first is about
 //! the array alone; the second is a literal, which goes where the program's own check of `i` implies it. *Invariant*:
-//! the result implies the condition given, and the state at hand satisfies it. **Direction*: requires all of the room
+//! the result implies the condition given, and the state at hand satisfies it. *Direction*: requires all of the room
 //! that the object has here, so states with smaller objects are not subsumed.
 
 use crate::matching::Matcher;

@@ -1,6 +1,6 @@
 //! The nodes whose subtrees are not complete, bounded in memory.
 //!
-//! **Idea*: a node's record is needed until everything below it is done; those at the top of a long path wait longest
+//! *Idea*: a node's record is needed until everything below it is done; those at the top of a long path wait longest
 //! and teach last, so they are dropped first. As long as no state was subsumed at all, those with long traces between
 //! them may take little: a program that runs on and on would fill the memory for nothing. A path that lost its top
 //! teaches it the next time. *Direction*: a node without an account yields nothing, and neither does any above it: its

@@ -80,7 +80,7 @@ impl Interpolation {
         result.map(|t| (t, condition))
     }
 
-    pub(crate) fn walk_trace(
+    pub(crate) fn propagate_trace(
         &mut self,
         logic: &mut dyn PathOracle,
         condition: Condition,
@@ -120,7 +120,7 @@ impl Interpolation {
         child: &OpenNode,
         psi: Condition,
     ) -> WpResult<Condition> {
-        let Some(origin) = &child.origin else { return self.walk_trace(logic, psi, &child.entry) };
+        let Some(origin) = &child.origin else { return self.propagate_trace(logic, psi, &child.entry) };
         match child.fork {
             ForkKind::Branch => {
                 let [run] = child.entry.runs[..] else { return Err(NoInterpolant::ForkNotABranch) };
@@ -272,7 +272,7 @@ impl Interpolation {
             if several || condition.len() > FEW {
                 condition = self.tighten(logic, &fork, condition)?;
             }
-            condition = self.walk_trace(logic, condition, &fork.trace)?;
+            condition = self.propagate_trace(logic, condition, &fork.trace)?;
         }
         let state = node.state.clone();
         let mut condition = self.tighten(logic, &state, condition)?;

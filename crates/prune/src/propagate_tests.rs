@@ -83,7 +83,7 @@ fn a_panic_of_the_machine() {
 }
 
 #[test]
-fn a_walk_that_ends() {
+fn a_propagation_that_ends() {
     let (mut logic, t) = Fragile::new();
     let mut interpolation_run = interpolation(&logic);
     assert!(interpolation_run.with_transformer(&mut logic, Condition::default(), |_| Ok(())).is_ok());

@@ -129,7 +129,7 @@ impl Interpolation {
         }
     }
 
-    /// The table of interpolants may take so much, about; nodes that are not complete a quarter of it.
+    /// About what the table of interpolants may take; nodes that are not complete may take a quarter of it.
     pub fn limit_memory(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.table.max_bytes = bytes;
@@ -141,7 +141,7 @@ impl Interpolation {
         self.budget.always = always;
     }
 
-    /// Asks for explorations without path constraint where that may help.
+    /// Requests speculation (exploration without the path constraint) where that may help.
     pub fn speculate(&mut self, on: bool) {
         self.speculations.on = on;
     }
@@ -294,7 +294,7 @@ impl Pruner for Interpolation {
             o.failed = Some(e.kind);
         }
         let psi = match last {
-            Ok(c) => self.walk_trace(logic, c, &trace),
+            Ok(c) => self.propagate_trace(logic, c, &trace),
             Err(why) => Err(why),
         };
         if let Err(why) = psi {
@@ -335,7 +335,7 @@ impl Pruner for Interpolation {
         let watch = Stopwatch::start(logic);
         let trace = std::mem::take(&mut state.trace);
         let kept = self.audit_log.is_some().then(|| condition.clone());
-        let psi = self.walk_trace(logic, condition, &trace);
+        let psi = self.propagate_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);

@@ -1,6 +1,6 @@
 //! What a subsumed state would have cost.
 //!
-//! **Idea*: the subsuming subtree, with the states subsumed in it, is what the subsumed state would have cost if all of
+//! *Idea*: the subsuming subtree, with the states subsumed in it, is what the subsumed state would have cost if all of
 //! those paths were feasible for it. In programs that compare their inputs with each other most of them are not, and
 //! the error multiplies with every level of the tree. So some subsumed states are explored in a sub-exploration
 //! (`explore/src/cost_sampling.rs`), within bounds. Such a cost sample counts as measured, and a multiple of it where

@@ -37,7 +37,7 @@ pub struct Cut {
     pub detail: String,
 }
 
-/// Something that a run took for given.
+/// An assumption of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Assumption {
     /// Short name, for instance `arguments` or `environment`.
@@ -93,7 +93,7 @@ pub struct Summary {
     pub totals: Totals,
     /// Why exploration was not exhaustive.
     pub cut: Vec<Cut>,
-    /// What the run took for given about the program's surroundings: `complete` and `verdict` hold under it.
+    /// The assumptions of the run about the program's environment: `complete` and `verdict` hold under it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
     /// One word: `safe`, `safe-assuming`, `unsafe`, `unknown`, or the command's own.

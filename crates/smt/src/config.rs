@@ -34,13 +34,13 @@ pub struct SolverConfig {
     pub memory_mib: Option<u64>,
     /// Set from outside to end a running check with `Unknown(Interrupted)`. Default: none.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Ask both back ends and compare. Default: no.
+    /// Query both back ends and compare. Default: no.
     pub validate: bool,
     /// Re-check every model by evaluation and every core by a solver of its own. Default: no.
     pub check_evidence: bool,
     /// Write every query that reaches the back end, in SMT-LIB, to this file. Default: none.
     pub query_log: Option<PathBuf>,
-    /// Ask the other back end when the first has no answer. Default: yes.
+    /// Query the other back end when the first returns unknown. Default: yes.
     pub use_fallback: bool,
     /// Decide constraints on single bytes by their truth sets. Default: yes.
     pub use_domain: bool,

@@ -87,7 +87,7 @@ fn truth_sets_agree_with_the_evaluator() {
     let table: Vec<u64> = (0..100).map(|i| i * i % 251).collect();
     let t = terms.array_const(8, &table);
     let k = key(&mut terms, x);
-    let u = Unknowns { vars: vec![x], arrays: vec![t], tables: vec![t] };
+    let u = Variables { vars: vec![x], arrays: vec![t], tables: vec![t] };
     let mut s = Domain::new(Always(Answer::Unknown(UnknownReason::Timeout)));
     let mut answered = 0;
     for _ in 0..300 {
@@ -132,7 +132,7 @@ fn enumeration_decides_divisions_of_bytes() {
     let model = answer.model().expect("satisfiable");
     assert_eq!((terms.eval(large, model), model.len()), (1, 2));
     assert!(seen.borrow().is_empty());
-    // Unknowns with too many values go on.
+    // Variables with too many values are passed on.
     let z = var(&mut terms, "z", 32);
     let wide = terms.sdiv(z, a);
     let equal = terms.eq(wide, b);

@@ -70,7 +70,7 @@ fn every_link_alone_agrees_with_brute_force() {
 fn back_ends_agree_on_larger_queries() {
     for seed in 40..46 {
         let mut terms = Terms::new(64);
-        let u = large_unknowns(&mut terms);
+        let u = large_variables(&mut terms);
         let mut rng = Rng(seed);
         let timeout = Some(std::time::Duration::from_secs(10));
         let mut solver =
@@ -89,7 +89,7 @@ fn back_ends_agree_on_larger_queries() {
 fn equal_runs_give_equal_answers() {
     let run = || {
         let mut terms = Terms::new(64);
-        let u = large_unknowns(&mut terms);
+        let u = large_variables(&mut terms);
         let mut rng = Rng(7);
         let mut solver = assemble(SolverConfig::default());
         let mut text = String::new();

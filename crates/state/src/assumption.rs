@@ -1,4 +1,4 @@
-//! Assumptions: what a run takes for given about what surrounds the program. They cut no path, but what is proved holds
+//! Assumptions of a run about the program's environment. They cut no path, but what is proved holds
 //! only under them. Every answer names them, and `safe` alone is never said where there is one.
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -104,7 +104,7 @@ fn distinct(real: &Outcomes) -> BTreeSet<PathOutcome> {
     real.values().copied().filter(|o| *o != PathOutcome::Excluded).collect()
 }
 
-/// In words; empty when there are none.
+/// As text; empty when there are none.
 fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
     let mut out = String::new();
     // Each test by itself: its input must do what was predicted.

@@ -39,7 +39,7 @@ pub struct Report {
     pub wrong: Vec<String>,
 }
 
-/// Asks about the programs of these seeds.
+/// Checks the programs of these seeds.
 pub fn check_seeds(seeds: std::ops::Range<u64>, all_modes: bool) -> Result<Report, String> {
     let programs: Vec<Program> = seeds.map(generate::program).collect();
     let mut truths = truth::truths(&programs)?;

@@ -38,7 +38,7 @@ pub struct VerificationEvidence {
     pub cuts: Vec<String>,
     /// The exploration came to its own end.
     pub finished: bool,
-    /// What it took for given about the program's surroundings.
+    /// Its assumptions about the program's environment.
     pub assumptions: Vec<Assumption>,
 }
 

@@ -1,4 +1,4 @@
-//! Walking back over calls, returns and modelled functions.
+//! Weakest preconditions of calls, returns and modelled functions.
 
 use crate::condition::{OwningFrame, PointsTo};
 use crate::location::Loc;

@@ -1,4 +1,4 @@
-//! Walking back over accesses to memory, allocation and freeing.
+//! Weakest preconditions of accesses to memory, allocation and freeing.
 
 use crate::condition::{MayPointToLiteral, OwningFrame, PointsTo};
 use crate::location::Loc;
@@ -405,7 +405,7 @@ impl WpTransformer<'_> {
         self.require_disjoint(d, s, n, access)
     }
 
-    /// So many bytes were copied.
+    /// `n` bytes were copied.
     pub(crate) fn copied(&mut self, d: TermId, s: TermId, access: &Access) -> WpResult<u64> {
         match *access {
             Access::Empty => Ok(0),

@@ -106,7 +106,7 @@ impl OccurrenceIndex {
         cells
     }
 
-    /// Something other than a sum looks into memory.
+    /// Something other than a sum mentions memory.
     pub fn mentions_memory(&mut self, terms: &mut Terms, locs: &Locs, condition: &Condition) -> bool {
         self.learn(terms, locs, condition);
         let found = |s: &SymbolId| self.of.get(s).is_some_and(|list| list.iter().rev().any(|t| condition.has(*t)));

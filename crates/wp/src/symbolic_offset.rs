@@ -13,7 +13,7 @@ use pleach_memory::symbolic::{select, word_index};
 use pleach_state::Access;
 use rustc_hash::FxHashMap;
 
-/// Objects of more words are not looked into at an offset that is not constant.
+/// Objects of more words than this are not read at a symbolic offset.
 const MAX_WORDS: u64 = 64;
 /// Nor are constant ones of more.
 const MAX_TABLE: u64 = 1 << 13;
@@ -112,7 +112,7 @@ impl WpTransformer<'_> {
         Ok(map)
     }
 
-    /// So many bytes were copied, from or to a place that is not constant.
+    /// Bytes were copied, from or to a symbolic offset.
     pub(crate) fn copied_within(&mut self, d: TermId, s: TermId, access: &Access) -> WpResult<u64> {
         let &Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole } = access else {
             return Err(NoInterpolant::TraceMismatch);
@@ -196,7 +196,7 @@ impl WpTransformer<'_> {
         })
     }
 
-    /// Every byte of the object that the condition looks at becomes something else, by its offset and what it was.
+    /// Replaces every byte of the object that the condition mentions, by its offset and its old value.
     fn bytes_become(&mut self, obj: ObjId, new: impl Fn(&mut Self, u64, TermId) -> TermId) -> WpResult<()> {
         let cells: Vec<_> = self.cells(obj).collect();
         if cells.iter().map(|c| c.2 as usize).sum::<usize>() > MAX_CELLS {

@@ -1,4 +1,4 @@
-//! Walking a condition back over what a path executed.
+//! Weakest preconditions: propagates a condition backward over what a path executed.
 //!
 //! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was
 //! read, with the pointer pinned to its object; every access leaves the obligation that it is valid; a branch that

@@ -76,7 +76,7 @@ const TYPES: &[(&str, &str, u16, bool)] = &[
     ("u128", "unsigned __int128", 128, false),
 ];
 
-/// What is said of the absolute value of the smallest number.
+/// The message about the absolute value of the smallest number.
 pub const ABS_OVERFLOW: &str = "signed overflow in an absolute value";
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {

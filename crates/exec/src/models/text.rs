@@ -186,7 +186,7 @@ impl Machine {
         self.require(st, ends, AccessKind::Read.oob(), || format!("read of a string that has no end within {what}"))
     }
 
-    /// So many bytes that argument `arg` points to are read as the arguments `factors`, multiplied, say.
+    /// Reads the bytes that argument `arg` points to. Their number is the product of the arguments `factors`.
     pub(super) fn read_range(
         &mut self,
         st: &mut State,

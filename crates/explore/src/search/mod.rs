@@ -85,7 +85,7 @@ impl Strategy {
 
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// Asked in turn. Default, as in KLEE: random-path and nurs:covnew.
+    /// Used in turn. Default, as in KLEE: random-path and nurs:covnew.
     pub strategies: Vec<Strategy>,
     /// Stay with a chosen state for this many instructions. Default: none, choose after every step.
     pub batch_instructions: Option<u64>,

@@ -13,9 +13,9 @@ use pleach_state::{NodeId, StateId, Tree};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// States looked at for a choice.
+/// States considered for a choice.
 const SAMPLE: usize = 16;
-/// Nodes looked at above a state.
+/// Nodes considered above a state.
 const HEIGHT: u32 = 64;
 /// Steps that a subtree may take, times a number of the sequence.
 const PATIENCE: u64 = 64;

@@ -1,4 +1,4 @@
-//! Checks of undefined behaviour that clang puts in: a branch around a trap becomes one [`ir::Inst::Check`], and the
+//! Checks of undefined behaviour that clang inserts: a branch around a trap becomes one [`ir::Inst::Check`], and the
 //! blocks on both sides of it stay one block.
 //!
 //! *Idea*: clang folds `7 % 0` to a constant without a value before anyone sees it, but not the check that it puts

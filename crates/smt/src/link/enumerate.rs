@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// Assignments that are evaluated at a time: their columns stay in the cache.
 const LANES: usize = 1024;
-/// Unknowns of a query.
+/// Symbolic variables of a query.
 const MAX_KEYS: usize = 8;
 /// Operators times assignments: of a query without and with operators that are hard to solve. About 2 and 150 ms.
 const WORK: u64 = 1 << 21;

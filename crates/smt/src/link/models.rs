@@ -20,7 +20,7 @@ const TRIES: usize = 16;
 /// Models kept for each symbolic variable, and variables of the newest constraint that are looked up.
 const PER_KEY: usize = 8;
 const KEYS: usize = 4;
-/// Unknowns with models of their own; beyond that the index starts anew.
+/// Symbolic variables with models of their own; beyond that the index starts anew.
 const MAX_KEYS: usize = 4_096;
 
 pub struct Models<S> {

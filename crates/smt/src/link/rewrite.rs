@@ -225,7 +225,7 @@ impl<S: Solver> Solver for Rewrite<S> {
                 for (&key, pin) in &known {
                     full.set(key, pin.value);
                 }
-                // Unknowns that went away with the rewriting may have any value, but are listed.
+                // Symbolic variables that the rewriting removed may have any value, but are listed.
                 let keys = evidence::support(terms, query.constraints);
                 Answer::Sat(Rc::new(evidence::project(terms, &keys, &full)))
             }

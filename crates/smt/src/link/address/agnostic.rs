@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// No object lies below this address.
 const FIRST: i128 = 0x10000;
 /// Pointers into more objects are not compared.
-const MOST_PAIRS: usize = 1 << 16;
+const MAX_PAIRS: usize = 1 << 16;
 /// How deep the bounds of an offset are looked for.
 const DEPTH: u32 = 16;
 
@@ -250,7 +250,7 @@ impl Analysis<'_> {
         }
         let (Some(p), Some(q)) = (self.leaves(n.arg_a()), self.leaves(n.arg_b())) else { return false };
         let order = n.op != Op::Eq;
-        p.len() * q.len() <= MOST_PAIRS && p.iter().all(|x| q.iter().all(|y| self.comparable(x, y, order)))
+        p.len() * q.len() <= MAX_PAIRS && p.iter().all(|x| q.iter().all(|y| self.comparable(x, y, order)))
     }
 
     fn comparable(&self, x: &Leaf, y: &Leaf, order: bool) -> bool {
