@@ -14,7 +14,7 @@ import measure
 sys.path.insert(0, str(Path(__file__).resolve().parent / "programs"))
 from drivers import drivers  # noqa: E402
 
-# A run that none of these cut came to its end. What the model of the environment takes for given is cut on every path
+# A run that none of these cut came to its end. What the model of the environment assumes is cut on every path
 # and in every run.
 LIMITS = ("max-time", "max-memory", "max-instructions", "max-forks", "interrupted", "solver", "unsupported", "external-call")
 

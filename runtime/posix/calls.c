@@ -59,7 +59,7 @@ static long change_times(struct file *f, const struct timespec *t, const long *w
 static long poll_(struct poll *p, unsigned long n) {
   static int said;
   long ready = 0;
-  pleach_take_for_given(&said, "files can be read and written at once");
+  pleach_assume_once(&said, "files can be read and written at once");
   for (unsigned long i = 0; i < n; i++) {
     p[i].got = p[i].fd < 0 ? 0 : pleach_description(p[i].fd) ? p[i].wanted & 5 : 32;
     ready += p[i].got != 0;
@@ -107,7 +107,7 @@ static long ioctl_(long fd, long request, unsigned short *to) {
   if (!d) return -EBADF;
   if (!d->file->given || (d->file->mode & S_IFMT) != S_IFCHR) {
     static int said;
-    if (request != WINDOW_SIZE && fd < 3) pleach_take_for_given(&said, "standard input, output and error are no terminals");
+    if (request != WINDOW_SIZE && fd < 3) pleach_assume_once(&said, "standard input, output and error are no terminals");
     return -ENOTTY;
   }
   switch (request) {
@@ -182,7 +182,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 95: {
     static int said;
     int before = umask_;
-    if (!said) pleach_take_for_given(&said, "the mask for the rights of new files is 022");
+    if (!said) pleach_assume_once(&said, "the mask for the rights of new files is 022");
     umask_ = (int)a & 0777;
     return before;
   }

@@ -8,7 +8,7 @@ static unsigned any(void) {
   static int said;
   static unsigned state = 12345;
   if (!__pleach_any_attributes()) return (unsigned)__pleach_unknown();
-  pleach_take_for_given(&said, "random numbers are a fixed series");
+  pleach_assume_once(&said, "random numbers are a fixed series");
   state = state * 1103515245 + 12345;
   return state >> 16 | state << 16;
 }

@@ -18,8 +18,8 @@ pub struct GuidedExecutor {
     snapshot: Option<ExecutorSnapshot>,
 }
 
-/// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
-/// many steps, counted and not timed, so that equal runs stay equal.
+/// Distances as of some coverage. They are computed anew after coverage has grown, but at most once per fixed number of
+/// steps. Steps are counted and not timed, so that equal runs stay equal.
 struct DistanceGuide {
     distances: Distances,
     to_uncovered: ToUncovered,

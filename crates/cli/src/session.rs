@@ -117,7 +117,7 @@ impl Session<'_> {
     }
 
     /// For the next exploration.
-    fn watched(&self) -> Result<Watched, CliError> {
+    fn take_watch(&self) -> Result<Watched, CliError> {
         if let Some(first) = self.watched.take() {
             return Ok(first);
         }
@@ -137,7 +137,7 @@ impl Session<'_> {
         let Session { args, program, entry, directory, .. } = self;
         let search = assemble::search(args, settings)?;
         let config = assemble::run(args, settings)?;
-        let Watched { halt, dog, began } = self.watched()?;
+        let Watched { halt, dog, began } = self.take_watch()?;
         let solver = pleach_smt::assemble(assemble::solver(args, &halt));
         let mut machine = Machine::new(program.clone(), solver, assemble::exec(args, settings, entry.clone()))?;
         machine.native_calls = crate::native_calls::calls(args);

@@ -171,7 +171,7 @@ pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -
             let seen = replayer.passes(test, &all).unwrap_or_default();
             all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
         });
-        words.push(shown(end, ReplayOutcome::of(lines, passed)));
+        words.push(replay_text(end, ReplayOutcome::of(lines, passed)));
     }
     words
 }
@@ -200,7 +200,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn shown(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
+fn replay_text(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
     match (end, passed) {
         (Ok(Verdict::Agrees), ReplayOutcome::Yes(at)) => {
             format!("replayed natively: {at} was executed, and the program ended as predicted")

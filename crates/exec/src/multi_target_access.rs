@@ -264,7 +264,7 @@ impl Machine {
         }
     }
 
-    /// How many words a write to each of the targets has to change; `None` where it cannot be done in words.
+    /// How many words a write to each of the targets has to change; `None` where it cannot be done word by word.
     fn words_to_guard(&self, st: &State, targets: &[TargetAccess], n: u64) -> Option<u64> {
         let mut sum = 0;
         for &(_, obj, off) in targets {

@@ -16,7 +16,7 @@ use pleach_state::{Access, State};
 const MAX_SPLIT_BYTES: u64 = 256;
 
 /// The machine words of the range, each with its offset; the last ones are shorter.
-fn words(n: u64) -> impl Iterator<Item = (u64, u64)> {
+fn machine_words(n: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let left = n - at;
@@ -70,8 +70,8 @@ impl Machine {
         note(st, || Access::Opaque);
         self.check_range(st, from, n, AccessKind::Read);
         self.check_range(st, to, n, AccessKind::Write);
-        let read: Vec<Value> = words(n).map(|(at, len)| self.read_word(st, from, at, len)).collect();
-        for ((at, len), v) in words(n).zip(read) {
+        let read: Vec<Value> = machine_words(n).map(|(at, len)| self.read_word(st, from, at, len)).collect();
+        for ((at, len), v) in machine_words(n).zip(read) {
             self.write_word(st, to, at, len, v);
         }
     }
@@ -80,7 +80,7 @@ impl Machine {
         note(st, || Access::Opaque);
         self.check_range(st, to, n, AccessKind::Write);
         let byte = self.term(st, byte, 8);
-        for (at, len) in words(n) {
+        for (at, len) in machine_words(n) {
             let word = (1..len).fold(byte, |word, _| self.terms.concat(word, byte));
             let word = Value::from_term(&self.terms, word);
             self.write_word(st, to, at, len, word);

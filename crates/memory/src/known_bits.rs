@@ -1,7 +1,7 @@
 //! Where an access at a symbolic offset can be, by the low bits of the offset and by its range.
 //!
 //! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are
-//! known, and the possible locations of the access are a fixed stride apart: the other fields are left whole. A table
+//! known, and the possible locations of the access have a fixed stride: the other fields are left whole. A table
 //! inside a large block (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count. *Invariant*:
 //! under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
 

@@ -46,8 +46,8 @@ pub fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
 }
 
 impl Contents {
-    /// The places at which a guarded write to the window would have to change a word; `None` where it cannot be done in
-    /// words.
+    /// The places at which a guarded write to the window would have to change a word; `None` where it cannot be done
+    /// word by word.
     fn write_places(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<Places> {
         Places::of(terms, off, n, w).filter(|p| p.count <= WRITE_WORDS)
     }

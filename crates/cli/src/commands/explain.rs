@@ -1,4 +1,4 @@
-//! `pleach explain`: why a run pruned what it pruned.
+//! `pleach explain`: the interpolants of a run.
 
 use crate::args::ExplainArgs;
 use crate::error::{CliError, Code};

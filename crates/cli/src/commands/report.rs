@@ -1,4 +1,4 @@
-//! `pleach report`: what a run cost, and who answered its queries.
+//! `pleach report`: cost and solver statistics of a run.
 
 use crate::args::ReportArgs;
 use crate::duration;
