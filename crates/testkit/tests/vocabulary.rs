@@ -195,7 +195,10 @@ fn old_words_are_found() {
 
 /// What a page may name: the identifiers of our code, the words that can be flags, and the files.
 struct Names {
-    identifiers: BTreeSet<String>,
+    /// with the files that have them
+    identifiers: BTreeMap<String, BTreeSet<usize>>,
+    /// those that look declared: a function, a field, a variant
+    declared: BTreeMap<String, BTreeSet<usize>>,
     flags: BTreeSet<String>,
     files: BTreeSet<String>,
     foreign: BTreeSet<String>,
@@ -204,16 +207,23 @@ struct Names {
 impl Names {
     fn new(texts: &BTreeMap<String, String>, rows: &[Row]) -> Names {
         let mut names = Names {
-            identifiers: BTreeSet::new(),
+            identifiers: BTreeMap::new(),
+            declared: BTreeMap::new(),
             flags: BTreeSet::new(),
             files: texts.keys().cloned().collect(),
             foreign: rows.iter().filter(|r| r.kind == "foreign").map(|r| r.old.clone()).collect(),
         };
-        for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with(".md")) {
-            let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
-            let words = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-            if path.ends_with(".rs") {
-                names.identifiers.extend(code.flat_map(|l| l.split(words)).map(str::to_owned));
+        let declaration = Regex::new(r"\b(?:fn|const|static|mod|struct|enum|trait|type) (\w+)|(\w+)\s*[:({,]").unwrap();
+        for (n, (path, text)) in texts.iter().filter(|(path, _)| !path.ends_with(".md")).enumerate() {
+            let code = text.lines().filter(|l| path.ends_with(".rs") && !l.trim_start().starts_with("//"));
+            for line in code {
+                let note = |to: &mut BTreeMap<String, BTreeSet<usize>>, word: &str| {
+                    to.entry(word.to_owned()).or_default().insert(n);
+                };
+                let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                words.for_each(|w| note(&mut names.identifiers, w));
+                let declared = declaration.captures_iter(line).filter_map(|c| c.get(1).or(c.get(2)));
+                declared.for_each(|w| note(&mut names.declared, w.as_str()));
             }
             let dashed = text.replace('_', "-");
             let flags = dashed.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
@@ -240,9 +250,19 @@ impl Names {
             return (!self.has_path(name)).then(|| format!("there is no `{name}`"));
         }
         let parts: Vec<&str> = name.trim_end_matches("()").split("::").collect();
-        let rust = parts.iter().all(|p| !p.is_empty() && p.chars().all(|c| is(c, "_")));
-        let lost = |p: &&&str| !self.identifiers.contains(**p) && !self.is_module(p);
-        (rust && parts.len() > 1).then(|| parts.iter().find(lost)).flatten().map(|p| format!("there is no `{p}`"))
+        let rust = parts.len() > 1 && parts.iter().all(|p| !p.is_empty() && p.chars().all(|c| is(c, "_")));
+        (rust && !self.has_item(&parts)).then(|| format!("there is no `{name}`"))
+    }
+
+    /// The parts of a path of Rust exist. What a type has is declared in a file that names the type.
+    fn has_item(&self, parts: &[&str]) -> bool {
+        let known = |p: &&str| self.identifiers.contains_key(*p) || self.is_module(p);
+        let files = |of: &BTreeMap<String, BTreeSet<usize>>, p: &str| of.get(p).cloned().unwrap_or_default();
+        parts.iter().all(known)
+            && parts.windows(2).all(|pair| {
+                let owners = files(&self.identifiers, pair[0]);
+                self.is_module(pair[0]) || !owners.is_disjoint(&files(&self.declared, pair[1]))
+            })
     }
 
     /// A path that begins like one of ours, or a file of Rust, or a type, exists.
@@ -260,7 +280,7 @@ impl Names {
             Some(_) if ours => exists(name),
             Some("src" | "tests") => exists(&format!("crates/{name}")),
             None if name.ends_with(".rs") => self.files.iter().any(|f| f.ends_with(&format!("/{name}"))),
-            None if is_camel_case(name) => self.identifiers.contains(name),
+            None if is_camel_case(name) => self.identifiers.contains_key(name),
             _ => true,
         }
     }
@@ -312,7 +332,7 @@ fn pages_name_what_exists() {
 fn names_of_nothing_are_found() {
     let texts = [
         ("crates/a/src/lib.rs", "// Only here\nstruct Point;\nfn candidates() { one_flag }\n"),
-        ("crates/a/src/resolve.rs", "\"max-time\""),
+        ("crates/a/src/resolve.rs", "\"max-time\"\nfn elsewhere() {}\n"),
         ("bench/run", ""),
     ];
     let texts = texts.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
@@ -320,8 +340,8 @@ fn names_of_nothing_are_found() {
     let good = "`Point` `resolve::candidates` `Point::candidates()` `a/src/lib.rs` `lib.rs` `bench/` `--one-flag N` \
         `--max-time=5s` `--their-flag` `Theirs` `crates/a` `int x` `summary.json` `KLEE` `--max-…`";
     let bad = "`Only` `resolve::nothing` `nothing::candidates` `a/src/point.rs` `point.rs` `bench/walk` `--no-such N` \
-        `--max-time --none` `crates/b`";
+        `--max-time --none` `crates/b` `Point::elsewhere`";
     let faults = |text| quoted(text).into_iter().filter(|(_, name)| names.fault(name).is_some()).count();
-    assert_eq!((faults(good), faults(bad)), (0, 9));
+    assert_eq!((faults(good), faults(bad)), (0, 10));
     assert_eq!(quoted("a `b`\n```\n`c`\n```\n`d` `e`\n"), [(1, "b"), (5, "d"), (5, "e")]);
 }
