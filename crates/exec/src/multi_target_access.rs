@@ -5,7 +5,7 @@
 //! pointer is into it. What would be an error still ends as a state of its own, under the same conditions as with
 //! `fork`. With `segments` (`segments.rs`) the targets are first moved into one segment, so that a write to many words
 //! is one store to an array. *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses
-//! nothing. *Checked by*: `check.rs`.
+//! nothing. *Checked by*: `resolution_check.rs`.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::alignment::Wanted;

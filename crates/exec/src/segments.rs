@@ -31,7 +31,7 @@ type SegmentKey = (u32, u32, SegmentArrangement);
 
 /// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal
 /// queries are equal. *Invariant*: segments that can be on one path do not overlap, so a segment that took in others
-/// has another home than one of the same objects that did not.
+/// has another address than one of the same objects that did not.
 #[derive(Default)]
 pub(crate) struct SegmentLayout {
     known: FxHashMap<SegmentKey, u64>,

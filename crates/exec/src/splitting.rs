@@ -6,7 +6,8 @@
 //! named by the high bits of one whose low bits are known. *Invariant*: pieces are adjacent and together the object:
 //! addresses, bounds and concrete accesses are as before. *Deviations*: pieces are no objects of their own; an access
 //! that straddles two of them is decided to one offset per path. *Direction*: loses nothing; an access that may lie in
-//! more than 256 pieces is not split. *Checked by*: `check.rs`; the fixtures about memory run with and without.
+//! more than 256 pieces is not split. *Checked by*: `resolution_check.rs`; the fixtures about memory run with and
+//! without.
 
 use crate::access::ResolvedLocation;
 use crate::feasibility::{Feasibility, FeasibleSide};

@@ -14,7 +14,7 @@ use pleach_wp::Condition;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// More comparisons of one form than this are a comparisons.
+/// More comparisons of one form than this are widened.
 const MANY_COMPARISONS: usize = 16;
 
 pub(crate) fn widen_disequalities(

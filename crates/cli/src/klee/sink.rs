@@ -50,7 +50,7 @@ pub struct KleeSink {
     pub partial: u64,
     /// as of the last end of a path, where another thread can see it
     pub counts: Arc<Mutex<Counts>>,
-    /// (function, instruction, message) of errors that were told
+    /// (function, instruction, message) of errors that were reported
     types: Types,
     told: BTreeSet<(FuncId, u32, String)>,
     fixed: BTreeSet<String>,
@@ -80,7 +80,7 @@ impl KleeSink {
         }
     }
 
-    /// Passes on what was message, in order.
+    /// Passes on the executor's messages, in order.
     pub fn drain_messages(&mut self, machine: &mut GuidedExecutor) {
         for message in machine.machine.messages() {
             match message {
