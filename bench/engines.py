@@ -31,7 +31,7 @@ class Result:
     errors: dict = field(default_factory=dict)
     cpu: float = 0.0
     rss_mb: float = 0.0
-    # why the figures are not those of a whole run
+    # why the measurements are not those of a whole run
     trouble: str = ""
 
     def as_dict(self):

@@ -138,8 +138,8 @@ def run(program, test, scratch):
     attributes = {n: Attributes(given.get(n + "_stat", b"")) for n in given}
     # The last byte is the terminator, whatever its value here.
     args = [data[:-1].split(b"\0")[0] for name, data in inputs if re.fullmatch(r"arg\d+", name)]
-    own, beside, fds = scratch / "own", scratch / "beside", []
-    for d in (own, beside):
+    own, outside, fds = scratch / "own", scratch / "outside", []
+    for d in (own, outside):
         shutil.rmtree(d, ignore_errors=True)
         d.mkdir()
         os.chown(d, NOBODY, NOBODY)
@@ -147,7 +147,7 @@ def run(program, test, scratch):
     for name, data in inputs:
         if re.fullmatch("[A-Z](_data)?", name):
             make_file(name[0], data, attributes[name], fds)
-    ends = [standard(n, given, attributes, beside, fds) for n in ("stdin", "stdout")]
+    ends = [standard(n, given, attributes, outside, fds) for n in ("stdin", "stdout")]
     counts = {"GCOV_PREFIX": str(scratch / "counts")}
     child = subprocess.Popen([program, *args], stdin=ends[0], stdout=ends[1], stderr=subprocess.DEVNULL, env=counts, user=NOBODY, group=NOBODY, extra_groups=[], start_new_session=True)
     for patience, last in (SECONDS, signal.SIGUSR2), (1, signal.SIGKILL), (None, None):

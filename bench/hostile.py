@@ -35,7 +35,7 @@ def bulk():
         "copy": "char *q = malloc(N); memcpy(q, p, N); return q[N - 1];",
         "shift": "memmove(p + 1, p, N - 1); return p[N - 1];",
         "set": "int x = klee_int(\"x\"); memset(p, x, N); return p[N / 2];",
-        "somewhere": INDEX.format("i") + " memcpy(p + i / 2, p, N / 2);",
+        "symbolic_offset": INDEX.format("i") + " memcpy(p + i / 2, p, N / 2);",
     }
     for size in (1 << 22, 500_000_000):
         for make, how in makes.items():
@@ -63,7 +63,7 @@ def states():
 
 
 def queries():
-    """Questions without a quick answer."""
+    """Queries without a quick answer."""
     asks = {
         "factor": "unsigned long a = klee_int(\"a\"), b = klee_int(\"b\"); if (a > 1 && b > 1 && a * b == 1000000016000000063ul) return 1;",
         "hash": "unsigned h = 17; char in[24]; klee_make_symbolic(in, 24, \"in\"); for (int i = 0; i < 24; i++) h = (h ^ in[i]) * 16777619u; if (h == 42) return 1;",

@@ -14,7 +14,8 @@ import measure
 sys.path.insert(0, str(Path(__file__).resolve().parent / "programs"))
 from drivers import drivers  # noqa: E402
 
-# A run that none of these cut came to its end. What the model of the environment takes for given is cut on every path and in every run.
+# A run that none of these cut came to its end. What the model of the environment assumes is cut on every path
+# and in every run.
 LIMITS = ("max-time", "max-memory", "max-instructions", "max-forks", "interrupted", "solver", "unsupported", "external-call")
 
 
@@ -74,11 +75,12 @@ class Runs:
         shutil.rmtree(out, ignore_errors=True)
         command = [self.pleach, "test", self.programs / f"{bitcode}.bc", "--quiet", "--search=dfs", "--max-memory=4000", "--output-dir", out]
         command += [f"--max-instructions={up_to}"] if up_to else []
-        # What is to go as far as another run gets the time to do so. A machine with much else to do gives a small part of its time.
+        # What is to go as far as another run gets the time to do so. A machine with much else to do gives a small part
+        # of its time.
         limit = 4 * self.cpu if up_to else self.cpu
         cost = measure.run([*command, *flags, *options, "--", *args], log, 100 * limit + 600, limit)
         try:
-            r.update(figures(out))
+            r.update(measurements(out))
         except OSError:
             if cost.exit == -signal.SIGXCPU:
                 return {**r, "trouble": "limit before exploration"}
@@ -96,7 +98,7 @@ def key(driver, flags, up_to, limit):
     return driver, tuple(flags), up_to, limit
 
 
-def figures(out):
+def measurements(out):
     """What a run directory says."""
     summary, timing = (json.loads((out / f"{name}.json").read_text()) for name in ("summary", "timing"))
     solver = summary.get("solver", {})

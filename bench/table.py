@@ -1,4 +1,4 @@
-"""Results for people: Markdown tables."""
+"""Human-readable results: Markdown tables."""
 
 
 def markdown(head, lines):
@@ -34,7 +34,7 @@ def ratio(ours, theirs):
 
 
 def result(r, peers, anchor):
-    """One line: ours, the cheapest peer of this run, the recorded figures."""
+    """One line: ours, the cheapest peer of this run, the recorded measurements."""
     ours = r["pleach"]
     peer = best(peers)
     cells = [r["name"], paths(ours), errors(ours), f"{ours['instructions']:,}", seconds(ours["cpu"]), f"{ours['rss_mb']:.0f}"]

@@ -1,4 +1,4 @@
-"""The figures of the thesis (Memory, Tables 3.2 to 3.7 and 4.2 to 4.5)."""
+"""The measurements of the thesis (Memory, Tables 3.2 to 3.7 and 4.2 to 4.5)."""
 
 
 def clock(text):
@@ -12,8 +12,8 @@ def clocks(text):
     return [None if t == "-" else clock(t) for t in text.split()]
 
 
-# The driver (programs/drivers.py) of each program; other inputs in Tables 3.6 and 3.7, where arrays have their default sizes, and in
-# chapter 4.
+# The driver (programs/drivers.py) of each program; other inputs in Tables 3.6 and 3.7, where arrays have their default
+# sizes, and in chapter 4.
 DRIVER = {"json-c": "json"}
 SPLIT_DRIVER = {"m4": "m4-split", "make": "make-split"}
 CACHE_DRIVER = {"m4": "m4-cache", "libxml2": "libxml2-url", "json-c": "json"}
@@ -48,7 +48,8 @@ OPTIMISATIONS = {
 }
 
 PIECES = (512, 256, 128, 64, 32)
-# Objects of more bytes are split. The thesis has 300 for all, but splits objects of the heap only; make has a global table of 512 bytes.
+# Objects of more bytes are split. The thesis has 300 for all, but splits objects of the heap only; make has a global
+# table of 512 bytes.
 SPLIT_ABOVE = {"make": 512}
 # Table 3.6: time and paths, whole and in pieces of these sizes.
 SPLIT_TIME = {

@@ -1,4 +1,4 @@
-/* TRACER-X's own functions that its examples call. They ask the tool for measurements and have no effect on the program. */
+/* TRACER-X's own functions that its examples call. They query the tool for measurements and have no effect on the program. */
 int tracerx_check(void) { return 0; }
 int tracerx_mark(void) { return 0; }
 int tracerx_memo(void) { return 0; }

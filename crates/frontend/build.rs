@@ -1,5 +1,6 @@
-//! Compiles the model of the operating system and the runtime of C++ to bitcode, and says which parts of LLVM to link: only those that read, verify and link modules, and statically, because mapping the
-//! whole shared library takes longer and more memory than most programs. Without the archives the shared library serves.
+//! Compiles the model of the operating system and the runtime of C++ to bitcode, and says which parts of LLVM to link:
+//! only those that read, verify and link modules, and statically, because mapping the whole shared library takes longer
+//! and more memory than most programs. Without the archives the shared library serves.
 
 use std::env;
 use std::path::Path;
@@ -17,14 +18,14 @@ fn main() {
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
     let config = env::var_os("LLVM_SYS_191_PREFIX").map(|p| Path::new(&p).join("bin/llvm-config").into_os_string());
     let candidates = config.into_iter().chain(CONFIG.map(Into::into));
-    let config = candidates.into_iter().find(|c| ask(c, &["--version"]).is_some_and(|v| v.starts_with("19.")));
+    let config = candidates.into_iter().find(|c| output_of(c, &["--version"]).is_some_and(|v| v.starts_with("19.")));
     let config = config.expect("llvm-config of LLVM 19 was not found; install it with: apt install llvm-19-dev");
-    let get = |args: &[&str]| ask(&config, args).unwrap_or_else(|| panic!("llvm-config fails on {args:?}"));
+    let get = |args: &[&str]| output_of(&config, args).unwrap_or_else(|| panic!("llvm-config fails on {args:?}"));
 
     println!("cargo::rustc-link-search=native={}", get(&["--libdir"]));
     // Each library stands before those it uses, as the linker wants it.
     let archives = [&["--link-static", "--libs"][..], &COMPONENTS].concat();
-    match ask(&config, &archives) {
+    match output_of(&config, &archives) {
         Some(libraries) => {
             names(&libraries).for_each(|l| println!("cargo::rustc-link-lib=static:-bundle={l}"));
             let system = get(&["--link-static", "--system-libs"]);
@@ -41,7 +42,7 @@ const FLAGS: &str = "-c -emit-llvm -std=c11 -ffreestanding -nostdinc -O1 -g0 -fw
 
 /// A file of `runtime` to bitcode.
 fn runtime(directory: &str, source: &str, machine: &str, to: &str) {
-    // Asked for when it runs: a build directory may be a copy.
+    // Read at run time: a build directory may be a copy.
     let here = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let sources = Path::new(&here).join("../../runtime").join(directory);
     println!("cargo::rerun-if-changed={}", sources.display());
@@ -54,7 +55,7 @@ fn runtime(directory: &str, source: &str, machine: &str, to: &str) {
 }
 
 /// What the program prints, if it succeeds.
-fn ask(program: &std::ffi::OsStr, args: &[&str]) -> Option<String> {
+fn output_of(program: &std::ffi::OsStr, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok().filter(|o| o.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

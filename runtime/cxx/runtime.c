@@ -1,4 +1,4 @@
-/* What compiled C++ asks of its runtime library, as the Itanium ABI lays it down: memory, guards of static variables, casts, exceptions.
+/* What compiled C++ needs from its runtime library, as the Itanium ABI lays it down: memory, guards of static variables, casts, exceptions.
  * The engine compiles this for its own use and links it with programs that need it; unwinding itself is the engine's. */
 typedef __SIZE_TYPE__ size_t;
 typedef __INTPTR_TYPE__ word;
@@ -58,7 +58,7 @@ struct several {
 };
 struct pointer { struct type type; unsigned flags; const struct type *to; };
 
-/* The tables' addresses tell the kinds of types apart; an object points behind the first two entries. */
+/* The tables' addresses distinguish the kinds of types; an object points behind the first two entries. */
 #define TABLE(name) void *name[8]
 TABLE(_ZTVN10__cxxabiv123__fundamental_type_infoE);
 TABLE(_ZTVN10__cxxabiv117__class_type_infoE);
@@ -123,7 +123,7 @@ void *__dynamic_cast(char *object, const struct type *from, const struct type *t
 struct exception {
   _Alignas(16) const struct type *type; /* what is thrown lies behind */
   void (*destroy)(void *);
-  char *object; /* the part that the handler asked for */
+  char *object; /* the part that the handler takes */
   struct exception *below;
   int handlers, rethrown;
   word fill[2];

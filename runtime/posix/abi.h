@@ -29,7 +29,7 @@ void __pleach_killed(long number) __attribute__((noreturn));
 
 /* Any number. */
 int __pleach_unknown(void);
-/* The model takes something for given: every answer of the run names it. The second with a name in the middle. */
+/* The model assumes something: every answer of the run names it. The second with a name in the middle. */
 void __pleach_assume(const char *what);
 void __pleach_assume_of(const char *before, const char *name, const char *after);
 /* `n` bytes that are no block of the program's heap. */

@@ -59,7 +59,7 @@ static long change_times(struct file *f, const struct timespec *t, const long *w
 static long poll_(struct poll *p, unsigned long n) {
   static int said;
   long ready = 0;
-  pleach_take_for_given(&said, "files can be read and written at once");
+  pleach_assume_once(&said, "files can be read and written at once");
   for (unsigned long i = 0; i < n; i++) {
     p[i].got = p[i].fd < 0 ? 0 : pleach_description(p[i].fd) ? p[i].wanted & 5 : 32;
     ready += p[i].got != 0;
@@ -107,7 +107,7 @@ static long ioctl_(long fd, long request, unsigned short *to) {
   if (!d) return -EBADF;
   if (!d->file->given || (d->file->mode & S_IFMT) != S_IFCHR) {
     static int said;
-    if (request != WINDOW_SIZE && fd < 3) pleach_take_for_given(&said, "standard input, output and error are no terminals");
+    if (request != WINDOW_SIZE && fd < 3) pleach_assume_once(&said, "standard input, output and error are no terminals");
     return -ENOTTY;
   }
   switch (request) {
@@ -182,7 +182,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 95: {
     static int said;
     int before = umask_;
-    if (!said) pleach_take_for_given(&said, "the mask for the rights of new files is 022");
+    if (!said) pleach_assume_once(&said, "the mask for the rights of new files is 022");
     umask_ = (int)a & 0777;
     return before;
   }
@@ -257,15 +257,15 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 302: return limit((unsigned long *)d);
   case 160: return 0; /* setrlimit */
   case 99: return system_information((char *)a);
-  case 100: figures(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
-  case 98: figures(); memset((char *)b, 0, 144); return 0; /* getrusage */
-  case 12: figures(); return 4096; /* brk: the end of the data stays where it is */
+  case 100: fixed_parameters(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
+  case 98: fixed_parameters(); memset((char *)b, 0, 144); return 0; /* getrusage */
+  case 12: fixed_parameters(); return 4096; /* brk: the end of the data stays where it is */
   case 201: {
     long sec = pleach_now(0);
     if (a) *(long *)a = sec;
     return sec;
   }
-  case 204: figures(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
+  case 204: fixed_parameters(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
   case 228: pleach_now((struct timespec *)b); return 0;
   case 229: if (b) ((struct timespec *)b)->sec = 0, ((struct timespec *)b)->nsec = 1; return 0;
   case 318: return random_bytes((char *)a, b);

@@ -33,13 +33,13 @@ static void depend_on_system(int *said) {
   *said = 1;
 }
 
-void pleach_take_for_given(int *said, const char *what) {
+void pleach_assume_once(int *said, const char *what) {
   if (*said) return;
   depend_on_system(said);
   __pleach_assume(what);
 }
 
-void pleach_take_for_given_of(const char *before, const char *name, const char *after) {
+void pleach_assume_of(const char *before, const char *name, const char *after) {
   static int said;
   depend_on_system(&said);
   __pleach_assume_of(before, name, after);
@@ -176,7 +176,7 @@ long pleach_read(long fd, char *to, size_t n) {
     return (long)n;
   }
   static int said;
-  if (f == &files[0]) pleach_take_for_given(&said, "standard input is empty");
+  if (f == &files[0]) pleach_assume_once(&said, "standard input is empty");
   if (f->kind != FILE_ && f->kind != PIPE) return 0;
   long left = f->size - d->offset;
   if (left <= 0) return 0;

@@ -36,9 +36,9 @@ extern int pleach_failures;
 extern unsigned *pleach_read_fail, *pleach_write_fail, *pleach_close_fail, *pleach_ftruncate_fail, *pleach_getcwd_fail;
 
 /* Says, once on a path, that the program learned something of the system that could be otherwise. */
-void pleach_take_for_given(int *said, const char *what);
+void pleach_assume_once(int *said, const char *what);
 /* The same about something with a name. */
-void pleach_take_for_given_of(const char *before, const char *name, const char *after);
+void pleach_assume_of(const char *before, const char *name, const char *after);
 
 struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode);
 void pleach_attributes(struct file *f, struct stat *out);

@@ -50,7 +50,7 @@ static struct name *name_of(struct file *f) {
 static struct name *inside(struct name *directory) {
   static int said;
   if (directory != &pleach_names[ROOT]) return directory;
-  pleach_take_for_given(&said, "the directory is /");
+  pleach_assume_once(&said, "the directory is /");
   return pleach_names;
 }
 
@@ -86,7 +86,7 @@ static struct name *device(const char *path, long *why) {
   return 0;
 }
 
-/* Whether the program itself removed the name. Of a symbolic name that is not asked: the path would split for nothing. */
+/* Whether the program itself removed the name. A symbolic name is not checked: the path would split for nothing. */
 static int removed(const struct name *from, const char *path) {
   for (const char *p = path;; p++) {
     if (klee_is_symbolic((unsigned long)*p)) return 0;
@@ -149,9 +149,9 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
     own = 1;
   }
   if (from_root)
-    pleach_take_for_given(&said, "files outside the directory do not exist");
+    pleach_assume_once(&said, "files outside the directory do not exist");
   else if (!own && !(follow & UNSAID) && !removed(from, path))
-    pleach_take_for_given_of("the file `", path, "` does not exist");
+    pleach_assume_of("the file `", path, "` does not exist");
   return 0;
 }
 
@@ -322,7 +322,7 @@ static long list(long fd, char *to, long room) {
   if (!directory) return 0;
   directory = inside(directory);
   static int said;
-  if (directory == pleach_names) pleach_take_for_given(&said, "the directory has no other files");
+  if (directory == pleach_names) pleach_assume_once(&said, "the directory has no other files");
   long used = 0;
   for (; d->offset < MAX_NAMES + 2; d->offset++) {
     const char *text = d->offset == 0 ? "." : "..";

@@ -8,7 +8,7 @@ static unsigned any(void) {
   static int said;
   static unsigned state = 12345;
   if (!__pleach_any_attributes()) return (unsigned)__pleach_unknown();
-  pleach_take_for_given(&said, "random numbers are a fixed series");
+  pleach_assume_once(&said, "random numbers are a fixed series");
   state = state * 1103515245 + 12345;
   return state >> 16 | state << 16;
 }
@@ -59,7 +59,7 @@ int rand_r(unsigned *seed) {
 long random(void) { return next(&of_random); }
 void srandom(unsigned seed) { begin(&of_random, seed); }
 
-/* The states of `random` are not told apart. */
+/* The states of `random` are not distinguished. */
 char *initstate(unsigned seed, char *state, size_t size) {
   static char *last;
   char *before = last;

@@ -72,7 +72,7 @@ static void send_to_self(long number) {
   take_pending();
 }
 
-/* `abort`: the signal cannot be blocked, and if its handler returns the program ends all the same. */
+/* `abort`: the signal cannot be blocked, and if its handler returns the program ends anyway. */
 void __pleach_abort(void) {
   blocked &= ~bit(SIGABRT);
   if (actions[SIGABRT - 1].handler != (void *)1) send_to_self(SIGABRT);

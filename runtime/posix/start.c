@@ -41,8 +41,8 @@ static char *symbolic_argument(int length) {
   return bytes;
 }
 
-/* The options that end in `-like`: bytes are those of the text, unknown where it has a question mark. A range of two characters
- * bounds the unknown ones. The known ones are stored as well as assumed, so that nothing is computed from unknowns. */
+/* The options that end in `-like`: bytes are those of the text, symbolic where it has a `?`. A range of two characters
+ * bounds the symbolic ones. The known ones are stored as well as assumed, so that nothing is computed from symbolic variables. */
 static const char *range;
 
 static void make_like(char *data, const char *text) {

@@ -3,7 +3,7 @@
 
 extern char **__environ;
 
-/* A variable that the program did not set may be set all the same. */
+/* A variable that the program did not set may be set anyway. */
 char *getenv(const char *name) {
   size_t n = 0;
   while (name[n] && name[n] != '=') n++;
@@ -13,7 +13,7 @@ char *getenv(const char *name) {
       while (i < n && (*e)[i] == name[i]) i++;
       if (i == n && (*e)[n] == '=') return *e + n + 1;
     }
-  pleach_take_for_given_of("the environment variable `", name, "` is not set");
+  pleach_assume_of("the environment variable `", name, "` is not set");
   return 0;
 }
 
@@ -22,7 +22,7 @@ int system(const char *command) {
   static int said;
   if (!command) return __pleach_unknown() & 1;
   __pleach_reads_text(command);
-  pleach_take_for_given(&said, "commands that `system` runs change no files");
+  pleach_assume_once(&said, "commands that `system` runs change no files");
   int any = __pleach_unknown(), code = any >> 8 & 255;
   return any & 1 ? -1 : any & 2 ? code & 63 : code << 8;
 }
@@ -32,7 +32,7 @@ int isatty(int fd) {
   extern int *__errno_location(void);
   struct description *d = pleach_description(fd);
   if (d && d->file->given && (d->file->mode & S_IFMT) == S_IFCHR) return 1;
-  if (d && fd < 3) pleach_take_for_given(&said, "standard input, output and error are no terminals");
+  if (d && fd < 3) pleach_assume_once(&said, "standard input, output and error are no terminals");
   *__errno_location() = d ? ENOTTY : EBADF;
   return 0;
 }

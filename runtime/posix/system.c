@@ -1,4 +1,4 @@
-/* What the program learns of the machine, its users and the time. Most of it is taken for given. */
+/* What the program learns of the machine, its users and the time. Most of it is assumed. */
 #include "files.h"
 
 static long get_cwd(char *to, size_t size) {
@@ -8,7 +8,7 @@ static long get_cwd(char *to, size_t size) {
     return -ERANGE;
   }
   static int said;
-  pleach_take_for_given(&said, "the directory is /");
+  pleach_assume_once(&said, "the directory is /");
   const char *text = pleach_directory->text;
   size_t n = 0;
   if (text[0] == '.' || text[0] == '/') text = "/";
@@ -25,7 +25,7 @@ static long get_cwd(char *to, size_t size) {
 /* Starts with the year 2000; every look at the clock takes a millisecond. */
 long pleach_now(struct timespec *to) {
   static int said;
-  pleach_take_for_given(&said, "the time is one of the year 2000");
+  pleach_assume_once(&said, "the time is one of the year 2000");
   static long sec = 946684800, nsec;
   nsec += 1000000;
   if (nsec >= 1000000000) sec++, nsec -= 1000000000;
@@ -39,7 +39,7 @@ static void copy_text(char *to, const char *text) {
 
 static long uname_(char *to) {
   static int said;
-  pleach_take_for_given(&said, "the machine is called pleach");
+  pleach_assume_once(&said, "the machine is called pleach");
   memset(to, 0, 6 * 65);
   copy_text(to, "Linux");
   copy_text(to + 65, "pleach");
@@ -51,21 +51,21 @@ static long uname_(char *to) {
 
 static long identity(long n) {
   static int said;
-  pleach_take_for_given(&said, "processes, users and groups have fixed numbers");
+  pleach_assume_once(&said, "processes, users and groups have fixed numbers");
   return n;
 }
 
 /* Somebody with no rights but the own ones. */
 static long denied(void) { return identity(-EPERM); }
 
-static void figures(void) {
+static void fixed_parameters(void) {
   static int said;
-  pleach_take_for_given(&said, "the machine has fixed figures");
+  pleach_assume_once(&said, "the machine has fixed parameters");
 }
 
 static long file_system(struct file *f, unsigned long *to) {
   if (!f) return -EBADF;
-  figures();
+  fixed_parameters();
   memset(to, 0, 120);
   to[0] = 0xef53, to[1] = 4096;
   to[2] = 1 << 20, to[3] = to[4] = 1 << 19; /* blocks: all, free, for everybody */
@@ -75,7 +75,7 @@ static long file_system(struct file *f, unsigned long *to) {
 }
 
 static long system_information(char *to) {
-  figures();
+  fixed_parameters();
   memset(to, 0, 112);
   *(long *)to = 1000; /* seconds since the start */
   *(unsigned long *)(to + 32) = (unsigned long)(1ull << 32), *(unsigned long *)(to + 40) = 1ul << 31; /* memory: all, free */
@@ -87,7 +87,7 @@ static long system_information(char *to) {
 /* Limits on resources: none, and none can be set. */
 static long limit(unsigned long *to) {
   static int said;
-  pleach_take_for_given(&said, "resources are not limited");
+  pleach_assume_once(&said, "resources are not limited");
   if (to) to[0] = to[1] = ~0ul;
   return 0;
 }

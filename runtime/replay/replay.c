@@ -389,7 +389,7 @@ unsigned char *pleach_fuzz_data(size_t *size) {
 
 /* ---- the symbolic environment ---- */
 
-/* The options of runtime/posix/start.c, with the values of the test instead of unknown ones. */
+/* The options of runtime/posix/start.c, with the values of the test instead of symbolic ones. */
 
 /* `--name` and `-name` */
 static int is_option(const char *text, const char *name) {

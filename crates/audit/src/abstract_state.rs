@@ -1,4 +1,4 @@
-//! All states that satisfy Ψ, as one: what Ψ does not determine becomes unknown.
+//! All states that satisfy Ψ, as one: what Ψ does not determine becomes symbolic.
 
 use crate::AuditError;
 use crate::satisfaction::{chosen, literals, target, translate, value};
@@ -202,7 +202,7 @@ pub fn generalise(
     Ok(Some(st))
 }
 
-/// Ψ as conditions on the general state's unknowns; `None` if it puts one pointer into two objects.
+/// Ψ as conditions on the symbolic variables of the abstract state; `None` if it puts one pointer into two objects.
 fn assumptions(
     machine: &mut Machine,
     locs: &Locs,

@@ -10,7 +10,7 @@ use pleach_state::trace::Run;
 use pleach_state::{Child, End, Exit, ForkKind, State, Step};
 use pleach_wp::{Condition, Locs};
 
-/// Blocks beyond which an edge is not followed.
+/// An edge is followed over at most this many blocks.
 const MAX_BLOCKS: u32 = 100_000;
 
 fn point(state: &State) -> Vec<(u32, u32)> {
@@ -85,7 +85,8 @@ pub(crate) fn check(
         return Err(AuditError::Unchecked("a fork over the targets of a pointer"));
     }
     let result = follow(machine, locs, a, children);
-    // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way goes on beyond it.
+    // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way
+    // goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));
     if at_check && matches!(result, Err(AuditError::Wrong(_))) && holds(machine, locs, &a.state, &a.psi).is_err() {
         return Err(AuditError::Unchecked("a check that the interpolant decides"));
@@ -96,7 +97,7 @@ pub(crate) fn check(
 fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&AuditRecord]) -> Result<bool, AuditError> {
     let Some(mut st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
     let program = machine.program.clone();
-    if let AuditOutcome::Covered { at, psi, .. } = &a.outcome
+    if let AuditOutcome::Subsumed { at, psi, .. } = &a.outcome
         && at.instructions == a.state.instructions
         && point(at) == point(&st)
     {
@@ -104,7 +105,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
     }
     let forked = children.iter().any(|c| c.fork.is_some());
     let expected: Option<(&State, &Condition)> = match (&a.outcome, children) {
-        (AuditOutcome::Covered { at, psi, .. }, _) => Some((at, psi)),
+        (AuditOutcome::Subsumed { at, psi, .. }, _) => Some((at, psi)),
         (_, [only]) if !forked => Some((&only.state, &only.psi)),
         _ => None,
     };
@@ -137,7 +138,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
                 return Err(AuditError::Unchecked("a path was cut"));
             }
-            // An error that is the only way left is no fork, but looks like one where its pointer is unknown.
+            // An error that is the only way left is no fork, but looks like one where its pointer is symbolic.
             Step::Fork(mut next) if !forked && matches!(&next[..], [Child { end: Some(_), .. }]) => {
                 let Some(Child { state, end: Some(end), .. }) = next.pop() else { continue };
                 return ends(&program, a, &state, &end);
@@ -157,7 +158,8 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
                 return Err(AuditError::Unchecked("a fork that the interpolant decides"));
             }
-            // A pointer that is an unknown number here was one of several addresses in the tree, and the state did not split there.
+            // A pointer that is a symbolic number here was one of several addresses in the tree, and the state did not
+            // split there.
             Step::Fork(next)
                 if !a.psi.choices.is_empty()
                     && next.iter().all(|c| c.end.is_none() && matches!(c.state.fork, ForkKind::Target(Some(_)))) =>

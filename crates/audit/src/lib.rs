@@ -1,10 +1,11 @@
 //! An independent check of interpolants: the Hoare triple of every edge of the explored tree.
 //!
-//! *Idea*: the pruner walks conditions backward over recorded traces. The audit goes the other way and shares none of that code: from a node's
-//! state everything that Ψ does not determine is forgotten, Ψ is assumed, and the executor runs *forward* to the next node, with the other
-//! solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no way out of a fork that the tree does not have, no error that it
-//! does not have. *Direction*: a failure is a bug (of the pruner, or of the audit); silence covers the edges counted as checked, for states with the node's
-//! objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
+//! *Idea*: the pruner propagates conditions backward over recorded traces. The audit goes the other way and shares
+//! none of that code: from a node's state everything that Ψ does not determine is forgotten, Ψ is assumed, and the
+//! executor runs *forward* to the next node, with the other solver. *Invariant* checked: {Ψ} edge {Ψ of the child}, no
+//! way out of a fork that the tree does not have, no error that it does not have. *Direction*: a failure is a bug (of
+//! the pruner, or of the audit); no failure means that the edges counted as checked are correct, for states with the
+//! node's objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
 
 mod abstract_state;
 mod hoare_triple;
@@ -24,7 +25,7 @@ pub struct AuditReport {
     pub checked: u64,
     /// nodes whose interpolant no state satisfies
     pub vacuous: u64,
-    /// covered states that were matched again
+    /// subsumed states that were matched again
     pub matched: u64,
     /// why others were not checked
     pub unchecked: BTreeMap<&'static str, u64>,
@@ -50,10 +51,11 @@ pub(crate) enum AuditError {
     Wrong(String),
 }
 
-/// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is the other one meanwhile.
+/// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is
+/// the other one meanwhile.
 pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> AuditReport {
-    let mut findings = AuditReport::default();
-    let Some(audit_log) = &pruner.audit_log else { return findings };
+    let mut report = AuditReport::default();
+    let Some(audit_log) = &pruner.audit_log else { return report };
     let other = pleach_smt::assemble(SolverConfig {
         backend: BackendKind::Z3,
         timeout: Some(Duration::from_secs(2)),
@@ -70,7 +72,8 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
     let solver = std::mem::replace(&mut machine.solver, other);
     let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
     let instructions = machine.instructions;
-    // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which count as decided.
+    // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which
+    // count as decided.
     let splitting = machine.config.splitting.take();
     let mut below: BTreeMap<NodeId, Vec<&AuditRecord>> = BTreeMap::new();
     // A root is its own parent.
@@ -79,15 +82,15 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
     }
     for (n, a) in audit_log.iter().enumerate() {
         if n >= limit {
-            *findings.unchecked.entry("more nodes than the limit").or_default() += 1;
+            *report.unchecked.entry("more nodes than the limit").or_default() += 1;
             continue;
         }
-        if let AuditOutcome::Covered { at, psi, by } = &a.outcome {
+        if let AuditOutcome::Subsumed { at, psi, by } = &a.outcome {
             match satisfaction::holds(machine, pruner.locs(), at, psi) {
-                Ok(()) => findings.matched += 1,
-                Err(AuditError::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
-                Err(AuditError::Wrong(what)) => findings.failures.push(format!(
-                    "the state below node {} that node {} covers does not satisfy its interpolant: {what}",
+                Ok(()) => report.matched += 1,
+                Err(AuditError::Unchecked(why)) => *report.unchecked.entry(why).or_default() += 1,
+                Err(AuditError::Wrong(what)) => report.failures.push(format!(
+                    "the state below node {} subsumed by node {} does not satisfy its interpolant: {what}",
                     a.node.0, by.0
                 )),
             }
@@ -97,22 +100,23 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
         }
         let children = below.get(&a.node).map(Vec::as_slice).unwrap_or_default();
         match hoare_triple::check(machine, pruner.locs(), a, children) {
-            Ok(true) => findings.checked += 1,
-            Ok(false) => findings.vacuous += 1,
-            Err(AuditError::Unchecked(why)) => *findings.unchecked.entry(why).or_default() += 1,
-            // Such a literal holds for all values of an unknown; assumed here is that it holds for one, which may not be enough.
+            Ok(true) => report.checked += 1,
+            Ok(false) => report.vacuous += 1,
+            Err(AuditError::Unchecked(why)) => *report.unchecked.entry(why).or_default() += 1,
+            // Such a literal holds for all values of a symbolic variable. Here it is assumed for one value, which may
+            // not be enough.
             Err(AuditError::Wrong(_)) if satisfaction::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
-                *findings.unchecked.entry("a literal for any value of an unknown").or_default() += 1;
+                *report.unchecked.entry("a literal for any value of a symbolic variable").or_default() += 1;
             }
-            // That some input meets an assumption is nothing that a state with more inputs could be asked for.
+            // That some input satisfies an assumption cannot be required of a state with more inputs.
             Err(AuditError::Wrong(_)) if !a.psi.satisfiable.is_empty() => {
-                *findings.unchecked.entry("an assumption that must be possible").or_default() += 1;
+                *report.unchecked.entry("an assumption that must be possible").or_default() += 1;
             }
             Err(AuditError::Wrong(what)) => {
                 let describe = satisfaction::describe(machine, &a.psi);
                 let program = machine.program.clone();
                 let line = a.state.stack(&program).first().map_or(0, |l| l.span.line);
-                findings.failures.push(format!("node {} at line {line}: {what}\n  with {describe}", a.node.0));
+                report.failures.push(format!("node {} at line {line}: {what}\n  with {describe}", a.node.0));
             }
         }
     }
@@ -120,5 +124,5 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
     machine.solver = solver;
     machine.coverage = coverage;
     machine.instructions = instructions;
-    findings
+    report
 }

@@ -1,4 +1,4 @@
-//! Does a state satisfy a condition that names its own objects? Written apart from the pruner's matching.
+//! Does a state satisfy a condition that names its own objects? Independent of the pruner's matching.
 
 use crate::AuditError;
 use pleach_exec::{Machine, Refuted};
@@ -53,7 +53,8 @@ pub fn translate(terms: &mut Terms, locs: &Locs, state: &State, t: TermId) -> Op
     Some(terms.substitute(t, &map))
 }
 
-/// The pointer is into one of the objects with room for the access, or where else the choice allows; `None` if it says nothing of the state.
+/// The pointer is into one of the objects with room for the access, or where else the choice allows; `None` if it says
+/// nothing of the state.
 pub fn chosen(terms: &mut Terms, locs: &Locs, state: &State, c: &MayPointToLiteral) -> Option<TermId> {
     if c.outside || c.null {
         return None;
@@ -180,7 +181,7 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
     Ok(())
 }
 
-/// A literal speaks of an unknown that is no location.
+/// A literal mentions a symbolic variable that is not a location.
 pub fn is_open(terms: &mut Terms, locs: &Locs, psi: &Condition) -> bool {
     literals(terms, psi).into_iter().any(|l| terms.support(l).iter().any(|k| locs.get(k.symbol()).is_none()))
 }
@@ -205,7 +206,7 @@ pub fn describe(machine: &mut Machine, psi: &Condition) -> String {
         out.push(format!("valid {} ({how})", terms.show(v.ptr)));
     }
     for d in &psi.dangling {
-        out.push(format!("dead {}", terms.show(d.ptr)));
+        out.push(format!("dangling {}", terms.show(d.ptr)));
     }
     if let Some(b) = &psi.blocks {
         out.push(format!("no heap blocks but {:?}", b.iter().map(|b| b.0).collect::<Vec<_>>()));

@@ -10,7 +10,8 @@ pub fn compile(seeds: std::ops::Range<u64>, promote: bool) -> Result<Rc<Program>
     compile_text(&seeds.map(generate::program).collect::<String>(), promote)
 }
 
-/// A text after the prelude. With `promote` scalars whose address is not taken are registers, else everything is in memory.
+/// A text after the prelude. With `promote` scalars whose address is not taken are registers, else everything is in
+/// memory.
 pub fn compile_text(text: &str, promote: bool) -> Result<Rc<Program>, String> {
     let scratch = Scratch::new("campaign");
     let source = scratch.file("programs.c");

@@ -27,7 +27,7 @@ pub struct Totals {
     pub unfinished: u64,
     /// runs that the time ended: what they did not find says nothing
     pub late: u64,
-    /// by mode: complete runs, paths, of these covered, nodes
+    /// by mode: complete runs, paths, of these subsumed, nodes
     pub modes: Vec<[u64; 4]>,
     pub audit: std::collections::BTreeMap<String, u64>,
     pub statistics: std::collections::BTreeMap<String, u64>,
@@ -78,7 +78,7 @@ impl std::fmt::Display for Totals {
                 mode.name
             )?;
         }
-        writeln!(f, "  {} subsumed states explored all the same, {} not to the end", self.rechecked, self.unfinished)?;
+        writeln!(f, "  {} subsumed states explored anyway, {} not to the end", self.rechecked, self.unfinished)?;
         writeln!(f, "  {} runs not ended in time and not compared", self.late)?;
         self.audit.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))?;
         self.statistics.iter().try_for_each(|(k, n)| writeln!(f, "  {n:10} {k}"))
@@ -110,7 +110,8 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
         result.map_err(|why| writeln!(words, "{}: {why}", mode.name).unwrap_or_default()).ok()
     };
     let plain = explore(PLAIN, bounds);
-    // Pruning may need more instructions than the bound where it never succeeds early; it must not need many times as many.
+    // Pruning may need more instructions than the bound where it never succeeds early; it must not need many times as
+    // many.
     let wider = Bounds { instructions: bounds.instructions * 2, ..bounds };
     let runs: Vec<(Mode, Option<Found>)> = match &plain {
         Some(p) if p.complete => {
@@ -165,7 +166,8 @@ fn difference(program: &Program, mode: Mode, plain: &Found, found: &Found, words
     for e in plain.errors.difference(&found.errors) {
         let _ = writeln!(words, "{}: lost {}", mode.name, error(e));
     }
-    // A path divided by the pieces of an object may not allow what the program assumes of the whole: an error of `klee_assume`, and no other.
+    // A path divided by the pieces of an object may not allow what the program assumes of the whole: an error of
+    // `klee_assume`, and no other.
     let divided = |e: &&ErrorSite| mode.splitting.is_some() && e.0 == ErrorKind::User.as_str();
     for e in found.errors.difference(&plain.errors).filter(|e| !divided(e)) {
         let _ = writeln!(words, "{}: made up {}", mode.name, error(e));

@@ -20,7 +20,7 @@ pub struct Mode {
     pub search: &'static str,
     /// how interpolants are made; `None`: no pruning
     pub prune: Option<Method>,
-    /// what happens where a pointer may mean several objects
+    /// how to resolve a pointer that may refer to several objects
     pub resolution: Resolution,
     pub splitting: Option<Splitting>,
     pub speculate: bool,
@@ -72,7 +72,7 @@ pub const MODES: &[Mode] = &[
 pub struct Bounds {
     pub instructions: u64,
     pub time: Duration,
-    /// for each subtree that was pruned and is explored all the same
+    /// for each subtree that was pruned and is explored anyway
     pub recheck: u64,
     /// nodes whose interpolant is audited, depth first only
     pub audit: usize,

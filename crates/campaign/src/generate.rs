@@ -1,8 +1,9 @@
-//! Random programs for the pruning: joins whose values matter later or do not, so that pruning succeeds often and could be wrong.
+//! Random programs for the pruning: joins whose values matter later or do not, so that pruning succeeds often and could
+//! be wrong.
 //!
-//! *Idea*: every program has the same variables, so that any statement fits anywhere; what differs is which families of statements it draws from
-//! (a random half of them, so that each family also meets programs without the others). `@` stands for the program's
-//! own prefix at file scope. Programs may do anything wrong; loops are bounded.
+//! *Idea*: every program has the same variables, so that any statement fits anywhere; what differs is which families of
+//! statements it draws from (a random half of them, so that each family also meets programs without the others). `@`
+//! stands for the program's own prefix at file scope. Programs may do anything wrong; loops are bounded.
 
 mod expression;
 mod statement;
@@ -23,7 +24,7 @@ struct L { int a[6]; int *p; }; void *realloc(void *, usize); int atexit(void (*
 union U { unsigned w; u8 b[4]; short h[2]; int *p; };
 ";
 
-/// Programs of seeds from here on have pointers with several targets, too.
+/// Programs of seeds from here on have pointers with multiple targets, too.
 pub const TARGETS: u64 = 1 << 40;
 
 /// The entry of the program of a seed.
@@ -86,10 +87,10 @@ impl Generator {
     }
 
     fn whole(&mut self) {
-        // Those that were asked for have the weight of half of the others.
-        let asked = std::mem::take(&mut self.families);
+        // The requested ones have half the weight of all others.
+        let requested = std::mem::take(&mut self.families);
         self.families = Family::ALL.into_iter().filter(|_| self.rng.one_in(2)).collect();
-        asked.into_iter().for_each(|f| self.families.extend([f; 5]));
+        requested.into_iter().for_each(|f| self.families.extend([f; 5]));
         self.globals();
         self.helpers();
         self.main();
@@ -101,8 +102,9 @@ impl Generator {
         self.line("const int @table[4] = {0, 3, 5, 1}; struct S @gS; struct N *@list; int *@gp = &@g0; struct L @gL;");
     }
 
-    /// Two functions of one signature (called directly and by pointer), one that writes through a pointer, one that recurs, one that takes any
-    /// number of arguments, one that takes a structure by value, one for the end of the program.
+    /// Two functions of one signature (called directly and by pointer), one that writes through a pointer, one that
+    /// recurs, one that takes any number of arguments, one that takes a structure by value, one for the end of the
+    /// program.
     fn helpers(&mut self) {
         self.helper = true;
         for name in ["@f", "@h"] {

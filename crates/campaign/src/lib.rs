@@ -1,7 +1,8 @@
 //! The soundness campaign of the pruning: random programs, explored with and without it in one process.
 //!
-//! *Law*: whatever the mode and the search order, a complete run finds the same errors (kind and place) and reaches the same blocks.
-//! Programs are compiled many at a time, each with an entry of its own, because compiling costs more than exploring.
+//! *Law*: whatever the mode and the search order, a complete run finds the same errors (kind and place) and reaches the
+//! same blocks. Programs are compiled many at a time, each with an entry of its own, because compiling costs more than
+//! exploring.
 
 pub mod batch;
 pub mod compare;

@@ -1,5 +1,5 @@
-//! Flags in the spelling of others: the compiler's `-m32` and `-std=c99` become options that the parser knows, and KLEE's
-//! options of the symbolic environment go to the program's arguments, wherever they stand, in their order.
+//! Flags in the spelling of others: the compiler's `-m32` and `-std=c99` become options that the parser knows, and
+//! KLEE's options of the symbolic environment go to the program's arguments, wherever they stand, in their order.
 
 use pleach::libc::symbolic_option;
 use std::ffi::OsString;

@@ -63,19 +63,19 @@ pub fn program_name(files: &[PathBuf]) -> String {
 }
 
 /// Techniques that cannot be on together.
-pub fn conflicts(args: &RunArgs, plan: &ExplorationSettings) -> Result<(), CliError> {
-    if plan.prune && matches!(plan.loop_bound, Some(LoopBound::Error(_))) {
+pub fn conflicts(args: &RunArgs, settings: &ExplorationSettings) -> Result<(), CliError> {
+    if settings.prune && matches!(settings.loop_bound, Some(LoopBound::Error(_))) {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
     }
-    if plan.prune && plan.uninit {
+    if settings.prune && settings.uninit {
         let why = "an interpolant does not say which memory was written";
         return Err(CliError::Usage(format!("--prune and --check uninit cannot be on together: {why}")));
     }
-    if plan.uninit && args.uninit == Uninit::Zero {
+    if settings.uninit && args.uninit == Uninit::Zero {
         return Err(CliError::Usage("--check uninit needs --uninit=symbolic".into()));
     }
-    if plan.uninit && !plan.property.is_everything() {
+    if settings.uninit && !settings.property.is_everything() {
         return Err(CliError::Usage("--check-uninit is for the property `errors`".into()));
     }
     if let Some(size) = args.split_size.filter(|n| *n == 0 || !n.is_multiple_of(8)) {
@@ -90,14 +90,14 @@ pub fn conflicts(args: &RunArgs, plan: &ExplorationSettings) -> Result<(), CliEr
         (args.check_interpolants.is_some(), "check-interpolants"),
     ];
     for (on, flag) in needs_pruning {
-        if on && !plan.prune {
+        if on && !settings.prune {
             return Err(CliError::Usage(format!("--{flag} needs pruning to be on (--prune)")));
         }
     }
     Ok(())
 }
 
-/// Flags about memory that would do nothing: who asks for a check must not take silence for an answer.
+/// Flags about memory that would have no effect: a user who requests a check must not take silence for a result.
 fn without_effect(args: &RunArgs) -> Result<(), CliError> {
     let policy = args.resolution;
     let dynamic = policy == Resolution::SegmentsDynamic;
@@ -120,13 +120,13 @@ fn without_effect(args: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-pub fn exec(args: &RunArgs, plan: &ExplorationSettings, entry: ProgramEntry) -> ExecConfig {
+pub fn exec(args: &RunArgs, settings: &ExplorationSettings, entry: ProgramEntry) -> ExecConfig {
     ExecConfig {
         entry,
-        check_signed_overflow: plan.overflow,
-        check_uninit: plan.uninit,
-        leaks: plan.leaks,
-        error_functions: plan.error_functions.clone(),
+        check_signed_overflow: settings.overflow,
+        check_uninit: settings.uninit,
+        leaks: settings.leaks,
+        error_functions: settings.error_functions.clone(),
         uninit: match args.uninit {
             Uninit::Symbolic => pleach_exec::Uninit::Symbolic,
             Uninit::Zero => pleach_exec::Uninit::Zero,
@@ -138,7 +138,7 @@ pub fn exec(args: &RunArgs, plan: &ExplorationSettings, entry: ProgramEntry) -> 
         },
         max_stack_depth: args.max_stack_frames,
         fixed_layout: args.fixed_layout,
-        loop_bound: plan.loop_bound,
+        loop_bound: settings.loop_bound,
         resolution: match args.resolution {
             Resolution::Fork => pleach_exec::Resolution::Fork,
             Resolution::Ite => pleach_exec::Resolution::Ite,
@@ -186,9 +186,9 @@ pub fn solver(args: &RunArgs) -> SolverConfig {
     }
 }
 
-pub fn search(args: &RunArgs, plan: &ExplorationSettings) -> Result<SearchConfig, CliError> {
-    let strategies = Strategy::parse_list(&plan.search)?;
-    let batch = (plan.search == FOR_COVERAGE).then_some(BATCH);
+pub fn search(args: &RunArgs, settings: &ExplorationSettings) -> Result<SearchConfig, CliError> {
+    let strategies = Strategy::parse_list(&settings.search)?;
+    let batch = (settings.search == FOR_COVERAGE).then_some(BATCH);
     Ok(SearchConfig {
         strategies,
         batch_instructions: args.batch_instructions.or(batch).filter(|n| *n != 0),
@@ -197,8 +197,8 @@ pub fn search(args: &RunArgs, plan: &ExplorationSettings) -> Result<SearchConfig
     })
 }
 
-pub fn run(args: &RunArgs, plan: &ExplorationSettings) -> Result<RunConfig, CliError> {
-    let kinds = plan.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
+pub fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliError> {
+    let kinds = settings.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
     let limits = Limits {
         max_time: args.max_time.filter(|t| !t.is_zero()),
         max_memory: Some(args.max_memory).filter(|m| *m != 0),
@@ -206,8 +206,8 @@ pub fn run(args: &RunArgs, plan: &ExplorationSettings) -> Result<RunConfig, CliE
         max_instructions: args.max_instructions.filter(|n| *n != 0),
         max_forks: args.max_forks.filter(|n| *n != 0),
         max_depth: args.max_depth.filter(|n| *n != 0),
-        max_tests: plan.max_tests.filter(|n| *n != 0),
-        exit_on_error: plan.exit_on_error,
+        max_tests: settings.max_tests.filter(|n| *n != 0),
+        exit_on_error: settings.exit_on_error,
         exit_on_error_type: kinds,
     };
     let check_pruning = args.check_pruning;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Violations that a native run contradicts are set aside, but only so many.
+/// At most this many violations that a native run contradicts are dropped.
 const ATTEMPTS: usize = 8;
 
 pub struct Counterexample {
@@ -27,7 +27,7 @@ pub struct Counterexample {
     judged: Arc<Mutex<Judged>>,
 }
 
-/// What is known of violations; the watchdog may ask.
+/// What is known of violations; the watchdog may read it.
 #[derive(Clone, Default)]
 pub struct Judged {
     /// The violated goal, and what the native run showed.

@@ -28,7 +28,8 @@ pub trait Observer {
     fn progress(&mut self, _machine: &mut Machine) -> Option<String> {
         None
     }
-    /// At the end of the run, again and again: a path that is worth a test of its own, with a number to give the test under.
+    /// At the end of the run, again and again: a path that is worth a test of its own, with a number to give the test
+    /// under.
     fn without_test(&mut self, _machine: &mut Machine) -> Option<(usize, State, End)> {
         None
     }

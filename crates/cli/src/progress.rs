@@ -28,7 +28,7 @@ impl Style {
     }
 }
 
-/// What the line shows beside the loop's own figures.
+/// What the line shows besides the loop's own counters.
 pub struct Extra {
     pub blocks_covered: u64,
     pub blocks: u64,

@@ -16,7 +16,7 @@ pub fn run_info(
     directory: &std::path::Path,
     program: &Program,
     entry: &ProgramEntry,
-    plan: &ExplorationSettings,
+    settings: &ExplorationSettings,
     first: Option<&State>,
     to: &std::path::Path,
 ) -> Result<RunInfo, CliError> {
@@ -37,7 +37,7 @@ pub fn run_info(
         directory: directory.to_owned(),
         cc_flags: pleach::cc_flags(&assemble::compile(&args.compile, false)),
         // The replay library has those that the program does not define.
-        error_functions: plan.error_functions.iter().filter(own).cloned().collect(),
+        error_functions: settings.error_functions.iter().filter(own).cloned().collect(),
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,

@@ -63,11 +63,11 @@ pub struct ExplorationResult {
     pub elapsed: Duration,
     /// nodes of the execution tree
     pub nodes: u64,
-    /// ends in undefined behaviour that the property does not ask about, in sentences
+    /// ends in undefined behaviour that the property does not cover, in sentences
     pub undefined: Vec<String>,
     /// an internal error ended it
     pub crashed: bool,
-    /// what was taken for given about the program's surroundings
+    /// the assumptions about the program's environment
     pub assumptions: Vec<Assumption>,
     /// the signal that interrupted it
     pub signal: Option<u8>,
@@ -75,11 +75,12 @@ pub struct ExplorationResult {
     pub timing: Timing,
     pub interpolants: Option<Vec<Interpolant>>,
     pub failure: Option<String>,
-    /// what the exploration leaves in memory: to take it apart takes longer than to write the results
+    /// what the exploration leaves in memory: dropping it takes longer than writing the results
     pub left: Option<Box<dyn Any>>,
 }
 
-/// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended in the middle of a step.
+/// Completes, writes and prints the account of an exploration. Said by the watchdog if the exploration has to be ended
+/// in the middle of a step.
 pub type Conclude = Arc<dyn Fn(ExplorationResult) -> Result<Code, CliError> + Send + Sync>;
 
 impl Session<'_> {
@@ -88,24 +89,28 @@ impl Session<'_> {
     }
 
     /// Compiles and links, once the flags are known to make sense.
-    pub fn load<'a>(args: &'a RunArgs, plan: &ExplorationSettings) -> Result<Session<'a>, CliError> {
-        assemble::conflicts(args, plan)?;
-        assemble::search(args, plan)?;
-        assemble::run(args, plan)?;
+    pub fn load<'a>(args: &'a RunArgs, settings: &ExplorationSettings) -> Result<Session<'a>, CliError> {
+        assemble::conflicts(args, settings)?;
+        assemble::search(args, settings)?;
+        assemble::run(args, settings)?;
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
         let (halt, began) = (Halt::new(), Instant::now());
         signals::watch(&halt)?;
         let watched = Watched::start(args, halt.clone(), began);
         let patience = assemble::patience(args, &halt, began);
-        let loaded =
-            pleach::load_within(&args.files, &assemble::compile(&args.compile, plan.overflow), &args.args, &patience);
+        let loaded = pleach::load_within(
+            &args.files,
+            &assemble::compile(&args.compile, settings.overflow),
+            &args.args,
+            &patience,
+        );
         // The front end was ended because the run was.
         let mut program = match halt.reason() {
             Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),
             _ => loaded?,
         };
-        if !plan.property.is_everything() {
+        if !settings.property.is_everything() {
             // To SV-COMP's properties a program does what the machine does.
             program.drop_checks(&[CheckKind::VlaBound], |_| true);
         }
@@ -115,7 +120,7 @@ impl Session<'_> {
     }
 
     /// For the next exploration.
-    fn watched(&self) -> Result<Watched, CliError> {
+    fn take_watch(&self) -> Result<Watched, CliError> {
         if let Some(first) = self.watched.take() {
             return Ok(first);
         }
@@ -127,41 +132,41 @@ impl Session<'_> {
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
     pub fn explore(
         &self,
-        plan: &ExplorationSettings,
+        settings: &ExplorationSettings,
         observer: &mut dyn Observer,
         to: Option<&Path>,
         conclude: &Conclude,
     ) -> Result<ExplorationResult, CliError> {
         let Session { args, program, entry, directory, .. } = self;
-        let search = assemble::search(args, plan)?;
-        let config = assemble::run(args, plan)?;
-        let Watched { halt, dog, began } = self.watched()?;
+        let search = assemble::search(args, settings)?;
+        let config = assemble::run(args, settings)?;
+        let Watched { halt, dog, began } = self.take_watch()?;
         let mut builder = Engine::builder(program.clone())
-            .exec(assemble::exec(args, plan, entry.clone()))
+            .exec(assemble::exec(args, settings, entry.clone()))
             .solver(assemble::solver(args))
             .search(search)
             .run_config(config)
             .halt(&halt)
             .check_seams(args.check_seams)
             .native_calls(crate::native_calls::calls(args));
-        if plan.prune {
+        if settings.prune {
             builder = builder.prune(assemble::prune(args));
         }
         let mut engine = builder.build()?;
         engine.executor.machine.targets = observer.targets();
 
         let dir = RunDir::create(to)?;
-        let info = run_info::run_info(args, directory, program, entry, plan, engine.initial().first(), dir.path())?;
+        let info = run_info::run_info(args, directory, program, entry, settings, engine.initial().first(), dir.path())?;
         dir.write_run_info(&info)?;
         dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
             write_all_tests: args.write_all_tests,
-            emit_all_errors: plan.emit_all_errors,
+            emit_all_errors: settings.emit_all_errors,
             print_findings: !args.quiet,
             colour: std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             directory: directory.clone(),
             argv: info.argv.clone(),
-            property: plan.property.clone(),
+            property: settings.property.clone(),
         };
         let line = Line::new(Style::choose(args.verbose, args.quiet));
         let start = Start::now();
@@ -220,7 +225,7 @@ impl Session<'_> {
             pruning: engine
                 .pruning_statistics()
                 .into_iter()
-                .chain(plan.prune.then(|| ("nodes".to_owned(), engine.run.tree.len() as u64)))
+                .chain(settings.prune.then(|| ("nodes".to_owned(), engine.run.tree.len() as u64)))
                 .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
@@ -292,13 +297,13 @@ impl Session<'_> {
 }
 
 impl ExplorationResult {
-    /// Ends it without taking apart what it left: the process ends.
+    /// Ends it without dropping what it left: the process ends.
     pub fn forget(self) {
         std::mem::forget(self.left);
     }
 
-    /// Writes the account of the run, and says so if something could not be written: then the status of `code` is that of a failure, unless errors
-    /// were found.
+    /// Writes the account of the run, and says so if something could not be written: then the status of `code` is that
+    /// of a failure, unless errors were found.
     pub fn write(&mut self) {
         let interpolants = self.interpolants.as_ref().map_or(Ok(()), |all| self.dir.write_interpolants(all));
         let written = [
@@ -323,7 +328,7 @@ impl ExplorationResult {
         if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }
     }
 
-    /// Where the results are, for people.
+    /// Human-readable location of the results.
     pub fn place(&self) -> String {
         self.dir.path().display().to_string()
     }

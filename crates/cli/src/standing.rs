@@ -1,4 +1,5 @@
-//! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a step.
+//! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a
+//! step.
 
 use crate::session::ExplorationResult;
 use crate::timing::{self, Start};
@@ -16,7 +17,7 @@ struct Known {
     /// what does not change: flags, sources
     summary: Summary,
     counters: Counters,
-    /// states that wait or are set aside
+    /// states that wait or are evicted
     open: u64,
     nodes: u64,
     coverage: Coverage,
@@ -83,7 +84,7 @@ impl Standing {
         *counters.cuts.entry(why.clone()).or_default() += known.open.max(1);
         let c = &counters;
         let mut warnings = known.warnings.clone();
-        warnings.push("the run had to end in the middle of a step; its figures may be a second old".into());
+        warnings.push("the run had to end in the middle of a step; its statistics may be a second old".into());
         let untested = c.paths().saturating_sub(c.silent + c.pruned + u64::from(known.tests));
         if untested > 0 {
             let paths = pleach::number_format::count(untested, "path");

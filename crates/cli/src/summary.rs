@@ -86,7 +86,7 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> Stri
         let result = if r.failures.is_empty() { "nothing new" } else { "a failure" };
         let _ = writeln!(
             out,
-            "Checked the pruning: {} explored all the same ({}{of}): {result}.",
+            "Checked the pruning: {} explored anyway ({}{of}): {result}.",
             count(r.subtrees, "subtree"),
             count(r.paths, "path")
         );
@@ -174,8 +174,8 @@ mod tests {
                 ..Summary::default()
             })
         };
-        assert_eq!((said(true, &[]), said(false, &[])), ("safe", "unknown"));
-        assert_eq!(said(true, &[Assumption::FuzzSize(8)]), "safe-assuming");
+        assert_eq!((verdict(true, &[]), verdict(false, &[])), ("safe", "unknown"));
+        assert_eq!(verdict(true, &[Assumption::FuzzSize(8)]), "safe-assuming");
     }
 
     #[test]

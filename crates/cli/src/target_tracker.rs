@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How the note on a native run begins that did something else than was predicted.
 pub const CONTRADICTS: &str = "native replay contradicts";
 
-/// Once everything is reached, paths may go on for so many instructions to show how they end.
+/// Once every target is reached, paths may go on for at most this many instructions to show how they end.
 const PATIENCE: u64 = 1_000_000;
 
 /// A target after the blocks were split: the blocks that begin with it, or the call that fails.
@@ -49,8 +49,8 @@ impl TargetTracker {
         self.rows[target].test.as_ref()
     }
 
-    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have no code for those, or only for one
-    /// of several.
+    /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have
+    /// no code for those, or only for one of several.
     pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {
         let watch = &self.rows[target].watch;
         let firsts = watch.blocks.iter().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
@@ -66,7 +66,7 @@ impl TargetTracker {
 
     fn take(&mut self, machine: &mut Machine) {
         self.instructions = machine.instructions;
-        for TargetHit { func, block, state } in machine.arrivals.drain(..) {
+        for TargetHit { func, block, state } in machine.target_hits.drain(..) {
             let reached = |r: &&mut Row| r.test.is_none() && r.watch.blocks.contains(&(func, block));
             for row in self.rows.iter_mut().filter(reached) {
                 if row.arrived.is_empty() {
@@ -141,7 +141,7 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
             Step::Fork(mut children) => {
                 children.retain(|c| !matches!(c.end, Some(End::Cut(_) | End::Silent)));
                 forks += 1;
-                // Now the one side, now the other: a loop with an unknown number of rounds comes to its end.
+                // Now the one side, now the other: a loop with a symbolic number of iterations comes to its end.
                 let count = children.len();
                 let chosen = children.into_iter().nth(forks % count.max(1))?;
                 match chosen.end {
@@ -154,7 +154,8 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     None
 }
 
-/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for where it comes to.
+/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for
+/// where it comes to.
 pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -> Vec<String> {
     let replayer = match Replayer::new(dir, options) {
         Ok(replayer) => replayer,
@@ -170,7 +171,7 @@ pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -
             let seen = replayer.passes(test, &all).unwrap_or_default();
             all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
         });
-        words.push(shown(end, ReplayOutcome::of(lines, passed)));
+        words.push(replay_text(end, ReplayOutcome::of(lines, passed)));
     }
     words
 }
@@ -199,7 +200,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn shown(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
+fn replay_text(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
     match (end, passed) {
         (Ok(Verdict::Agrees), ReplayOutcome::Yes(at)) => {
             format!("replayed natively: {at} was executed, and the program ended as predicted")

@@ -58,7 +58,7 @@ pub struct Writer<'a> {
     pub untested: u64,
     pub warnings: Vec<String>,
     failed: Option<ReportError>,
-    /// ends in undefined behaviour that the property does not ask about: kind and place, with a sentence
+    /// ends in undefined behaviour that the property does not cover: kind and place, with a sentence
     pub undefined: BTreeMap<ErrorSite, String>,
     observer: &'a mut dyn Observer,
     standing: Standing,
@@ -360,7 +360,7 @@ impl Writer<'_> {
     fn note_undefined(&mut self, ended: &Ended, kind: ErrorKind, record: &ErrorRecord) {
         let at = if record.line == 0 { String::new() } else { format!(" at {}:{}", record.file, record.line) };
         let what = format!("{kind}{at} ({})", record.message, kind = record.kind);
-        self.say(&format!("warning: undefined behaviour, which the property does not ask about: {what}"));
+        self.say(&format!("warning: undefined behaviour, which the property does not cover: {what}"));
         let place = place_of(&self.program, ended.state, kind);
         let sentence = format!("a path ends in undefined behaviour: {what}");
         self.standing.undefined(&sentence);

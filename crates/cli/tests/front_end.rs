@@ -1,4 +1,4 @@
-//! The front end as `pleach` uses it: a process of its own, beside it.
+//! The front end as `pleach` uses it: a process of its own, with its executable next to it.
 
 use pleach_load::{LoadError, Options, load};
 use std::path::{Path, PathBuf};

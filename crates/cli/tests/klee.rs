@@ -52,8 +52,8 @@ fn messages_and_files() {
     let scratch = Scratch::new("files");
     scratch.program(ASSERTS);
     let output = scratch.klee(&["-search=dfs", "--write-smt2s", "prog.bc"]);
-    let said = stderr(&output);
-    assert!(output.status.success(), "errors alone are no failure: {said}");
+    let log = stderr(&output);
+    assert!(output.status.success(), "errors alone are no failure: {log}");
     for words in [
         "KLEE: output directory is \"",
         "prog.c:6: ASSERTION FAIL: x != 7",
@@ -62,7 +62,7 @@ fn messages_and_files() {
         "KLEE: done: partially completed paths = 1",
         "KLEE: done: generated tests = 2",
     ] {
-        assert!(said.contains(words), "{words}\n{said}");
+        assert!(log.contains(words), "{words}\n{log}");
     }
     assert_eq!(std::fs::read_link(scratch.0.join("klee-last")).unwrap(), Path::new("klee-out-0"));
     let failing =
@@ -86,9 +86,9 @@ fn stopping_at_errors_and_replaying() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("KLEE: ERROR: EXITING ON ERROR:\nError: ASSERTION FAIL: x != 7\n"));
     let output = scratch.klee(&["--output-dir=again", "--replay-ktest-dir", "out", "prog.bc"]);
-    let said = stderr(&output);
-    assert!(said.contains("KLEE: replaying: out/test000001.ktest (4 bytes) (1/"), "{said}");
-    assert!(said.contains("ASSERTION FAIL: x != 7"), "{said}");
+    let log = stderr(&output);
+    assert!(log.contains("KLEE: replaying: out/test000001.ktest (4 bytes) (1/"), "{log}");
+    assert!(log.contains("ASSERTION FAIL: x != 7"), "{log}");
 }
 
 #[test]
@@ -97,15 +97,15 @@ fn options_without_effect_are_named_once() {
     scratch.program("int main(int argc, char **argv) { return argc == 3 && argv[1][1] == 's' ? 0 : 1; }\n");
     let output =
         scratch.klee(&["--no-such-option", "--use-merge", "--optimize", "--exit-on-error", "prog.bc", "-search", "x"]);
-    let said = stderr(&output);
-    let warnings: Vec<&str> = said.lines().filter(|l| l.contains("WARNING")).collect();
+    let log = stderr(&output);
+    let warnings: Vec<&str> = log.lines().filter(|l| l.contains("WARNING")).collect();
     assert_eq!(
         warnings,
         [
             "KLEE: WARNING: options that are unknown: --no-such-option; options that are without effect here: --use-merge"
         ]
     );
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{log}");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn other_functions_in_place_of_main_and_of_each_other() {
          int start(void) { assert(two(7) == 21); return 0; }\n",
     );
     let output = scratch.klee(&["--entry-point=start", "--function-alias=two:three", "--exit-on-error", "prog.bc"]);
-    let said = stderr(&output);
-    assert!(output.status.success() && said.contains("KLEE: function-alias: replaced @two with @three"), "{said}");
+    let log = stderr(&output);
+    assert!(output.status.success() && log.contains("KLEE: function-alias: replaced @two with @three"), "{log}");
     let output = scratch.klee(&["--entry-point=start", "--function-alias=t.*o:start", "prog.bc"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("KLEE: ERROR: function-alias: no (replacable) match for 't.*o' found"));
@@ -134,8 +134,8 @@ fn tests_that_cover_something_new() {
          klee_make_symbolic(&b, sizeof b, \"b\");\n  if (a)\n    n++;\n  if (b)\n    n++;\n  return n;\n}\n",
     );
     let output = scratch.klee(&["-search=dfs", "--only-output-states-covering-new", "prog.bc"]);
-    let said = stderr(&output);
-    assert!(said.contains("completed paths = 4") && said.contains("generated tests = 3"), "{said}");
+    let log = stderr(&output);
+    assert!(log.contains("completed paths = 4") && log.contains("generated tests = 3"), "{log}");
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn functions_at_symbolic_addresses() {
          int main(void) {\n  int (*f)(void);\n  klee_make_symbolic(&f, sizeof f, \"f\");\n\
          if (f != one && f != two)\n    klee_assume(f == 0);\n  return f();\n}\n",
     );
-    let said = stderr(&scratch.klee(&["prog.bc"]));
-    assert!(said.contains("prog.c:9: invalid function pointer") && said.contains("completed paths = 2"), "{said}");
+    let log = stderr(&scratch.klee(&["prog.bc"]));
+    assert!(log.contains("prog.c:9: invalid function pointer") && log.contains("completed paths = 2"), "{log}");
 }
 
 const TWO_BRANCHES: &str = "#include <klee/klee.h>\n#include <stdio.h>\nint main(void) {\n  int x;\n\
@@ -185,17 +185,17 @@ fn the_way_of_a_path_is_written_and_can_be_followed() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sum 111\n");
     assert!(stderr(&output).contains("completed paths = 1\n"), "{}", stderr(&output));
     std::fs::write(scratch.0.join("wrong.path"), "1\n1\n0\n").unwrap();
-    let said = stderr(&scratch.klee(&["--replay-path=wrong.path", "--output-dir=none", "prog.bc"]));
-    assert!(said.contains("hit invalid branch in replay path mode") && said.contains("completed paths = 0"), "{said}");
+    let log = stderr(&scratch.klee(&["--replay-path=wrong.path", "--output-dir=none", "prog.bc"]));
+    assert!(log.contains("hit invalid branch in replay path mode") && log.contains("completed paths = 0"), "{log}");
 }
 
 #[test]
 fn a_test_for_each_side_that_covers_something_new() {
     let scratch = Scratch::new("new");
     scratch.program(TWO_BRANCHES);
-    let said = stderr(&scratch.klee(&["--only-output-states-covering-new", "--search=bfs", "prog.bc"]));
-    let count = |text: &str| said.split(text).nth(1).and_then(|t| t.lines().next()?.parse::<u32>().ok());
-    assert!(count("generated tests = ").is_some_and(|n| n >= 2), "{said}");
+    let log = stderr(&scratch.klee(&["--only-output-states-covering-new", "--search=bfs", "prog.bc"]));
+    let count = |text: &str| log.split(text).nth(1).and_then(|t| t.lines().next()?.parse::<u32>().ok());
+    assert!(count("generated tests = ").is_some_and(|n| n >= 2), "{log}");
 }
 
 #[test]
@@ -212,9 +212,9 @@ fn switches_by_cases_and_shares_of_forks() {
          for (int i = 0; i < 5; i++)\n    if (x & (1 << i))\n      n++;\n  return n;\n}\n",
     );
     // All forks are at one place: after the first one it has more than its share.
-    let said = stderr(&scratch.klee(&["--max-static-fork-pct=0.5", "--max-static-pct-check-delay=1", "prog.bc"]));
-    assert!(said.contains("skipping fork and concretizing condition (MaxStatic*Pct limit reached) at "), "{said}");
-    assert!(said.contains("completed paths = 2\n"), "{said}");
+    let log = stderr(&scratch.klee(&["--max-static-fork-pct=0.5", "--max-static-pct-check-delay=1", "prog.bc"]));
+    assert!(log.contains("skipping fork and concretizing condition (MaxStatic*Pct limit reached) at "), "{log}");
+    assert!(log.contains("completed paths = 2\n"), "{log}");
 }
 
 #[test]
@@ -231,8 +231,8 @@ fn symbolic_files_have_any_attributes() {
     for (word, times) in [("refused", 1), ("opened", 1), ("terminal", 2), ("directory", 2), ("other", 2)] {
         assert_eq!(printed.lines().filter(|l| *l == word).count(), times, "{printed}");
     }
-    let said = stderr(&scratch.klee(&["--posix-runtime", "prog.bc", "--sym-args", "3", "2", "1"]));
-    assert!(said.contains("Invalid range to --sym-args"), "{said}");
+    let log = stderr(&scratch.klee(&["--posix-runtime", "prog.bc", "--sym-args", "3", "2", "1"]));
+    assert!(log.contains("Invalid range to --sym-args"), "{log}");
 }
 
 #[test]
@@ -262,12 +262,12 @@ fn tests_are_made_and_replayed_natively() {
     assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(&scratch.0).status().expect("clang-19").success());
     let streams = ["--sym-stdin", "in.txt", "--sym-file", "in.txt", "--sym-stdout", "in.txt", "--bout-file", "a.ktest"];
     assert!(scratch.klee(&[&["ktest-gen", "-o", "x"][..], &streams].concat()).status.success());
-    let said = stderr(&scratch.klee(&["klee-replay", "prog", "a.ktest"]));
-    assert!(said.contains("KLEE-REPLAY: NOTE: Arguments: \"prog\" \"-o\" \"x\"\n"), "{said}");
-    assert!(said.contains("KLEE-REPLAY: NOTE: EXIT STATUS: NORMAL (0 seconds)"), "{said}");
+    let log = stderr(&scratch.klee(&["klee-replay", "prog", "a.ktest"]));
+    assert!(log.contains("KLEE-REPLAY: NOTE: Arguments: \"prog\" \"-o\" \"x\"\n"), "{log}");
+    assert!(log.contains("KLEE-REPLAY: NOTE: EXIT STATUS: NORMAL (0 seconds)"), "{log}");
     assert!(scratch.klee(&["ktest-gen", "-o", "--bout-file", "b.ktest"]).status.success());
-    let said = stderr(&scratch.klee(&["klee-replay", "prog", "b.ktest"]));
-    assert!(said.contains("EXIT STATUS: ABNORMAL 1"), "{said}");
+    let log = stderr(&scratch.klee(&["klee-replay", "prog", "b.ktest"]));
+    assert!(log.contains("EXIT STATUS: ABNORMAL 1"), "{log}");
 }
 
 #[test]
@@ -279,14 +279,14 @@ fn errors_of_realloc_and_of_calls_out_of_the_program() {
          case 1: return realloc((void *)0xdeadbeef, 8) == 0;\n  case 2: return strlen((char *)0xdeadbeef) == 3;\n\
          case 3: return abs(-2147483647 - 1);\n  }\n  return 0;\n}\n",
     );
-    let said = stderr(&scratch.klee(&["prog.bc"]));
+    let log = stderr(&scratch.klee(&["prog.bc"]));
     for words in [
         "prog.c:6: memory error: invalid pointer: free",
         "prog.c:7: memory error: invalid pointer: realloc",
         "failed external call: strlen",
         "prog.c:9: llvm.abs called with poison and INT_MIN",
     ] {
-        assert!(said.contains(words), "{words}\n{said}");
+        assert!(log.contains(words), "{words}\n{log}");
     }
 }
 
@@ -327,21 +327,18 @@ fn large_objects_and_lanes_beyond_a_vector() {
          unsigned i = klee_range(0, 5000, \"i\");\n  four v = {1, 2, 3, 4};\n  table[i] = 1;\n  v[i] = 9;\n\
          if (i > 3) klee_assert(v[0] + v[1] + v[2] + v[3] == 10);\n  if (i == 17)\n    klee_make_symbolic(malloc(1ul << 32), 1ul << 32, \"m\");\n  return 0;\n}\n",
     );
-    let said = stderr(&scratch.klee(&["prog.bc"]));
-    assert!(said.contains("Symbolic memory write will send the following array of 5000 bytes"), "{said}");
-    assert!(
-        said.contains("Symbolic objects larger than 4 GiB are not allowed (requested 4294967296 bytes)."),
-        "{said}"
-    );
-    assert!(!said.contains("out of bound") && !said.contains("ASSERTION"), "{said}");
+    let log = stderr(&scratch.klee(&["prog.bc"]));
+    assert!(log.contains("Symbolic memory write will send the following array of 5000 bytes"), "{log}");
+    assert!(log.contains("Symbolic objects larger than 4 GiB are not allowed (requested 4294967296 bytes)."), "{log}");
+    assert!(!log.contains("out of bound") && !log.contains("ASSERTION"), "{log}");
     scratch.program(
         "#include <klee/klee.h>\n#include <stdlib.h>\nint main(void) {\n  char *p = malloc((1ul << 32) + 1);\n\
          return p[klee_range(0, 9, \"i\")];\n}\n",
     );
-    let said = stderr(&scratch.klee(&["prog.bc"]));
+    let log = stderr(&scratch.klee(&["prog.bc"]));
     assert!(
-        said.contains("Symbolic reads from objects larger than 4 GiB are not allowed (object size: 4294967297 bytes)."),
-        "{said}"
+        log.contains("Symbolic reads from objects larger than 4 GiB are not allowed (object size: 4294967297 bytes)."),
+        "{log}"
     );
 }
 
@@ -351,9 +348,9 @@ fn no_program_at_all() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pleach"));
     let output =
         command.arg("klee").stdin(std::process::Stdio::null()).current_dir(&scratch.0).output().expect("pleach");
-    let said = stderr(&output);
-    assert!(said.contains("KLEE: WARNING: Module and host target triples do not match: '' != '"), "{said}");
-    assert!(said.contains("Entry function 'main' not found in module."), "{said}");
+    let log = stderr(&output);
+    assert!(log.contains("KLEE: WARNING: Module and host target triples do not match: '' != '"), "{log}");
+    assert!(log.contains("Entry function 'main' not found in module."), "{log}");
 }
 
 #[test]
@@ -372,7 +369,7 @@ fn tables_of_distances() {
         .current_dir(&scratch.0);
     assert!(clang.status().expect("clang-19").success());
     let output = scratch.klee(&["--exit-on-error", "prog.bc"]);
-    let said = stderr(&output);
+    let log = stderr(&output);
     assert!(scratch.file("klee-last/assembly.ll").contains("llvm.load.relative"), "the compiler makes such a table");
-    assert!(output.status.success() && !said.contains("not supported"), "{said}");
+    assert!(output.status.success() && !log.contains("not supported"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! How a command ends, for the shell and in words.
+//! How a command ends: exit code and message.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ pub enum Code {
     Found = 1,
     /// The input or the command line is wrong.
     Input = 2,
-    /// The question could not be answered.
+    /// The verdict is unknown.
     Unknown = 3,
     /// The answer is "yes" only under the assumptions that are said.
     Assumed = 4,

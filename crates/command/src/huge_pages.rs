@@ -1,4 +1,4 @@
-//! Huge pages are for large runs. The allocator asks for them from the start; with its first allocations spread over
+//! Huge pages are for large runs. The allocator requests them from the start; with its first allocations spread over
 //! several of them, a small run would take twice the memory. A large one takes an eighth more time without.
 
 use pleach_explore::limits;

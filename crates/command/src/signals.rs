@@ -15,7 +15,8 @@ pub fn watch(halt: &Halt) -> Result<(), CliError> {
         flag::register_usize(signal, why, interrupted).map_err(system)?;
         flag::register(signal, halt.flag()).map_err(system)?;
     }
-    // The processor time that the system allows (`ulimit -t`) is used up; until its hard limit there is time to write the results.
+    // The processor time that the system allows (`ulimit -t`) is used up; until its hard limit there is time to write
+    // the results.
     let (why, time) = halt.processor_cell();
     flag::register_usize(SIGXCPU, why, time).map_err(system)?;
     flag::register(SIGXCPU, halt.flag()).map_err(system)?;

@@ -1,9 +1,10 @@
 //! Limits on time, processor time and memory, kept by a thread of its own.
 //!
-//! *Idea*: the loop looks at its limits between steps. A step may be long: a copy of a large block, a query, a walk back, ten thousand states to be
-//! ended. This thread looks at the clock and the memory meanwhile. At a limit it sets the flags of [`Halt`], which long operations look at; if
-//! the run has not come to its end soon after, it says the last words in its place and ends the process. *Invariant*: who has
-//! [claimed](Watchdog::claim) the end of the run writes the account of it, and nobody else.
+//! *Idea*: the loop looks at its limits between steps. A step may be long: a copy of a large block, a query, a walk
+//! back, ten thousand states to be ended. This thread looks at the clock and the memory meanwhile. At a limit it sets
+//! the flags of [`Halt`], which long operations look at; if the run has not come to its end soon after, it says the
+//! last words in its place and ends the process. *Invariant*: who has [claimed](Watchdog::claim) the end of the run
+//! writes the account of it, and nobody else.
 
 use crate::processes;
 use crate::{CliError, Code};
@@ -21,15 +22,15 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(750);
 /// The same for one that was interrupted by a signal.
 const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
-/// How long memory may stay above its limit while states are being set aside.
+/// How long memory may stay above its limit while states are being evicted.
 const MEMORY_PATIENCE: Duration = Duration::from_millis(300);
 /// A step that does not end for so long while memory is above its limit will not give any back.
 const STUCK: Duration = Duration::from_millis(5);
 /// Between two looks, at most and at least.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
-/// Memory is not taken faster than so many bytes in a microsecond.
+/// Memory grows by at most this many bytes in a microsecond.
 const BYTES_PER_US: u64 = 4000;
-/// Processor time that the system kills at is left alone by so much.
+/// The distance kept from the processor time at which the system kills the process.
 const BEFORE_THE_KILL: Duration = Duration::from_secs(2);
 
 /// Writes and prints the account of a run that did not come to its end; the reason is given.
@@ -62,11 +63,11 @@ impl Watchdog {
             {
                 processes::end_children();
                 let say = words.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let said = catch_unwind(AssertUnwindSafe(|| match say {
+                let code = catch_unwind(AssertUnwindSafe(|| match say {
                     Some(say) => say(why),
                     None => before_the_run(&why),
                 }));
-                signal_hook::low_level::exit(said.unwrap_or(Code::Bug).status().into());
+                signal_hook::low_level::exit(code.unwrap_or(Code::Bug).status().into());
             }
         });
         if let Err(why) = thread {
@@ -119,16 +120,16 @@ impl Eye {
         while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(wait) {
             let now = Instant::now();
             let used = limits::resident_bytes().unwrap_or(0);
-            self.look(now, used);
+            self.poll(now, used);
             if self.is_too_late(now, used) {
                 return self.bounds.halt.reason();
             }
-            wait = self.next_look(now, used);
+            wait = self.next_poll(now, used);
         }
         None
     }
 
-    fn look(&mut self, now: Instant, used: u64) {
+    fn poll(&mut self, now: Instant, used: u64) {
         let halt = &self.bounds.halt;
         if self.bounds.deadline.is_some_and(|d| now >= d) {
             halt.time_is_up();
@@ -161,7 +162,7 @@ impl Eye {
         grows || now - since > patience || self.processor.is_some_and(|(_, hard)| processor_time() >= hard)
     }
 
-    fn next_look(&self, now: Instant, used: u64) -> Duration {
+    fn next_poll(&self, now: Instant, used: u64) -> Duration {
         let (least, most) = LOOKS;
         let mut wait = if self.halted.is_some() { least * 2 } else { most };
         if let Some(deadline) = self.bounds.deadline.filter(|d| *d > now) {
@@ -208,22 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn states_are_set_aside_before_the_run_ends() {
+    fn states_are_evicted_before_the_run_ends() {
         let (mut e, start) = (eye(100_000), Instant::now());
         let ms = |n| start + Duration::from_millis(n);
-        e.look(ms(0), 95_000);
+        e.poll(ms(0), 95_000);
         assert!(!e.bounds.halt.is_short());
-        e.look(ms(1), 99_000);
+        e.poll(ms(1), 99_000);
         assert!(e.bounds.halt.is_short() && e.bounds.halt.reason().is_none());
         // Above the limit: a loop that goes round has time to do something about it, a step that does not end has not.
         e.beat = (0, ms(2));
-        e.look(ms(2), 101_500);
+        e.poll(ms(2), 101_500);
         e.beat = (0, ms(200));
-        e.look(ms(200), 102_500);
+        e.poll(ms(200), 102_500);
         assert!(e.bounds.halt.reason().is_none());
-        e.look(ms(201), 90_000);
-        e.look(ms(210), 100_500);
-        e.look(ms(216), 100_600);
+        e.poll(ms(201), 90_000);
+        e.poll(ms(210), 100_500);
+        e.poll(ms(216), 100_600);
         assert_eq!(e.bounds.halt.reason(), Some(Cut::Memory));
         assert!(!e.is_too_late(ms(216), 100_600));
         assert!(e.is_too_late(ms(217), 102_500), "it goes on to grow");
@@ -233,7 +234,7 @@ mod tests {
     fn a_run_that_does_not_end_is_ended() {
         let (mut e, start) = (eye(100_000), Instant::now());
         e.bounds.deadline = Some(start);
-        e.look(start, 1);
+        e.poll(start, 1);
         assert_eq!(e.bounds.halt.reason(), Some(Cut::Time));
         assert!(!e.is_too_late(start, 1));
         assert!(e.is_too_late(start + Duration::from_millis(800), 1));
@@ -243,8 +244,8 @@ mod tests {
     fn looks_are_closer_near_a_limit() {
         let e = eye(100 << 20);
         let now = Instant::now();
-        assert_eq!(e.next_look(now, 1), Duration::from_micros((limits::soft(100 << 20) - 1) / 4000));
-        assert_eq!(e.next_look(now, 100 << 20), LOOKS.0);
-        assert_eq!(eye(10 << 30).next_look(now, 1), LOOKS.1);
+        assert_eq!(e.next_poll(now, 1), Duration::from_micros((limits::soft(100 << 20) - 1) / 4000));
+        assert_eq!(e.next_poll(now, 100 << 20), LOOKS.0);
+        assert_eq!(eye(10 << 30).next_poll(now, 1), LOOKS.1);
     }
 }

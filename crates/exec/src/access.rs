@@ -169,8 +169,8 @@ impl Machine {
         st.memory.allocate(size, align, kind, site, contents).map_err(|_| Flow::cut(Cut::Memory))
     }
 
-    /// The place a pointer means for an access of `n` bytes. Where it may mean several objects, or may be bad, the path splits
-    /// and each side executes the instruction again.
+    /// The location that a pointer refers to for an access of `n` bytes. Where it may refer to several objects, or may
+    /// be invalid, the path splits and each side executes the instruction again.
     pub(crate) fn place(
         &mut self,
         st: &mut State,
@@ -266,7 +266,7 @@ impl Machine {
         Flow::error(purpose.oob(), format!("{} of {n} byte{} {at}", purpose.verb(), if n == 1 { "" } else { "s" }))
     }
 
-    /// An object in words.
+    /// An object as text.
     pub(crate) fn describe(&self, st: &State, obj: ObjId, size: u64) -> String {
         let bytes = if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") };
         let Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) = st.memory.entry(obj)
@@ -368,7 +368,7 @@ impl Machine {
             ResolvedLocation::Symbolic { obj, off } | ResolvedLocation::Piece { obj, off, .. } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));
                 let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
-                Access::Within { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
+                Access::InBounds { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
             }
         };
         st.trace.access(access);

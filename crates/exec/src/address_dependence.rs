@@ -1,12 +1,13 @@
-//! Branches that go another way if objects lie elsewhere.
+//! Branches whose direction depends on the address layout.
 //!
-//! *Idea*: an object's address is a hidden number, and only that placement is followed ([`AddressSpace`](pleach_memory::AddressSpace)). Where
-//! the program's own code looks at addresses (orders pointers to different objects, tests an alignment, hashes), the condition is evaluated
-//! with the objects in other places; if it comes out otherwise, the other placements are cut, once for each place of the program.
-//! *Invariant*: a cut has a witness: a placement with the same alignments in which the path's constraints hold and the branch goes the
-//! other way. *Direction*: a few placements are tried (`layouts.rs`), so a dependence may stay unseen; whether two known pointers may be equal is
-//! decided without trying. Functions of the C library are not looked at: what
-//! they do by address (whole words at a time) makes no difference to their results.
+//! *Idea*: an object's address is a hidden number, and only that address layout is explored
+//! ([`AddressSpace`](pleach_memory::AddressSpace)). Where the program's own code looks at addresses (orders pointers to
+//! different objects, tests an alignment, hashes), the condition is evaluated with the objects at other addresses. If
+//! its value differs, the other layouts are cut, once for each location of the program. *Invariant*: a cut has a
+//! witness: an address layout with the same alignments in which the path's constraints hold and the branch goes the
+//! other way. *Direction*: a few layouts are tried (`layouts.rs`), so a dependence may stay unseen; whether two known
+//! pointers may be equal is decided without trying. Functions of the C library are not looked at: what they do by
+//! address (whole words at a time) makes no difference to their results.
 
 use crate::flow::StepResult;
 use crate::layouts::{ELSEWHERE, may_be_at, movable, touching};
@@ -70,7 +71,8 @@ impl Machine {
         })
     }
 
-    /// With the objects where `map` says, by the model of the path; if it is asked for, also by any other input of the path.
+    /// With the objects at the addresses in `map`, under the model of the path; on request, also under any other input
+    /// of the path.
     fn comes_out_otherwise(
         &mut self,
         st: &State,
@@ -137,7 +139,7 @@ impl Machine {
         if self.config.fixed_layout || !self.program.is_own(func) {
             return false;
         }
-        let tried = self.placements.tried.entry((func, st.inst)).or_default();
+        let tried = self.address_dependence.tried.entry((func, st.inst)).or_default();
         *tried += 1;
         *tried <= TRIES
     }
@@ -150,7 +152,7 @@ impl Machine {
         self.drop_alternative(st, &what)
     }
 
-    /// Other placements than that of the path are not followed here.
+    /// Other address layouts than that of the path are not explored here.
     pub(crate) fn depend_on_place(&mut self, st: &mut State, what: &str) -> StepResult<()> {
         if !self.is_alternative_dropped(st) {
             let f = self.program.function(st.frame.func);
@@ -162,8 +164,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Two objects whose addresses mean nothing, of which one may lie `distance` bytes behind the other's start: where they overlap, their bytes
-    /// are equal.
+    /// Two objects whose addresses mean nothing, of which one may lie `distance` bytes behind the other's start: where
+    /// they overlap, their bytes are equal.
     fn may_share(&self, x: &Extent, y: &Extent, distance: i64) -> bool {
         let bytes = |o: &Extent| {
             let global = self.program.globals.get(o.id.0 as usize);
@@ -180,8 +182,9 @@ impl Machine {
         !a.is_empty() && !b.is_empty() && a.iter().zip(b).all(|(a, b)| a == b)
     }
 
-    /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are equal to them.
-    pub fn depends_on_placement(&self, st: &State) -> bool {
+    /// What the path does natively depends on where objects lie: a branch looked at their addresses, or inputs are
+    /// equal to them.
+    pub fn depends_on_layout(&self, st: &State) -> bool {
         st.address_dependent
             || st.path.groups().filter_map(|g| g.based.as_ref()).any(|constraints| {
                 let sizes = crate::feasibility::sizes(&self.terms, &st.memory, constraints);

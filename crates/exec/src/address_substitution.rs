@@ -1,8 +1,9 @@
-//! Terms with the objects' addresses put in, remembered from one instruction to the next.
+//! Terms with the objects' addresses substituted, cached from one instruction to the next.
 //!
-//! *Idea*: what the program does with a pointer mentions the same few large terms again and again (the choice of a hash table's entry), and
-//! the states that follow each other mostly have their objects in the same places. So one table serves all states as long as they agree.
-//! *Invariant*: everything in `done` was made with the addresses in `addresses`; a state that has one of a term's objects elsewhere empties both.
+//! *Idea*: what the program does with a pointer mentions the same few large terms again and again (the choice of a hash
+//! table's entry), and the states that follow each other mostly have their objects in the same places. So one table
+//! serves all states as long as they agree. *Invariant*: everything in `done` was made with the addresses in
+//! `addresses`; a state that has one of a term's objects elsewhere empties both.
 
 use crate::machine::Machine;
 use pleach_expr::{BaseId, TermId, Terms, facts};
@@ -15,7 +16,7 @@ const MAX_REMEMBERED_TERMS: usize = 1 << 18;
 
 #[derive(Default)]
 pub struct AddressSubstitution {
-    /// of terms that were asked for
+    /// of terms that were requested
     bases: FxHashMap<TermId, Rc<[BaseId]>>,
     /// of these, the ones whose address a condition depends on
     observed: FxHashMap<TermId, Rc<[BaseId]>>,
@@ -55,7 +56,7 @@ fn remembered(
 }
 
 impl Machine {
-    /// `t` with the addresses of its objects put in.
+    /// `t` with the addresses of its objects substituted.
     pub(crate) fn substitute_addresses(&mut self, st: &State, t: TermId) -> TermId {
         if !self.terms.has(t, facts::HAS_BASE) {
             return t;

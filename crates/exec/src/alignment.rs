@@ -1,8 +1,9 @@
 //! Accesses at addresses that their type does not allow.
 //!
-//! *Idea*: a load or store says what its address must be a multiple of. Every object lies at a multiple of 16, so that the offset decides,
-//! except for objects that are promised less: those may lie elsewhere, where the access is wrong, and these placements are cut like others
-//! that are not followed (`placement.rs`). Functions of the C library are not looked at.
+//! *Idea*: a load or store says what its address must be a multiple of. Every object lies at a multiple of 16, so that
+//! the offset decides, except for objects with a smaller guaranteed alignment: those may have another address, where
+//! the access is misaligned. These address layouts are cut like others that are not explored (`address_dependence.rs`).
+//! Functions of the C library are not looked at.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::{Flow, StepResult};

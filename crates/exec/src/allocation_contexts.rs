@@ -1,12 +1,13 @@
 //! Guessing by contexts which objects a pointer means.
 //!
-//! *Paper*: Memory §3.2.3.3, context-based resolution. *Idea*: objects that one instruction accesses were mostly made by the same calls. The
-//! context of an object is its allocation with the last k calls under way. Where an instruction meets a pointer again, candidates with a
-//! context that was among its targets before are asked for one by one; all others are excluded by a single question, or asked for as well.
-//! *Invariant*: the targets found are the possible ones, with contexts or without: guards of candidates exclude each other and cover
-//! everything. *Deviations*: the candidates are those that the pointer mentions, not all objects; where every one of them is likely the
-//! question after them is left out, because there is nothing else the pointer could mean. A pointer that only the solver can take apart
-//! is enumerated by models, which asks for possible objects only; contexts choose the segment that is tried first.
+//! *Paper*: Memory §3.2.3.3, context-based resolution. *Idea*: objects that one instruction accesses were mostly made
+//! by the same calls. The context of an object is its allocation with the last k calls under way. Where an instruction
+//! meets a pointer again, candidates with a context that was among its targets before are queried one by one. All
+//! others are excluded by a single query, or queried as well. *Invariant*: the targets found are the possible ones,
+//! with contexts or without: guards of candidates are disjoint and complete. *Deviations*: the candidates are those
+//! that the pointer mentions, not all objects; where every one of them is likely, the final query is left out, because
+//! there is nothing else the pointer could refer to. A pointer that only the solver can resolve is enumerated by
+//! models, which yields feasible objects only; contexts choose the segment that is tried first.
 
 use crate::config::Resolution;
 use crate::flow::{Flow, StepResult};
@@ -30,7 +31,8 @@ impl Machine {
         self.config.resolution == Resolution::SegmentsDynamic && self.config.contexts.is_some()
     }
 
-    /// The last calls under way, as a number, for the context of an object made now. Equal numbers for different calls do no harm.
+    /// The last calls under way, as a number, for the context of an object made now. Equal numbers for different calls
+    /// do no harm.
     pub(crate) fn calls_under_way(&self, st: &State) -> u32 {
         let Some(calls) = self.config.contexts.filter(|_| self.uses_contexts()) else { return 0 };
         let mut h = FxHasher::default();
@@ -84,18 +86,18 @@ impl Machine {
         Ok(kept)
     }
 
-    /// Which targets stay or go without a question of their own.
+    /// Which targets stay or go without a query of their own.
     fn by_context(&mut self, st: &mut State, targets: &[TargetAccess]) -> Vec<Option<bool>> {
         let undecided = vec![None; targets.len()];
         if !self.uses_contexts() {
             return undecided;
         }
         let likely: Vec<bool> = targets.iter().map(|t| self.is_likely(st, t.1)).collect();
-        let homes = targets.iter().zip(&likely).filter(|t| *t.1).map(|t| st.memory.segment_of(t.0.1).map(|s| s.0));
-        let homes: Vec<Option<ObjId>> = homes.collect();
+        let segments = targets.iter().zip(&likely).filter(|t| *t.1).map(|t| st.memory.segment_of(t.0.1).map(|s| s.0));
+        let segments: Vec<Option<ObjId>> = segments.collect();
         // Nothing is known about the place.
-        let Some(&first) = homes.first() else { return undecided };
-        let segment = first.filter(|_| homes.iter().all(|h| *h == first));
+        let Some(&first) = segments.first() else { return undecided };
+        let segment = first.filter(|_| segments.iter().all(|h| *h == first));
         let in_segment = |t: &TargetAccess| segment.is_some() && st.memory.segment_of(t.1).map(|s| s.0) == segment;
         let verdicts = targets.iter().zip(likely).map(|(t, likely)| match in_segment(t) {
             // It is with the likely ones already; nothing is to be moved for it.
@@ -106,7 +108,7 @@ impl Machine {
         let verdicts: Vec<Option<bool>> = verdicts.collect();
         let rest = targets.iter().zip(&verdicts).filter(|t| *t.1 == Some(false)).map(|t| t.0.0);
         let rest: Vec<_> = rest.collect();
-        // A single one is asked for with one question anyway.
+        // A single one takes one query anyway.
         if rest.len() < 2 && segment.is_none() {
             return undecided;
         }

@@ -1,5 +1,5 @@
-//! Branches that are kept in a record or taken from one, and limits on how often one place may fork. All of it is KLEE's; none of it costs
-//! anything where it is not asked for.
+//! Branches that are kept in a record or taken from one, and limits on how often one place may fork. All of it is
+//! KLEE's; none of it costs anything where it is not enabled.
 
 use crate::feasibility::FeasibleSide;
 use crate::flow::Flow;
@@ -70,8 +70,8 @@ impl Machine {
         wrong.or_else(|| if code.loops.is_empty() { None } else { self.beyond_bound(code, st, from) })
     }
 
-    /// Keeps a branch in the path's record, or finds it wrong: it is not the one to take. Where calls into the C library are told, its branches are
-    /// not the program's.
+    /// Keeps a branch in the path's record, or finds it wrong: it is not the one to take. Where calls into the C
+    /// library are told, its branches are not the program's.
     pub(crate) fn note_branch(&mut self, st: &mut State, taken: bool, free: bool) -> Option<End> {
         if !self.is_kept(st) {
             return None;
@@ -133,8 +133,8 @@ impl Machine {
         let program = self.program.clone();
         let span = program.function(st.frame.func).spans.get(st.inst as usize).copied().unwrap_or_default();
         let at = if span.is_known() { format!(" at {}:{}", program.path(span), span.line) } else { String::new() };
-        let said = "skipping fork and concretizing condition (MaxStatic*Pct limit reached)";
-        self.warn_once(format!("{said}{at}"));
+        let text = "skipping fork and concretizing condition (MaxStatic*Pct limit reached)";
+        self.warn_once(format!("{text}{at}"));
         // INCOMPLETE: the other side is cut.
         let cut = End::Cut(Cut::Concretized("a branch that had its share of forks".into()));
         self.split(st, vec![(yes, None), (no, Some(cut))], ForkKind::Other)

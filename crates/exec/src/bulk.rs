@@ -11,7 +11,7 @@ use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, State};
 
-/// Bytes at unknown offsets between two looks whether to leave off.
+/// Bytes at symbolic offsets between two polls of the limits.
 const SOME: u64 = 256;
 
 impl Machine {
@@ -128,11 +128,11 @@ impl Machine {
             return Ok(None);
         }
         let access = Access::CopyUpTo { to: to.obj, to_off: to.off, from: from.obj, from_off: from.off, most };
-        let apart = !self.is_segment(st, to.obj) && !self.is_segment(st, from.obj);
+        let disjoint = !self.is_segment(st, to.obj) && !self.is_segment(st, from.obj);
         let from = ResolvedLocation::At { obj: from.obj, off: from.off };
         let bytes: Vec<Value> = (0..most).map(|i| self.read_byte(st, from, i)).collect();
         self.write_guarded(st, &to, n, &bytes);
-        Ok(Some(if apart { access } else { Access::Opaque }))
+        Ok(Some(if disjoint { access } else { Access::Opaque }))
     }
 
     fn fill_guarded(&mut self, st: &mut State, d: Value, byte: Value, n: TermId) -> StepResult<Option<Access>> {
@@ -143,8 +143,8 @@ impl Machine {
             return Ok(None);
         }
         self.write_guarded(st, &to, n, &vec![byte; most as usize]);
-        let apart = !self.is_segment(st, to.obj);
-        Ok(Some(if apart { Access::FillUpTo { obj: to.obj, off: to.off, most } } else { Access::Opaque }))
+        let disjoint = !self.is_segment(st, to.obj);
+        Ok(Some(if disjoint { Access::FillUpTo { obj: to.obj, off: to.off, most } } else { Access::Opaque }))
     }
 
     /// The length as the path knows it, if that is no number.
@@ -173,8 +173,8 @@ impl Machine {
 
     /// What happens in a segment may happen to any member.
     fn note_bulk(&mut self, st: &mut State, objects: &[ObjId], access: Access) {
-        let apart = objects.iter().all(|o| !self.is_segment(st, *o));
-        note(st, || if apart { access } else { Access::Opaque });
+        let disjoint = objects.iter().all(|o| !self.is_segment(st, *o));
+        note(st, || if disjoint { access } else { Access::Opaque });
     }
 
     fn read_byte(&mut self, st: &mut State, place: ResolvedLocation, i: u64) -> Value {

@@ -229,8 +229,8 @@ impl Machine {
         self.one_of(t, own.map(|f| pleach_semantics::object_of(&program, pleach_ir::Symbol::Function(f))))
     }
 
-    /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term mentions, and
-    /// everything else.
+    /// A pointer that is no choice between bases (its bytes were read from an array): the functions that its term
+    /// mentions, and everything else.
     fn mentioned_functions(&mut self, st: &mut State, t: TermId) -> Vec<Candidate> {
         self.pin_bases(st, t);
         let mut objects = self.terms.bases(t);
@@ -253,7 +253,7 @@ impl Machine {
         found
     }
 
-    /// A function pointer with several targets: one state per function, one for everything else.
+    /// A function pointer with multiple targets: one state per function, one for everything else.
     pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> StepResult<FuncId> {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),

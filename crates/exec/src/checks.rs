@@ -1,4 +1,4 @@
-//! Checks that the front end put in: undefined behaviour that the instructions around do not show.
+//! Checks that the front end inserted: undefined behaviour that the surrounding instructions do not show.
 
 use crate::flow::StepResult;
 use crate::machine::Machine;

@@ -26,10 +26,10 @@ pub enum Size {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointee {
     Null,
-    /// so many elements of its type
+    /// this many elements of its type
     Elements(Size),
     Bytes(Size),
-    /// up to so many characters and a zero
+    /// at most this many characters and a zero
     String(u64),
 }
 
@@ -65,7 +65,7 @@ pub enum Uninit {
 pub enum External {
     /// the path ends
     Error,
-    /// the result, and the memory that the arguments reach, become unknown
+    /// the result, and the memory that the arguments reach, become symbolic
     Havoc,
     /// it is called natively, in a process of its own, with one value for each argument
     Concrete,
@@ -80,7 +80,7 @@ pub enum LoopBound {
     Cut(u32),
 }
 
-/// What to do with a pointer that may mean several objects.
+/// How to resolve a pointer that may refer to several objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resolution {
     /// one state per object
@@ -89,11 +89,11 @@ pub enum Resolution {
     Ite,
     /// one state, the objects joined into a segment
     SegmentsDynamic,
-    /// the same with all objects that an analysis before the run does not tell apart from them
+    /// the same with all objects in the same class of the points-to analysis
     SegmentsStatic,
 }
 
-/// Objects larger than the threshold that are accessed at an unknown offset are split into pieces.
+/// Objects larger than the threshold that are accessed at a symbolic offset are split into pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Splitting {
     /// bytes
@@ -192,13 +192,15 @@ pub struct ExecConfig {
     pub loop_bound: Option<LoopBound>,
     /// what pointers among the parameters of `Entry::Function` point to (default: null, one element, several)
     pub parameters: Vec<ParameterSpec>,
-    /// the addresses that objects have are taken for given: branches that depend on them are not reported (default: off)
+    /// assume one fixed address layout: branches that depend on it are not reported (default:
+    /// off)
     pub fixed_layout: bool,
-    /// keep traces from the first fork on, for techniques that walk back over paths (default: off)
+    /// keep traces from the first fork on, for techniques that propagate conditions backward over paths (default: off)
     pub record: bool,
     /// default: one state per object
     pub resolution: Resolution,
-    /// with dynamic segments: how many calls tell allocations apart, to guess which objects a pointer means; `None`: no guesses (default: 4)
+    /// with dynamic segments: how many calls distinguish allocations, to guess which objects a pointer refers to;
+    /// `None`: no guesses (default: 4)
     pub contexts: Option<u32>,
     /// the same objects joined at the same place get the same address on every path (default: on)
     pub reuse_segments: bool,
@@ -206,10 +208,10 @@ pub struct ExecConfig {
     pub narrow_offsets: bool,
     /// default: none
     pub splitting: Option<Splitting>,
-    /// search steps of a back end that a query may take before its state is set aside, see [`Machine::step_within_budget`](crate::Machine)
-    /// (default: none)
+    /// search steps of a back end that a query may take before its state has to wait, see
+    /// [`Machine::step_within_budget`](crate::Machine) (default: none)
     pub query_budget: Option<u64>,
-    /// decide every access through a pointer with several targets once more by the solver (default: off)
+    /// decide every access through a pointer with multiple targets once more by the solver (default: off)
     pub check_resolution: bool,
     /// the program's name in `argv[0]`
     pub program_name: String,
@@ -221,7 +223,7 @@ pub struct ExecConfig {
     pub rules: Rules,
     /// a shift by the width or more is an error; else its result is that of shifting bit by bit (default: on)
     pub check_overshift: bool,
-    /// what is said of calls out of the program into the C library (default: nothing)
+    /// warnings about calls out of the program into the C library (default: none)
     pub externals: Option<crate::ExternalCallPolicy>,
     /// `NAME=VALUE`, for `main` (default: none)
     pub environment: Vec<String>,

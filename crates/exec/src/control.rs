@@ -40,7 +40,7 @@ impl Machine {
                 let edge = f.edges[edges.as_range()].iter().find(|e| obj == here && i64::from(e.target.0) == off);
                 match edge {
                     Some(&e) => {
-                        // The record of edges does not tell computed jumps apart.
+                        // The edge log does not distinguish computed jumps.
                         note(st, || Access::Opaque);
                         self.leave_by(f, consts, st, e, Exit::Fall);
                         Flow::Jump
@@ -245,7 +245,8 @@ impl Machine {
         })
     }
 
-    /// Which of the conditions are possible: their sides, their numbers, and whether the solver gave up on one.
+    /// Which of the conditions are feasible: their sides, their indices, and whether the solver returned unknown for
+    /// one.
     pub(crate) fn possible_ways(
         &mut self,
         st: &mut State,

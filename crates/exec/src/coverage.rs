@@ -10,7 +10,8 @@ pub struct Coverage {
     pub edges: Vec<Vec<u64>>,
     /// blocks entered for the first time so far
     pub new_blocks: u64,
-    /// by function: whether it belongs to the program under test, whose coverage is sought. A library without source lines does not, unless nothing has any.
+    /// by function: whether it belongs to the program under test, whose coverage is sought. A library without source
+    /// lines does not, unless nothing has any.
     pub counts_for_coverage: Vec<bool>,
 }
 

@@ -1,4 +1,5 @@
-//! Cuts beside a path that goes on: what the engine takes for given at a place of the program and what may be otherwise.
+//! Alternatives dropped from a path that goes on: what the engine assumes at a location of the program although it may
+//! be otherwise.
 
 use crate::feasibility::FeasibleSide;
 use crate::flow::{Child, Flow, Step, StepResult};
@@ -18,17 +19,18 @@ pub struct DroppedAlternatives {
 
 impl Machine {
     pub(crate) fn is_alternative_dropped(&self, st: &State) -> bool {
-        self.beside.cut.contains(&(st.frame.func, st.inst))
+        self.dropped.cut.contains(&(st.frame.func, st.inst))
     }
 
-    /// Cuts what is not followed here, once for each place of the program: the state executes the instruction again, and nothing happens.
+    /// Cuts what is not explored here, once for each location of the program: the state executes the instruction again,
+    /// and nothing happens.
     pub(crate) fn drop_alternative(&mut self, st: &mut State, what: &str) -> StepResult<()> {
         self.drop_alternative_at_end(st, what, None)
     }
 
-    /// Ends beside a path that goes on, once for each place of the program.
+    /// Alternative ends of a path that goes on, once for each location of the program.
     pub(crate) fn end_beside(&mut self, st: &mut State, end: End) -> StepResult<()> {
-        if !self.beside.reported.insert((st.frame.func, st.inst)) {
+        if !self.dropped.reported.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
         Err(self.split_beside(st, end, None))
@@ -41,7 +43,7 @@ impl Machine {
         what: &str,
         here_ends: Option<End>,
     ) -> StepResult<()> {
-        if !self.beside.cut.insert((st.frame.func, st.inst)) {
+        if !self.dropped.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
         Err(self.split_beside(st, End::Cut(Cut::Concretized(what.into())), here_ends))

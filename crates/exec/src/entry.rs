@@ -110,7 +110,7 @@ impl Machine {
                 for (_, n) in counts(choices).filter(|c| c.0 == i) {
                     let n = self.terms.constant(w, n);
                     let same = self.terms.eq(t, n);
-                    // A new unknown can have any value.
+                    // A fresh symbolic variable can have any value.
                     let _ = self.assume(st, same);
                 }
                 st.frame.regs[p.slot.index()] = Value::from_term(&self.terms, t);
@@ -119,7 +119,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What a pointer parameter points to: an input of so many bytes.
+    /// What a pointer parameter points to: an input of `size` bytes.
     fn parameter_object(&mut self, st: &mut State, i: usize, name: &str, bytes: u64) -> Result<ObjId, SetupError> {
         let site = Site::new(st.frame.func.0, FIRST_PARAMETER + i as u32);
         let contents = Contents::new(bytes, Background::Zero);
@@ -137,7 +137,7 @@ impl Machine {
         let byte = self.term(st, byte, 8);
         let zero = self.terms.constant(8, 0);
         let ended = self.terms.eq(byte, zero);
-        // A new unknown can have any value.
+        // A fresh symbolic variable can have any value.
         let _ = self.assume(st, ended);
         self.write_place(st, last, 1, Value::Int(0));
     }

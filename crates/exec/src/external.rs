@@ -1,8 +1,8 @@
-//! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could reach become
-//! unknown; or they are called natively with concrete arguments.
+//! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could
+//! reach become symbolic; or they are called natively with concrete arguments.
 //!
-//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is cut off as a path of its
-//! own, once per path and function: such a run is never complete.
+//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is
+//! cut off as a path of its own, once per path and function: such a run is never complete.
 
 use crate::access::{ResolvedLocation, note};
 use crate::config::External;
@@ -21,7 +21,7 @@ use std::rc::Rc;
 const UNWRITTEN: u8 = 0xa5;
 
 /// Memory handed to a native call at most.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A call to make natively.
 pub struct NativeCall<'a> {
@@ -40,7 +40,7 @@ pub struct NativeAnswer {
     pub memory: Vec<Vec<u8>>,
 }
 
-/// Calls functions of the machine, apart from this process.
+/// Calls native functions in a separate process.
 pub trait NativeCalls {
     fn call(&mut self, call: &NativeCall) -> Result<NativeAnswer, String>;
 }
@@ -105,7 +105,7 @@ impl Machine {
             let t = self.terms.var(symbol);
             self.set_term(st, *d, t);
         }
-        self.warn_once(format!("`{name}` has no body: its result and the memory it can reach are taken for unknown"));
+        self.warn_once(format!("`{name}` has no body: its result and the memory it can reach become symbolic"));
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Machine {
             .filter(|o| st.memory.header(*o).is_some_and(|o| o.kind != ObjectKind::Function))
             .collect();
         let total: u64 = objects.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum();
-        if total > MOST_BYTES {
+        if total > MAX_BYTES {
             return Err(refuse("that reaches more than 1 MiB"));
         }
         let mut memory = Vec::new();

@@ -1,7 +1,7 @@
 //! Deciding conditions on a path, and splitting it.
 //!
-//! *Idea*: the path's model decides one side of a condition by evaluation; only the other side may need a query, and only over
-//! the constraints that share unknowns with the condition.
+//! *Idea*: the path's model decides one side of a condition by evaluation; only the other side may need a query, and
+//! only over the constraints that share symbolic variables with the condition.
 
 use crate::flow::{Child, Flow, Step, StepResult};
 use crate::machine::Machine;
@@ -26,7 +26,7 @@ pub(crate) enum Feasibility {
     False,
     /// both are possible: (holds, does not hold)
     Both(FeasibleSide, FeasibleSide),
-    /// one side is possible, about the other the solver returned unknown
+    /// one side is feasible, for the other the solver returned unknown
     OtherUnknown {
         holds: bool,
         side: FeasibleSide,
@@ -36,7 +36,7 @@ pub(crate) enum Feasibility {
 
 impl Machine {
     /// Can `plain` (with bases: `extra`) hold with the rest?
-    pub(crate) fn ask(
+    pub(crate) fn query(
         &mut self,
         st: &mut State,
         relevant: &IndependentSlice,
@@ -101,7 +101,7 @@ impl Machine {
         }
         let not_condition = self.terms.not(condition);
         let (other_condition, other) = if holds { (not_condition, negated) } else { (condition, address_free) };
-        let answer = self.ask(st, &relevant, other_condition, other);
+        let answer = self.query(st, &relevant, other_condition, other);
         let known = relevant.model.clone();
         let side = |holds: bool, model: Rc<Model>, relevant: IndependentSlice| {
             if holds {
@@ -137,8 +137,8 @@ impl Machine {
         relevant: IndependentSlice,
     ) -> Feasibility {
         let not_condition = self.terms.not(condition);
-        let yes = self.ask(st, &relevant, condition, address_free);
-        let no = self.ask(st, &relevant, not_condition, negated);
+        let yes = self.query(st, &relevant, condition, address_free);
+        let no = self.query(st, &relevant, not_condition, negated);
         let side = |c, p, m| FeasibleSide { condition: c, address_free: p, relevant: relevant.clone(), model: m };
         match (yes, no) {
             (Answer::Unsat(_), _) => Feasibility::False,
@@ -152,7 +152,8 @@ impl Machine {
             (Answer::Unknown(why), Answer::Sat(b)) => {
                 Feasibility::OtherUnknown { holds: false, side: side(not_condition, negated, b), why }
             }
-            // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the loss.
+            // INCOMPLETE: neither side is known; follow the one that holds under the model of the rest and report the
+            // loss.
             (Answer::Unknown(why), Answer::Unknown(_)) => {
                 self.defer_whole();
                 Feasibility::OtherUnknown {
@@ -211,8 +212,8 @@ impl Machine {
         FeasibleSide { condition, address_free, relevant, model }
     }
 
-    /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the same
-    /// instruction again, knowing that it holds.
+    /// The path must satisfy `ok`: if it may fail, the failing side ends with the error and the other side executes the
+    /// same instruction again, knowing that it holds.
     pub(crate) fn require(
         &mut self,
         st: &mut State,
@@ -269,7 +270,7 @@ impl Machine {
         Flow::Stop(Step::Fork(children))
     }
 
-    /// Keeps the state as it is before a split, for techniques that walk back over it.
+    /// Keeps the state as it is before a split, for techniques that propagate conditions backward over it.
     fn mark_origin(&mut self, st: &mut State, kind: ForkKind) {
         if !self.config.record {
             return;
@@ -287,8 +288,9 @@ impl Machine {
         st.trace = Trace { from: st.inst, ..Trace::default() };
     }
 
-    /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver returned unknown. The
-    /// children stand in the order that they have where both are known: this one `first`, or second.
+    /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver
+    /// returned unknown. The children stand in the order that they have where both are known: this one `first`, or
+    /// second.
     pub(crate) fn split_with_unknown(
         &mut self,
         st: &mut State,
@@ -366,7 +368,7 @@ impl Machine {
         }
     }
 
-    /// The value as a term; a value nobody wrote becomes a fresh unknown.
+    /// The value as a term; an uninitialised value becomes a fresh symbolic variable.
     pub(crate) fn term(&mut self, st: &mut State, v: Value, width: u16) -> TermId {
         match v.to_term(&mut self.terms, width) {
             Some(t) => t,
@@ -374,7 +376,7 @@ impl Machine {
         }
     }
 
-    /// An unknown for a value that was never initialised.
+    /// A symbolic variable for a value that was never initialised.
     pub(crate) fn fresh(&mut self, st: &mut State, width: u16) -> TermId {
         if self.config.uninit == crate::config::Uninit::Zero {
             return self.terms.constant(width, 0);
@@ -408,7 +410,7 @@ fn in_segments(terms: &mut Terms, memory: &AddressSpace, bits: u16, mut constrai
     constraints
 }
 
-/// The objects whose bases the constraints mention, with their sizes; nothing if one of them cannot lie elsewhere.
+/// The objects whose bases the constraints mention, with their sizes; nothing if one of them has a fixed address.
 pub(crate) fn sizes(terms: &Terms, memory: &AddressSpace, constraints: &[TermId]) -> Option<Vec<(BaseId, u64)>> {
     let mut bases: Vec<BaseId> = constraints.iter().flat_map(|&c| terms.bases(c)).collect();
     bases.sort_unstable();

@@ -1,9 +1,9 @@
 //! Pointers that the inputs of an entry function hold: `a->p` of a parameter `a`.
 //!
-//! *Idea*: whoever calls the function gives it null, the start of an object, or nothing valid. To an engine such a pointer is a number, which may
-//! also be an address in the middle of an object, where it would overlap that object in part. *Direction*: such values are cut, never followed:
-//! what needs one is not claimed, and nothing is safe by it. Pointers that the program computes from one (a member, an element) are judged by
-//! where that one points.
+//! *Idea*: whoever calls the function gives it null, the start of an object, or nothing valid. To an engine such a
+//! pointer is a number, which may also be an address in the middle of an object, where it would overlap that object in
+//! part. *Direction*: such values are cut, never followed: what needs one is not claimed, and nothing is safe by it.
+//! Pointers that the program computes from one (a member, an element) are judged by where that one points.
 
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId};

@@ -1,8 +1,8 @@
 //! Where objects could lie as well.
 //!
-//! *Invariant*: objects that were there at one time have no byte in common; each keeps its alignment. An object may follow another without a gap,
-//! in either order, so that one past the end of the first is the start of the second. What was freed, and a local whose scope has ended, may have
-//! lain where a later object lies.
+//! *Invariant*: objects that were there at one time have no byte in common; each keeps its alignment. An object may
+//! follow another without a gap, in either order, so that one past the end of the first is the start of the second.
+//! What was freed, and a local whose scope has ended, may have lain where a later object lies.
 
 use pleach_memory::space::first_segment;
 use pleach_memory::{Extent, ObjId, ObjectKind};
@@ -11,7 +11,7 @@ use pleach_state::State;
 /// Pairs of objects that are put next to each other or in the same place.
 const PAIRS: usize = 12;
 
-/// An object that could lie elsewhere.
+/// An object that could have another address.
 pub(crate) fn movable(st: &State, obj: ObjId) -> Option<Extent> {
     // Also in a segment: the program knows nothing of it.
     st.memory.extent(obj).filter(|o| o.kind != ObjectKind::Fixed)
@@ -24,10 +24,10 @@ pub(crate) fn may_be_at(x: &Extent, y: &Extent, distance: i64) -> bool {
         return false;
     }
     let aligned = (distance as u64).is_multiple_of(x.align.min(y.align));
-    aligned && (!x.coexists(y) || apart(x, y, distance))
+    aligned && (!x.coexists(y) || disjoint(x, y, distance))
 }
 
-fn apart(x: &Extent, y: &Extent, distance: i64) -> bool {
+fn disjoint(x: &Extent, y: &Extent, distance: i64) -> bool {
     match u64::try_from(distance) {
         Ok(d) => d >= bytes(x) || d == 0 && bytes(y) == 0,
         Err(_) => distance.unsigned_abs() >= bytes(y),
@@ -67,8 +67,8 @@ fn is_valid(objects: &[Extent], layout: &[u64]) -> bool {
     data.iter().enumerate().all(|(i, x)| data[i + 1..].iter().all(|y| fit(x, y)))
 }
 
-/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the opposite order, and far apart
-/// with low bits that are all zeros or all ones. Different objects stay apart.
+/// Other places for an object, from its address, its alignment and the end of all addresses: a little further, in the
+/// opposite order, and far away with low bits that are all zeros or all ones. Different objects stay disjoint.
 pub(crate) const ELSEWHERE: [fn(u64, u64, u64) -> u64; 5] = [
     |address, align, _| address + align,
     |address, align, _| address + 3 * align,

@@ -1,9 +1,9 @@
 //! Memory that is left when the program ends.
 //!
-//! *Idea*: a block is lost if no variable leads to it. A pointer that is a choice between objects leads to each of them under its condition,
-//! so a block is held under a condition too, and the path splits where that may fail. *Direction*: a pointer that cannot be taken apart may
-//! hold any object it mentions; where a block hangs on that, the run says so with a cut. Registers of callers count, also those that are not
-//! used any more.
+//! *Idea*: a block is lost if no variable leads to it. A pointer that is a choice between objects leads to each of them
+//! under its condition, so a block is held under a condition too, and the path splits where that may fail. *Direction*:
+//! a pointer that cannot be resolved may refer to any object it mentions; where a block's verdict depends on that, the
+//! run reports a cut. Registers of callers count, also those that are not used any more.
 
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
@@ -43,7 +43,8 @@ struct HeapReference {
 type HeapReferences = FxHashMap<ObjId, Vec<HeapReference>>;
 
 impl Machine {
-    /// The first heap block that was not freed or, unless that is asked for, that may not be reached from globals and live locals.
+    /// The first heap block that was not freed or, unless freeing is required, that may not be reached from globals and
+    /// live locals.
     fn left(&mut self, st: &mut State) -> StepResult<LeakVerdict> {
         let heap: Vec<ObjId> = st.memory.live().filter(|(_, o)| o.kind == ObjectKind::Heap).map(|(id, _)| id).collect();
         if heap.is_empty() {

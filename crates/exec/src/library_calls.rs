@@ -1,5 +1,5 @@
-//! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is linked and runs like the
-//! rest; that it is not the program's is worth a word, or forbidden.
+//! Calls out of the program into the C library, as KLEE tells of them: it would make them natively. Here their code is
+//! linked and runs like the rest; that it is not the program's is worth a word, or forbidden.
 
 use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
@@ -16,10 +16,10 @@ pub enum ExternalCallWarning {
     Always,
 }
 
-/// What is said of calls into the library.
+/// Warnings about calls into the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExternalCallPolicy {
-    pub tell: ExternalCallWarning,
+    pub warnings: ExternalCallWarning,
     /// they are errors, but for those that only print
     pub forbidden: bool,
 }
@@ -69,8 +69,8 @@ impl Machine {
             let why = format!("`{name}` is called, and calls of external functions are not allowed");
             return Err(Flow::error_with(ErrorKind::User, why, Detail::Misuse("external calls disallowed")));
         }
-        if how.tell == ExternalCallWarning::Never
-            || how.tell == ExternalCallWarning::Once && !self.warned_externals.insert(callee)
+        if how.warnings == ExternalCallWarning::Never
+            || how.warnings == ExternalCallWarning::Once && !self.warned_externals.insert(callee)
         {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Machine {
             false => String::new(),
         };
         let words = format!("calling external: {name}({}){at}", list.join(", "));
-        match how.tell {
+        match how.warnings {
             ExternalCallWarning::Once => self.say(crate::messages::ExecMessage::Once(words)),
             _ => self.warn(words),
         }

@@ -10,11 +10,12 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Products and quotients in a question, by width.
+/// Products and quotients in a query, by width.
 const PRODUCT_BITS: u32 = 64;
-/// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not be.
+/// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not
+/// be.
 const STEPS: u64 = 500;
-/// Beyond so many constraints a core is not made smaller one by one.
+/// A core of more constraints than this is not minimised one by one.
 const MINIMISED: usize = 16;
 
 /// The solver for techniques: a query is not worth much, and is given up early.
@@ -131,7 +132,7 @@ pub enum Refuted {
 
 /// For those who check other techniques.
 impl Machine {
-    /// Asks whether the path allows the condition to be false.
+    /// Queries whether the condition may be false on the path.
     pub fn refute(&mut self, state: &State, condition: TermId) -> Refuted {
         let address_free = self.substitute_addresses(state, condition);
         match self.terms.as_const(address_free) {
@@ -151,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Adds a condition to the path; false if it cannot hold there, `None` if the solver gives no answer.
+    /// Adds a condition to the path; false if it cannot hold there, `None` if the solver returns unknown.
     pub fn constrain(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
         match self.is_satisfiable(state, condition) {
             Ok(Some(side)) => {

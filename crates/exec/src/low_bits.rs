@@ -1,9 +1,10 @@
 //! The low bits of pointers.
 //!
-//! *Idea*: an object that lies at a multiple of 16 has four low bits that are 0 wherever it lies, so those of `β + x` are the low bits of
-//! `x`. A pointer that the program rounds up to a multiple of its alignment (an obstack does so for every object in it), marks, or asks for
-//! its mark stays a base and an offset, and what it means is read off it. Through a choice between pointers the operation goes to each.
-//! *Invariant*: holds for every placement with the objects' alignments. *Direction*: loses nothing; gives up (`None`) on anything else.
+//! *Idea*: an object that lies at a multiple of 16 has four low bits that are 0 wherever it lies, so those of `β + x`
+//! are the low bits of `x`. A pointer that the program rounds up to a multiple of its alignment (an obstack does so for
+//! every object in it), marks, or whose mark it tests stays a base and an offset, and its target is read off it.
+//! Through a choice between pointers the operation goes to each. *Invariant*: holds for every address layout with the
+//! objects' alignments. *Direction*: loses nothing; gives up (`None`) on anything else.
 
 use crate::machine::Machine;
 use pleach_expr::{BaseId, Op, TermId, facts, mask};
@@ -11,7 +12,7 @@ use pleach_ir::BinOp;
 use pleach_memory::{ObjId, ObjectEntry, Value};
 use pleach_state::State;
 
-/// So many pointers of a choice are looked at.
+/// At most this many pointers of a choice are visited.
 const LEAVES: u32 = 64;
 
 /// `_ op k`, `k` a constant.

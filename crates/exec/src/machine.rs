@@ -45,12 +45,12 @@ pub struct Machine {
     pub solver_time: Duration,
     pub queries: u64,
     pub resolved: crate::resolution_stats::ResolutionStatistics,
-    pub(crate) homes: crate::segments::SegmentLayout,
+    pub(crate) segment_layout: crate::segments::SegmentLayout,
     pub(crate) contexts: crate::allocation_contexts::Contexts,
     /// which objects belong together, found for static segments when the first objects are joined
     pub(crate) partition: std::cell::OnceCell<pleach_ir::pointsto::Partition>,
-    pub(crate) placements: crate::address_dependence::AddressDependence,
-    pub(crate) beside: crate::dropped_alternatives::DroppedAlternatives,
+    pub(crate) address_dependence: crate::address_dependence::AddressDependence,
+    pub(crate) dropped: crate::dropped_alternatives::DroppedAlternatives,
     pub(crate) numbers: crate::address_substitution::AddressSubstitution,
     pub(crate) few: crate::small_value_set::SmallValueSets,
     pub(crate) query_budget: crate::query_budget::QueryBudget,
@@ -65,10 +65,10 @@ pub struct Machine {
     /// functions of the library whose call was told
     pub(crate) warned_externals: BTreeSet<FuncId>,
     pub(crate) spent: crate::branches::ForkQuotaUse,
-    /// blocks whose first entries are kept in `arrivals`
+    /// blocks whose first entries are kept in `target_hits`
     pub targets: BTreeSet<(FuncId, BlockId)>,
-    pub arrivals: Vec<TargetHit>,
-    /// what was taken for given so far
+    pub target_hits: Vec<TargetHit>,
+    /// assumptions made so far
     pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
     pub native_calls: Option<Box<dyn crate::external::NativeCalls>>,
@@ -129,11 +129,11 @@ impl Machine {
             solver_time: Duration::ZERO,
             queries: 0,
             resolved: Default::default(),
-            homes: Default::default(),
+            segment_layout: Default::default(),
             contexts: Default::default(),
             partition: Default::default(),
-            placements: Default::default(),
-            beside: Default::default(),
+            address_dependence: Default::default(),
+            dropped: Default::default(),
             numbers: Default::default(),
             few: Default::default(),
             query_budget: Default::default(),
@@ -146,12 +146,12 @@ impl Machine {
             warned_externals: BTreeSet::new(),
             spent: Default::default(),
             targets: BTreeSet::new(),
-            arrivals: Vec::new(),
+            target_hits: Vec::new(),
             assumptions: BTreeSet::new(),
         })
     }
 
-    /// Takes something for given, from here on and in every answer.
+    /// Records an assumption, from here on and in every answer.
     pub(crate) fn assume_of_run(&mut self, what: Assumption) {
         if !self.assumptions.contains(&what) {
             self.assumptions.insert(what);
@@ -183,7 +183,7 @@ impl Machine {
         std::mem::take(&mut self.messages)
     }
 
-    /// A value for people: a number, or that it is none.
+    /// A human-readable value: a number, or that it is none.
     pub fn display_value(state: &State, value: Value) -> String {
         match value {
             Value::Int(n) => n.to_string(),
@@ -222,7 +222,7 @@ impl Machine {
             };
             if let Init::Unsupported { what } = &g.init {
                 self.warn_once(format!(
-                    "the initialiser of `{}` is not supported ({what}): its contents are unknown",
+                    "the initialiser of `{}` is not supported ({what}): its contents are symbolic",
                     g.name
                 ));
             }

@@ -1,4 +1,5 @@
-//! What is said during a run, in order: by the engine about the program, and by the program itself where its output is wanted.
+//! What is said during a run, in order: by the engine about the program, and by the program itself where its output is
+//! wanted.
 
 /// One utterance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,7 +8,7 @@ pub enum ExecMessage {
     Warning(String),
     /// the same, once per run
     Once(String),
-    /// asked for by the program: `klee_print_expr` and its like
+    /// requested by the program: `klee_print_expr` and its like
     Note(String),
     /// the program wrote to standard output (1) or standard error (2)
     Printed { to: u8, bytes: Vec<u8> },

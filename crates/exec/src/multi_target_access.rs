@@ -1,10 +1,11 @@
-//! Loads and stores by policy: what happens where a pointer may mean several objects.
+//! Loads and stores by policy: how to resolve a pointer that may refer to several objects.
 //!
-//! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the objects' values
-//! that has the shape of the pointer itself; a write puts the new value into each object where the pointer is into it. What would be
-//! an error still ends as a state of its own, under the same conditions as with `fork`. With `segments` (`segments.rs`) the targets are
-//! first moved into one segment, so that a write to many words is one store to an array.
-//! *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses nothing. *Checked by*: `check.rs`.
+//! *Paper*: Memory §3.1 (the merging model, here `ite`). *Idea*: one state goes on. A read gives a choice between the
+//! objects' values that has the shape of the pointer itself; a write puts the new value into each object where the
+//! pointer is into it. What would be an error still ends as a state of its own, under the same conditions as with
+//! `fork`. With `segments` (`segments.rs`) the targets are first moved into one segment, so that a write to many words
+//! is one store to an array. *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses
+//! nothing. *Checked by*: `resolution_check.rs`.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::alignment::Wanted;
@@ -24,7 +25,7 @@ use std::rc::Rc;
 /// One target of a pointer: when, which, where in it.
 pub(crate) type TargetAccess = (TermId, ObjId, TermId);
 
-/// Up to so many words a write guards every word; beyond it a segment becomes an array.
+/// A write of at most this many words guards every word; beyond that a segment becomes an array.
 const GUARDED_WORDS: u64 = 64;
 
 /// An access to more objects is not worth to be described.
@@ -69,7 +70,7 @@ impl Machine {
         }
     }
 
-    /// Where an access of `n` bytes goes, by the policy for pointers with several targets.
+    /// Where an access of `n` bytes goes, by the policy for pointers with multiple targets.
     pub(crate) fn find(&mut self, st: &mut State, p: Value, n: u64, purpose: AccessKind) -> StepResult<ResolvedAccess> {
         Ok(match p {
             Value::Term(t) if self.config.resolution != Resolution::Fork && !st.decided.contains_key(&t) => {
@@ -161,7 +162,8 @@ impl Machine {
         Ok(ResolvedAccess::MayPointTo { ptr, targets: targets.into() })
     }
 
-    /// The one target that the path leaves a pointer, as a side of the path: one question, about the target of the path's model.
+    /// The one target that the path leaves a pointer, as a side of the path: one query, about the target of the path's
+    /// model.
     fn only_target(&mut self, st: &mut State, targets: &[TargetAccess]) -> Option<ResolutionSide> {
         let &(guard, obj, off) = targets.iter().find(|t| {
             let address_free = self.substitute_addresses(st, t.0);
@@ -174,8 +176,8 @@ impl Machine {
         matches!(decision, Feasibility::True).then(|| (self.feasible_side(st, guard), None, Some((obj, off))))
     }
 
-    /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one state per kind of
-    /// error, and one that executes the instruction again.
+    /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one
+    /// state per kind of error, and one that executes the instruction again.
     fn without_errors(
         &mut self,
         st: &mut State,
@@ -263,7 +265,7 @@ impl Machine {
         }
     }
 
-    /// How many words a write to each of the targets has to change; `None` where it cannot be done in words.
+    /// How many words a write to each of the targets has to change; `None` where it cannot be done word by word.
     fn words_to_guard(&self, st: &State, targets: &[TargetAccess], n: u64) -> Option<u64> {
         let mut sum = 0;
         for &(_, obj, off) in targets {

@@ -1,7 +1,8 @@
-//! Copying and filling ranges through pointers that may mean several objects, without a fork.
+//! Copying and filling ranges through pointers that may refer to several objects, without a fork.
 //!
-//! *Paper*: Memory §3.1, §3.2.3. *Idea*: the whole range is checked against its targets like one access; then it is read and written word
-//! by word, each word as a load or a store would. All is read before anything is written. *Direction*: loses nothing; longer ranges fork.
+//! *Paper*: Memory §3.1, §3.2.3. *Idea*: the whole range is checked against its targets like one access; then it is
+//! read and written word by word, each word as a load or a store would. All is read before anything is written.
+//! *Direction*: loses nothing; longer ranges fork.
 
 use crate::access::{AccessKind, note};
 use crate::config::Resolution;
@@ -14,8 +15,8 @@ use pleach_state::{Access, State};
 /// Longer ranges are not written word by word.
 const MAX_SPLIT_BYTES: u64 = 256;
 
-/// The range in words, each with its offset; the last ones are shorter.
-fn words(n: u64) -> impl Iterator<Item = (u64, u64)> {
+/// The machine words of the range, each with its offset; the last ones are shorter.
+fn machine_words(n: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let left = n - at;
@@ -69,8 +70,8 @@ impl Machine {
         note(st, || Access::Opaque);
         self.check_range(st, from, n, AccessKind::Read);
         self.check_range(st, to, n, AccessKind::Write);
-        let read: Vec<Value> = words(n).map(|(at, len)| self.read_word(st, from, at, len)).collect();
-        for ((at, len), v) in words(n).zip(read) {
+        let read: Vec<Value> = machine_words(n).map(|(at, len)| self.read_word(st, from, at, len)).collect();
+        for ((at, len), v) in machine_words(n).zip(read) {
             self.write_word(st, to, at, len, v);
         }
     }
@@ -79,7 +80,7 @@ impl Machine {
         note(st, || Access::Opaque);
         self.check_range(st, to, n, AccessKind::Write);
         let byte = self.term(st, byte, 8);
-        for (at, len) in words(n) {
+        for (at, len) in machine_words(n) {
             let word = (1..len).fold(byte, |word, _| self.terms.concat(word, byte));
             let word = Value::from_term(&self.terms, word);
             self.write_word(st, to, at, len, word);

@@ -49,15 +49,15 @@ impl Machine {
         self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())
     }
 
-    /// Through pointers with several targets: wherever both are in one object.
+    /// Through pointers with multiple targets: wherever both are in one object.
     fn require_apart(&mut self, st: &mut State, to: &ResolvedAccess, from: &ResolvedAccess, n: u64) -> StepResult<()> {
         let n = self.terms.constant(self.pointer_bits(), n);
         for (to_guard, to_obj, to_off) in self.goals(to) {
             for (from_guard, from_obj, from_off) in self.goals(from) {
                 if to_obj == from_obj {
                     let both = self.terms.and(to_guard, from_guard);
-                    let apart = disjoint(&mut self.terms, to_off, from_off, n);
-                    let ok = self.terms.implies(both, apart);
+                    let separate = disjoint(&mut self.terms, to_off, from_off, n);
+                    let ok = self.terms.implies(both, separate);
                     self.require(st, ok, ErrorKind::Overlap, || "memcpy between ranges that overlap".into())?;
                 }
             }

@@ -1,7 +1,7 @@
 //! What the pointers among the parameters of an entry function point to: one initial state for each combination.
 //!
-//! A pointer that nothing is said about is null, or points to one element or to several; `--param` says more. What is left out (other
-//! sizes, objects that two parameters share) is assumed, and every answer names it.
+//! A pointer that nothing is said about is null, or points to one element or to several; `--param` says more. What is
+//! left out (other sizes, objects that two parameters share) is assumed, and every answer names it.
 
 use crate::config::{ParameterSpec, Pointee, SetupError, Size};
 use crate::machine::Machine;
@@ -9,8 +9,8 @@ use pleach_ir::types::DebugType;
 use pleach_ir::{Param, Ty, TypeId};
 use pleach_state::Assumption;
 
-/// So many combinations at most; parameters beyond get fewer choices.
-const MOST_STATES: usize = 64;
+/// At most this many combinations; parameters beyond get fewer choices.
+const MAX_STATES: usize = 64;
 /// Elements of scalars that a pointer may point to if nothing is said.
 const SEVERAL: u64 = 8;
 
@@ -51,7 +51,7 @@ impl Machine {
             let mut choices = vec![Choice::Value];
             if is_pointer(p) {
                 choices = self.choices_of(params, i);
-                choices.truncate((MOST_STATES / all.len()).max(1));
+                choices.truncate((MAX_STATES / all.len()).max(1));
                 let clause = self.clause(&known[i], &choices);
                 self.assume_of_run(Assumption::Parameter(clause));
             }
@@ -83,12 +83,12 @@ impl Machine {
                 .collect(),
         };
         let own = name(params, i);
-        let Some(ParameterSpec { pointee: said, nullable, .. }) = self.config.parameters.iter().find(|s| s.name == own)
+        let Some(ParameterSpec { pointee, nullable, .. }) = self.config.parameters.iter().find(|s| s.name == own)
         else {
             let several = pointee.is_none_or(|t| !self.is_aggregate(t)).then(|| object(SEVERAL * element));
             return several.into_iter().chain([object(element), Choice::Null]).collect();
         };
-        let mut choices = match said {
+        let mut choices = match pointee {
             Pointee::Null => vec![Choice::Null],
             Pointee::Elements(size) => sized(size, element),
             Pointee::Bytes(size) => sized(size, 1),
@@ -102,7 +102,7 @@ impl Machine {
         choices
     }
 
-    /// A clause for people about one parameter.
+    /// A human-readable clause about one parameter.
     fn clause(&self, name: &str, choices: &[Choice]) -> String {
         let size = |c: &Choice| match c {
             Choice::Object { bytes, .. } => Some(*bytes),

@@ -87,8 +87,8 @@ impl Machine {
         self.terms.try_eval(address_free, &relevant.model).map(|n| n as i32)
     }
 
-    /// The program ends: handlers registered with `atexit` in reverse, then destructors, then the end. `quick`: those registered with
-    /// `at_quick_exit`, then the end. A handler that ends the program itself goes on with what is left.
+    /// The program ends: handlers registered with `atexit` in reverse, then destructors, then the end. `quick`: those
+    /// registered with `at_quick_exit`, then the end. A handler that ends the program itself goes on with what is left.
     pub(crate) fn begin_exit(&mut self, st: &mut State, status: Option<i32>, quick: bool) -> Flow {
         let (next, quick) = match st.phase {
             Phase::Exiting { next, quick: first, .. } => (next, first || quick),

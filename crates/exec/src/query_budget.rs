@@ -1,10 +1,11 @@
-//! Queries with a budget. A query that runs out of it does not end the path: the state waits and executes the instruction again with a
-//! larger one.
+//! Queries with a budget. A query that runs out of it does not end the path: the state waits and executes the
+//! instruction again with a larger one.
 //!
-//! *Idea*: an instruction changes nothing that its second execution would not change again until its queries are answered, because a check
-//! that splits the path has the good side execute the same instruction. So the state at the query is the one to go on from. Where that does
-//! not hold, as after an input was made ([`Machine::commit`]), queries have no budget. *Invariant*: no answer that a larger budget could
-//! change has an effect on the state. The budget counts search steps of the back end, not time: the same in every run.
+//! *Idea*: an instruction changes nothing that its second execution would not change again until its queries are
+//! answered, because a check that splits the path has the good side execute the same instruction. So the state at the
+//! query is the one to go on from. Where that does not hold, as after an input was made ([`Machine::commit`]), queries
+//! have no budget. *Invariant*: no answer that a larger budget could change has an effect on the state. The budget
+//! counts search steps of the back end, not time: the same in every run.
 
 use crate::flow::{Child, Flow, Step};
 use crate::machine::Machine;
@@ -12,9 +13,9 @@ use pleach_expr::{TermId, Terms};
 use pleach_smt::UnknownReason;
 use pleach_state::State;
 
-/// Of the first attempt, unless another is asked for: about 40 ms of search.
+/// Default of the first attempt: about 40 ms of search.
 pub const QUERY_BUDGET: u64 = 1_000;
-/// Where paths are walked back over, so many times as much: nothing is learned above a state that waits.
+/// A factor for runs with backward propagation: nothing is learned above a state that waits.
 const WITH_PRUNING: u64 = 16;
 /// A budget is this many times the one before.
 const GROWTH: u64 = 4;
@@ -31,7 +32,7 @@ pub(crate) struct QueryBudget {
     whole: bool,
 }
 
-/// Search steps that a state may use for one query after so many attempts.
+/// Search steps that a state may use for one query after `attempts` attempts.
 pub fn budget_at(first: u64, level: u32) -> u64 {
     first.saturating_mul(GROWTH.saturating_pow(level))
 }
@@ -39,7 +40,7 @@ pub fn budget_at(first: u64, level: u32) -> u64 {
 impl Machine {
     /// Runs a state for at most `blocks` blocks, with budgets for its queries.
     pub fn step_within_budget(&mut self, state: &mut State, blocks: u32) -> Step {
-        // The check of resolutions asks about copies of the state.
+        // The check of resolutions queries copies of the state.
         let factor = if self.config.record { WITH_PRUNING } else { 1 };
         let first = self.config.query_budget.filter(|_| !self.config.check_resolution);
         self.query_budget.first = first.map(|n| n.saturating_mul(factor));
@@ -74,9 +75,9 @@ impl Machine {
     }
 
     /// Queries about another state than the one that executes: an instruction is not executed again because of them.
-    pub(crate) fn without_budget<T>(&mut self, ask: impl FnOnce(&mut Machine) -> T) -> T {
+    pub(crate) fn without_budget<T>(&mut self, query: impl FnOnce(&mut Machine) -> T) -> T {
         let first = self.query_budget.first.take();
-        let answer = ask(self);
+        let answer = query(self);
         self.query_budget.first = first;
         answer
     }
@@ -91,8 +92,8 @@ impl Machine {
         Step::Deferred
     }
 
-    /// The side whose query ran out of its budget, as a child that waits; none where paths are walked back over: a fork with a side that
-    /// turns out to be infeasible is not described there.
+    /// The side whose query ran out of its budget, as a child that waits; none in runs with backward propagation: a
+    /// fork with a side that turns out to be infeasible is not described there.
     pub(crate) fn pending_side(&mut self, condition: TermId, why: &UnknownReason) -> Option<Child> {
         if *why != UnknownReason::Steps || self.config.record || self.query_budget.whole {
             return None;

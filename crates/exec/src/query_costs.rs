@@ -13,7 +13,7 @@ pub struct QueryCost {
     pub time: Duration,
 }
 
-/// By function and instruction of the program; what the C library asks is its caller's.
+/// By function and instruction of the program; queries in the C library count for its caller.
 #[derive(Default)]
 pub struct QueryCosts(FxHashMap<(FuncId, InstId), QueryCost>);
 

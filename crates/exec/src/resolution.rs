@@ -1,4 +1,5 @@
-//! Which objects a pointer may mean: read off the term where it is a choice between bases, found by the solver where it is not.
+//! Which objects a pointer may refer to: read off the term where it is a choice between bases, found by the solver
+//! where it is not.
 //!
 //! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
 
@@ -59,8 +60,9 @@ impl Machine {
         self.fork_targets(st, t, sorted)
     }
 
-    /// The objects that a pointer may mean, where they can be read off it, and the pointer they were read off. Where the choice depends on
-    /// an address (a hash that was seeded with one), that is put into the conditions; the object stays where it is from then on.
+    /// The objects that a pointer may refer to, where they can be read off it, and the pointer they were read off.
+    /// Where the choice depends on an address (a hash that was seeded with one), that is substituted into the
+    /// conditions; the object stays where it is from then on.
     pub(crate) fn take_apart(&mut self, st: &mut State, t: TermId) -> Option<(TermId, Vec<Candidate>)> {
         if let Some(found) = candidates(&mut self.terms, t) {
             return Some((t, found));
@@ -204,7 +206,8 @@ impl Machine {
         (sides, lost)
     }
 
-    /// The `fork` policy for a pointer with several targets: one state per object it can be within, one per kind of error.
+    /// The `fork` policy for a pointer with multiple targets: one state per object it can be within, one per kind of
+    /// error.
     pub(crate) fn fork_targets(
         &mut self,
         st: &mut State,
@@ -325,8 +328,8 @@ impl Machine {
             let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size)));
             let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
             let Some((obj, base, size)) = inside else {
-                // Everything that lies in no object is one error, and everything in freed ones another; the objects found so far are
-                // excluded from it.
+                // Everything that lies in no object is one error, and everything in freed ones another; the objects
+                // found so far are excluded from it.
                 let (kind, range) = if addr < NULL_PAGE {
                     let k = self.terms.constant(w, NULL_PAGE);
                     (ErrorKind::Null, self.terms.ult(t, k))
@@ -351,8 +354,8 @@ impl Machine {
                 }
                 continue;
             };
-            // With the base, not its address: the query cache knows it again under another one, and the offset is the same wherever the
-            // object lies.
+            // With the base, not its address: the query cache knows it again under another one, and the offset is the
+            // same wherever the object lies.
             let fixed = st.memory.header(obj).is_none_or(|o| o.kind == ObjectKind::Fixed);
             let b = if fixed { self.terms.constant(w, base) } else { self.terms.base(obj) };
             let off = self.terms.sub(t, b);
@@ -406,7 +409,8 @@ impl Machine {
                 ways.push(c);
                 continue;
             }
-            // Several numbers: null, and the others, of which one stands for all; to free it is an error, and the path ends.
+            // Several numbers: null, and the others, of which one stands for all; to free it is an error, and the path
+            // ends.
             let zero = self.terms.constant(self.pointer_bits(), 0);
             let null = self.terms.eq(c.offset, zero);
             let other = self.terms.not(null);
@@ -455,7 +459,7 @@ impl Machine {
         }
     }
 
-    /// A model that also speaks about the unknowns of `t`.
+    /// A model that also assigns the symbolic variables of `t`.
     pub(crate) fn model_for(&mut self, st: &State, side: &FeasibleSide, t: TermId) -> std::rc::Rc<pleach_expr::Model> {
         if side.address_free == Terms::TRUE {
             return st.path.relevant(&mut self.terms, t).model;

@@ -1,8 +1,10 @@
-//! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the solver alone.
+//! Checking the resolution of pointers: every access that a policy decided without a fork is decided again by the
+//! solver alone.
 //!
-//! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the possible ones among
-//! the policy's targets, none may be an error, and in each of them the policy's value must be the one that is stored there. An access to
-//! a piece of an object that was split must stay in the piece, and read what the whole object holds there.
+//! *Idea*: the solver gives addresses of the pointer one after the other, as with `fork`. The objects there must be the
+//! possible ones among the policy's targets, none may be an error, and in each of them the policy's value must be the
+//! one that is stored there. An access to a piece of an object that was split must stay in the piece, and read what the
+//! whole object holds there.
 
 use crate::access::AccessKind;
 use crate::machine::Machine;
@@ -23,14 +25,14 @@ impl Machine {
         purpose: AccessKind,
         read: Option<Value>,
     ) {
-        let mut aside = st.clone();
-        aside.decided.remove(&ptr);
-        let Ok((sides, None)) = self.scan(&mut aside, ptr, n, purpose) else { return };
+        let mut scratch = st.clone();
+        scratch.decided.remove(&ptr);
+        let Ok((sides, None)) = self.scan(&mut scratch, ptr, n, purpose) else { return };
         self.resolved.checked += 1;
         let found: BTreeSet<ObjId> = sides.iter().filter_map(|s| s.2.map(|t| t.0)).collect();
         let mut possible = BTreeSet::new();
         for &(guard, obj, _) in targets {
-            if matches!(self.is_satisfiable(&mut aside, guard), Ok(Some(_))) {
+            if matches!(self.is_satisfiable(&mut scratch, guard), Ok(Some(_))) {
                 possible.insert(obj);
             }
         }
@@ -44,9 +46,9 @@ impl Machine {
         let bits = (n * 8) as u16;
         for (side, _, to) in sides {
             let Some((obj, off)) = to else { continue };
-            let value = self.term(&mut aside, value, bits);
+            let value = self.term(&mut scratch, value, bits);
             let value = self.substitute_addresses(st, value);
-            let mut there = aside.clone();
+            let mut there = scratch.clone();
             self.add(&mut there, side);
             let Some((contents, w)) = there.memory.contents_mut(obj) else { continue };
             let stored = match self.terms.as_const(off) {
@@ -72,22 +74,22 @@ impl Machine {
         n: u64,
         read: Option<Value>,
     ) {
-        let mut aside = st.clone();
+        let mut scratch = st.clone();
         self.resolved.checked += 1;
         let inside = self.within(piece.len, off, n);
         let outside = self.terms.not(inside);
-        if matches!(self.is_satisfiable(&mut aside, outside), Ok(Some(_))) {
+        if matches!(self.is_satisfiable(&mut scratch, outside), Ok(Some(_))) {
             self.disagree(st, format!("an access of {n} bytes leaves the piece at {}", piece.start));
         }
         let Some(value) = read else { return };
         let start = self.terms.constant(self.terms.width(off), piece.start);
         let off = self.terms.add(off, start);
-        let Some((contents, w)) = aside.memory.contents_mut(obj) else { return };
+        let Some((contents, w)) = scratch.memory.contents_mut(obj) else { return };
         let stored = contents.read_at(&mut self.terms, w, off, n, obj);
         let bits = (n * 8) as u16;
-        let (value, stored) = (self.term(&mut aside, value, bits), self.term(&mut aside, stored, bits));
+        let (value, stored) = (self.term(&mut scratch, value, bits), self.term(&mut scratch, stored, bits));
         let differ = self.terms.ne(value, stored);
-        if matches!(self.is_satisfiable(&mut aside, differ), Ok(Some(_))) {
+        if matches!(self.is_satisfiable(&mut scratch, differ), Ok(Some(_))) {
             self.disagree(st, format!("what is read from the piece at {} is not what the object holds", piece.start));
         }
     }

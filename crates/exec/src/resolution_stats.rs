@@ -1,17 +1,17 @@
-//! Figures about the resolution of pointers.
+//! Statistics about the resolution of pointers.
 
 /// What resolving pointers took, over all paths.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ResolutionStatistics {
-    /// queries that ask which objects a pointer may mean, or whether it may mean none
+    /// queries for the objects a pointer may refer to, or whether it may refer to none
     pub queries: u64,
-    /// accesses through a pointer with several targets
+    /// accesses through a pointer with multiple targets
     pub multiple: u64,
     /// segments made
     pub segments: u64,
     /// bytes of the largest
     pub largest: u64,
-    /// accesses whose unlikely targets one question excluded, and those where it did not
+    /// accesses whose unlikely targets one query excluded, and those where it did not
     pub context_hits: u64,
     pub context_misses: u64,
     /// objects split, and the pieces of all of them

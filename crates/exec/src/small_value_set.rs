@@ -1,11 +1,11 @@
 //! Offsets that depend on one byte of which few values are left.
 //!
-//! *Idea*: a name that the program looks up has an unknown letter, of which the path has left two. The hash of the name is a large term and may
-//! mean any bucket by its shape, but has two values. Such an offset is read as the choice between them, so that what is read is a choice
-//! between two words, and what a pointer read from there may mean is read off it.
-//! *Invariant*: on this path, under every assignment that the path allows, the choice has the value of the offset.
-//! *Direction*: loses nothing. Off where the path is recorded: a walk back over it needs the offset for every value. *Checked by*:
-//! the random programs and the campaign, which compare with runs that record.
+//! *Idea*: a name that the program looks up has a symbolic letter, for which the path leaves two values. The hash of
+//! the name is a large term and may refer to any bucket by its shape, but has two values. Such an offset is read as the
+//! choice between them, so that what is read is a choice between two words, and the targets of a pointer read from
+//! there are read off it. *Invariant*: on this path, under every assignment that the path allows, the choice has the
+//! value of the offset. *Direction*: loses nothing. Off where the path is recorded: backward propagation over it needs
+//! the offset for every value. *Checked by*: the random programs and the campaign, which compare with runs that record.
 
 use crate::machine::Machine;
 use pleach_expr::{Key, Model, SymbolKind, TermId, Terms, facts};
@@ -13,7 +13,7 @@ use pleach_memory::constant_offsets::Offsets;
 use pleach_state::State;
 use rustc_hash::FxHashMap;
 
-/// More values than this are not told apart.
+/// More values than this are not enumerated.
 const MAX_VALUES: usize = 8;
 /// Constraints of more operators than this are not looked at.
 const OPERATORS: usize = 500;
@@ -77,7 +77,7 @@ impl SmallValueSets {
     }
 }
 
-/// The term of an unknown of 8 bits.
+/// The term of a symbolic variable of 8 bits.
 fn byte(terms: &mut Terms, key: Key) -> Option<TermId> {
     match terms.symbols.kind(key.symbol()) {
         SymbolKind::Bits(8) => Some(terms.var(key.symbol())),

@@ -10,9 +10,9 @@ pub struct ExecutorSnapshot {
     coverage: Coverage,
     instructions: u64,
     queries: u64,
-    arrivals: usize,
-    beside: DroppedAlternatives,
-    placements: AddressDependence,
+    target_hits: usize,
+    dropped: DroppedAlternatives,
+    address_dependence: AddressDependence,
 }
 
 impl Machine {
@@ -22,9 +22,9 @@ impl Machine {
             coverage: self.coverage.clone(),
             instructions: self.instructions,
             queries: self.queries,
-            arrivals: self.arrivals.len(),
-            beside: self.beside.clone(),
-            placements: self.placements.clone(),
+            target_hits: self.target_hits.len(),
+            dropped: self.dropped.clone(),
+            address_dependence: self.address_dependence.clone(),
         }
     }
 
@@ -32,9 +32,9 @@ impl Machine {
         self.coverage = before.coverage;
         self.instructions = before.instructions;
         self.queries = before.queries;
-        self.arrivals.truncate(before.arrivals);
-        // SOUND: what was cut aside is not cut in the run.
-        self.beside = before.beside;
-        self.placements = before.placements;
+        self.target_hits.truncate(before.target_hits);
+        // SOUND: what was cut in a sub-exploration is not cut in the run.
+        self.dropped = before.dropped;
+        self.address_dependence = before.address_dependence;
     }
 }

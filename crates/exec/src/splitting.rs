@@ -1,12 +1,13 @@
 //! Splitting big objects.
 //!
-//! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at an unknown offset and is larger than the threshold gets pieces, each with
-//! contents of its own (`Contents::split`); the path splits by the piece that the access lies in, so that terms speak of one piece only.
-//! The piece is read off an offset that is a choice between constants, and named by the high bits of one whose low bits are known.
-//! *Invariant*: pieces are adjacent and together the object: addresses, bounds and concrete accesses are as before.
-//! *Deviations*: pieces are no objects of their own; an access that straddles two of them is decided to one offset per path.
-//! *Direction*: loses nothing; an access that may lie in more than 256 pieces is not split. *Checked by*: `check.rs`; the fixtures
-//! about memory run with and without.
+//! *Paper*: Memory §3.2.4. *Idea*: an object that is accessed at a symbolic offset and is larger than the threshold
+//! gets pieces, each with contents of its own (`Contents::split`); the path splits by the piece that the access lies
+//! in, so that terms speak of one piece only. The piece is read off an offset that is a choice between constants, and
+//! named by the high bits of one whose low bits are known. *Invariant*: pieces are adjacent and together the object:
+//! addresses, bounds and concrete accesses are as before. *Deviations*: pieces are no objects of their own; an access
+//! that straddles two of them is decided to one offset per path. *Direction*: loses nothing; an access that may lie in
+//! more than 256 pieces is not split. *Checked by*: `resolution_check.rs`; the fixtures about memory run with and
+//! without.
 
 use crate::access::ResolvedLocation;
 use crate::feasibility::{Feasibility, FeasibleSide};
@@ -21,7 +22,8 @@ use pleach_state::{End, ForkKind, State};
 const MAX_PIECES: usize = 256;
 
 impl Machine {
-    /// The piece of a big object that an access within bounds lies in; where there are several, the path splits. `None`: it is not split.
+    /// The piece of a big object that an access within bounds lies in; where there are several, the path splits.
+    /// `None`: it is not split.
     pub(crate) fn piece(
         &mut self,
         st: &mut State,
@@ -96,8 +98,8 @@ impl Machine {
         (here, ResolvedLocation::Piece { obj, piece: Window { start, len }, off: inner })
     }
 
-    /// The high bits of an offset say which piece it lies in, where its low bits keep the access from lying in two. They are the same term for
-    /// all fields of an element, so that the path decides once for all of them.
+    /// The high bits of an offset say which piece it lies in, where its low bits keep the access from lying in two.
+    /// They are the same term for all fields of an element, so that the path decides once for all of them.
     fn number_of_piece(&mut self, off: TermId, n: u64, piece: u64) -> Option<TermId> {
         let w = self.terms.width(off);
         let (bits, low) = low_bits(&self.terms, off);

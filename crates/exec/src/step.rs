@@ -9,7 +9,7 @@ use pleach_memory::Value;
 use pleach_state::{Access, Cut, End, Exit, State};
 use std::rc::Rc;
 
-/// So many entries of a watched block are kept: the first need not lead to an end, a later one may.
+/// At most this many entries of a target block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
 
 #[inline(always)]
@@ -303,7 +303,7 @@ impl Machine {
         }
         if self.targets.contains(&(st.frame.func, block)) {
             Rc::make_mut(&mut st.passed).insert((st.frame.func, block));
-            self.arrivals.push(TargetHit { func: st.frame.func, block, state: st.clone() });
+            self.target_hits.push(TargetHit { func: st.frame.func, block, state: st.clone() });
         }
     }
 
@@ -321,7 +321,7 @@ impl Machine {
         self.enter_block(st, program.function(func), BlockId(0));
     }
 
-    /// An operand of the top frame. A slot that nobody wrote is decided here, once, as a fresh unknown.
+    /// An operand of the top frame. An uninitialised slot is decided here, once, as a fresh symbolic variable.
     pub(crate) fn value(&mut self, st: &mut State, consts: &[Value], o: Opnd, width: u16) -> Value {
         let v = get(&st.frame.regs, consts, o);
         if v != Value::Undef {

@@ -1,8 +1,9 @@
 //! Copying and filling a range whose length is not known.
 //!
-//! *Idea*: where the range cannot be longer than a bound, byte i of it becomes `ite(i < n, new, old)`, for every i below the bound: one
-//! path for all lengths. A length beyond either object is an error of its own.
-//! *Direction*: loses nothing. Beyond the bound, or where pointers would be taken apart, the caller decides on one length and reports it.
+//! *Idea*: where the range cannot be longer than a bound, byte i of it becomes `ite(i < n, new, old)`, for every i
+//! below the bound: one path for all lengths. A length beyond either object is an error of its own. *Direction*: loses
+//! nothing. Beyond the bound, or where pointers would be split into bytes, the caller concretises the length and
+//! reports it.
 
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::{Flow, Step, StepResult};
@@ -23,7 +24,8 @@ pub(crate) struct RangeEnd {
 }
 
 impl Machine {
-    /// An end of a range of `n` bytes; `None` if the length must be decided first. Where the range does not fit, the path splits.
+    /// An end of a range of `n` bytes; `None` if the length must be decided first. Where the range does not fit, the
+    /// path splits.
     pub(crate) fn range_end(
         &mut self,
         st: &mut State,

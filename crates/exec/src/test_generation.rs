@@ -1,4 +1,4 @@
-//! From a path to a test input: the path's model, cut into the inputs the program asked for.
+//! From a path to a test input: the path's model, divided into the inputs that the program requested.
 
 use crate::machine::Machine;
 use pleach_expr::{Key, SymbolKind, SymbolOrigin};
@@ -12,7 +12,7 @@ pub struct ConcreteInput {
     pub bytes: Vec<u8>,
     pub ty: InputType,
     pub origin: Origin,
-    /// the instruction by which the program asked for it
+    /// the instruction by which the program requested it
     pub site: (FuncId, InstId),
 }
 
@@ -35,12 +35,12 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| is_one(self.terms.symbols.origin(k.symbol()))))
     }
 
-    /// The path took something of the system for given; see `models/environment.rs`.
+    /// The path assumed something about the system; see `models/environment.rs`.
     pub fn depends_on_system(&self, state: &State) -> bool {
         self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
     }
 
-    /// The path depends on the result of a function without a body, which was taken for unknown.
+    /// The path depends on the result of a function without a body, which is a symbolic variable.
     pub fn depends_on_external(&self, state: &State) -> bool {
         self.depends_on(state, is_external)
     }

@@ -1,8 +1,8 @@
 //! Bounds on loops and on recursion.
 //!
-//! *Invariant*: `frame.visits[h]` is how often the loop at `h` jumped back to its start since it was last entered. An execution in which no
-//! loop does so more often than the bound is not touched. A cycle that is no natural loop (entered in several places) has no
-//! start and is not bounded.
+//! *Invariant*: `frame.visits[h]` is how often the loop at `h` jumped back to its start since it was last entered. An
+//! execution in which no loop does so more often than the bound is not touched. A cycle that is no natural loop
+//! (entered in several places) has no start and is not bounded.
 
 use crate::config::LoopBound;
 use crate::flow::Flow;

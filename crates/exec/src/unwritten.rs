@@ -1,9 +1,10 @@
 //! `--check uninit`: decisions, addresses and output that depend on values nothing wrote.
 //!
-//! *Idea*: what nothing wrote is a symbol of its own origin, so that a term says by itself whether it depends on it; copying such values is
-//! fine, and so is what simplifies to the same whatever they are. The path that ends in the error stands beside one that goes on with any
-//! value; each place of the program is reported once. *Direction*: a term may mention a value that makes no difference, but a branch whose
-//! way is the same for all values is none. What is written to files as bytes is not looked at.
+//! *Idea*: what nothing wrote is a symbol of its own origin, so that a term says by itself whether it depends on it;
+//! copying such values is fine, and so is what simplifies to the same whatever they are. The path that ends in the
+//! error is a sibling of one that goes on with any value; each place of the program is reported once. *Direction*: a
+//! term may mention a value that makes no difference, but a branch whose way is the same for all values is none. What
+//! is written to files as bytes is not looked at.
 
 use crate::machine::Machine;
 use crate::{feasibility::Feasibility, flow::StepResult};

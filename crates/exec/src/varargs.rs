@@ -1,7 +1,8 @@
 //! Variable arguments in the layout the target's compiler expects.
 //!
-//! On x86-64 clang expands `va_arg` into reads of a structure: `{ i32 gp_offset, i32 fp_offset, ptr overflow_area, ptr save_area }`.
-//! `va_start` fills it so that every argument lies in the overflow area; on 32-bit targets the list is a plain pointer.
+//! On x86-64 clang expands `va_arg` into reads of a structure: `{ i32 gp_offset, i32 fp_offset, ptr overflow_area, ptr
+//! save_area }`. `va_start` fills it so that every argument lies in the overflow area; on 32-bit targets the list is a
+//! plain pointer.
 
 use crate::access::{AccessKind, ResolvedLocation, note};
 use crate::flow::{Flow, StepResult};

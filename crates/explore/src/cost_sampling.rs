@@ -1,8 +1,8 @@
-//! Covered states explored aside, to see what covering them saves.
+//! Subsumed states explored in a sub-exploration, to measure what subsumption saves.
 //!
-//! *Idea*: what a covered state would have cost is a guess from the subtree that covers it; its own path may know more and allow less. So now and
-//! then the pruner has one explored without pruning, as far as it likes, and what that cost is the truth. *Direction*: nothing is learned but
-//! the cost; the state is covered all the same.
+//! *Idea*: what a subsumed state would have cost is estimated from the subsuming subtree; its own path may have more
+//! constraints and allow less. So the pruner now and then has one explored without pruning, up to a limit, and measures
+//! the cost. *Direction*: nothing is learned but the cost; the state stays subsumed.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};

@@ -17,13 +17,13 @@ pub struct Counters {
     /// terminated silently (no test)
     pub silent: u64,
     pub tests: u64,
-    /// times a state was set aside because memory was short
+    /// times a state was evicted because the memory limit was reached
     pub evicted: u64,
-    /// times a state was set aside because a query ran out of its budget
+    /// times a state was deferred because a query ran out of its budget
     pub deferred: u64,
     pub states_peak: u64,
     pub deepest: u32,
-    /// every reason for which paths were not followed to their end, with how many
+    /// every reason why paths were only partially explored, with their number
     pub cuts: BTreeMap<Cut, u64>,
     /// the share of the tree that is done, each fork dividing its node's share evenly
     pub progress_share: f64,

@@ -1,8 +1,9 @@
-//! States whose query ran out of its budget. They wait, out of the searcher's sight, and are taken up again with a larger budget: when
-//! nothing else is left, or when the others have cost so much that another attempt does not weigh.
+//! States whose query ran out of its budget. They wait, out of the searcher's sight, and are taken up again with a
+//! larger budget: when nothing else is left, or when another attempt costs little compared with the others.
 //!
-//! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned there before it has ended.
-//! What still waits when the run ends is cut, under the place of its query. The order depends on search steps, not on time.
+//! *Invariant*: a deferred state keeps its open leaf in the tree, so no node above it closes and nothing is learned
+//! there before it has ended. What still waits when the run ends is cut, under the place of its query. The order
+//! depends on search steps, not on time.
 
 use crate::run::{Run, RunContext};
 use crate::step::Stepper;
@@ -10,11 +11,11 @@ use pleach_state::seams::Effort;
 use pleach_state::{Cut, End, NodeId, State, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One attempt in so many steps: what is taken up early may cost this share of the search.
+/// One attempt per this many steps: deferred states that are retried early may cost this share of the search.
 const SHARE: u64 = 4;
-/// The next attempt may cost so many times what the last one did.
+/// The next attempt may cost this many times what the last one did.
 const GROWTH: u64 = 4;
-/// What takes about as long as a search step: so many instructions, so many queries that no back end sees.
+/// Equivalents of one search step: a number of instructions, and a number of queries that reach no back end.
 const INSTRUCTIONS_PER_STEP: u64 = 1_000;
 const QUERIES_PER_STEP: u64 = 10;
 
@@ -55,8 +56,8 @@ impl DeferredStates {
         self.count += 1;
     }
 
-    /// Whether another attempt is small against what the run has done so far. Other work counts as well as search: with pruning, much of it
-    /// may be for nothing as long as a state waits, because nothing is learned above it.
+    /// Whether another attempt is small against what the run has done so far. Other work counts as well as search: with
+    /// pruning, much of it may be for nothing as long as a state waits, because nothing is learned above it.
     fn is_due(&self, so_far: Effort) -> bool {
         let work = so_far.steps + so_far.instructions / INSTRUCTIONS_PER_STEP + so_far.queries / QUERIES_PER_STEP;
         let next = self.waiting.values().next();
@@ -65,7 +66,7 @@ impl DeferredStates {
 }
 
 impl Run {
-    /// Sets a state aside, its last attempt having taken so many steps.
+    /// Defers a state whose last attempt took `steps` steps.
     pub(crate) fn defer(&mut self, state: Box<State>, cost: u64) {
         self.counters.deferred += 1;
         self.deferred.insert(state, cost.max(1));
@@ -91,7 +92,7 @@ impl Run {
     }
 
     /// The run ends: what still waits is cut, under the place of its query.
-    pub(crate) fn abandon_deferred<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {
+    pub(crate) fn cut_deferred<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {
         for Waiting { mut state, .. } in std::mem::take(&mut self.deferred.waiting).into_values() {
             let program = ctx.machine.logic().program();
             let at = state.program_place(&program);

@@ -1,8 +1,9 @@
-//! States set aside when memory is short. A parked state is only its node in the execution tree; when nothing else waits it is
-//! made again by executing its path from the start, choosing at each fork the side the tree says.
+//! States evicted at the memory limit. An evicted state is only its node in the execution tree. When nothing else
+//! waits, it is re-executed from the start of its path, choosing at each fork the side that the tree records.
 //!
-//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge has the condition that the tree
-//! has for it, and where it has not (a query may have an answer now and none then), the path is cut and counted. *Direction*: loses no path silently.
+//! *Invariant*: the engine is deterministic, so the same choices lead to the same state. That is compared: each edge
+//! has the condition that the tree has for it, and where it has not (a query may have an answer now and none then), the
+//! path is cut and counted. *Direction*: loses no path silently.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
@@ -78,7 +79,8 @@ impl<M: Stepper> SubExploration<M> for Replay<'_> {
 }
 
 impl Run {
-    /// Sets a state aside. With traces kept, the tree also has nodes that are not forks, and the path cannot be found by forks alone.
+    /// Evicts a state. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
+    /// by forks alone.
     pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
@@ -91,7 +93,7 @@ impl Run {
         }
     }
 
-    /// Makes the state that was parked last again; false when there is none.
+    /// Re-executes the state that was evicted last; false when there is none.
     pub(crate) fn restore<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
         let Some((node, covered_new)) = self.evicted.pop() else { return false };
         let choices = self.choices(node);
@@ -144,7 +146,7 @@ impl Run {
         replay.reached.unwrap_or_else(|| Err(Box::new(State::placeholder())))
     }
 
-    /// The run ends: what is still parked is cut for that reason.
+    /// The run ends: states that are still evicted are cut for that reason.
     pub(crate) fn cut_evicted<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
         for (node, _) in std::mem::take(&mut self.evicted) {
             self.count(&End::Cut(why.clone()));
@@ -153,7 +155,8 @@ impl Run {
     }
 }
 
-/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is infeasible.
+/// The side that goes on where the other waits for its answer and the path has no fork there: the answer was that it is
+/// infeasible.
 fn only_feasible(children: &[Child], choice: &Choice) -> Option<usize> {
     let waits = children.iter().any(|c| c.state.pending.is_some());
     let expected = children.iter().any(|c| c.condition == choice.condition);

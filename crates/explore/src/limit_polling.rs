@@ -7,16 +7,16 @@ use crate::step::{Child, Stepper};
 use pleach_state::{Cut, End, StateId};
 use std::time::{Duration, Instant};
 
-/// Steps between two looks at the clock when steps are short.
+/// Steps between two polls of the clock when steps are short.
 const STEPS_PER_LOOK: u32 = 16;
-/// Between two looks at the memory in use.
+/// Time between two polls of the memory in use.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
-/// The same while it is short.
+/// The same while memory is above its limit.
 const MEMORY_SHORT: Duration = Duration::from_millis(25);
 
 impl Run {
-    /// The next [`Run::poll_limits`] looks at the clock.
+    /// The next [`Run::poll_limits`] reads the clock.
     pub(crate) fn poll_limits_next(&mut self) {
         self.steps_to_poll = 0;
     }

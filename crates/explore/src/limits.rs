@@ -34,7 +34,8 @@ const INTERRUPTED: usize = 4;
 /// Plus the number of the signal that interrupted.
 const SIGNAL: usize = 1000;
 
-/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`], long operations also [`Halt::short`].
+/// A stop from outside, from a signal or another thread. Running solver checks see [`Halt::flag`], long operations also
+/// [`Halt::short`].
 #[derive(Clone, Default)]
 pub struct Halt {
     why: Arc<AtomicUsize>,
@@ -55,14 +56,15 @@ impl Halt {
     pub fn short(&self) -> Arc<AtomicBool> {
         self.short.clone()
     }
-    /// For the machine: long operations of it look there.
+    /// For the machine: its long operations poll it.
     pub fn brake(&self) -> Brake {
         Brake::new(self.flag.clone(), self.short.clone())
     }
     pub fn is_short(&self) -> bool {
         self.short.load(Ordering::Relaxed)
     }
-    /// The reason, and its value for [`Halt::processor_time_is_up`]: for a signal handler, which may do no more than store a number.
+    /// The reason, and its value for [`Halt::processor_time_is_up`]: for a signal handler, which may do no more than
+    /// store a number.
     pub fn processor_cell(&self) -> (Arc<AtomicUsize>, usize) {
         (self.why.clone(), PROCESSOR)
     }
@@ -118,7 +120,7 @@ pub fn resident_bytes() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE)
 }
 
-/// Memory is short above this part of what is allowed: what is done about it takes some time and some memory.
+/// The memory limit counts as reached above this part of it: eviction takes some time and some memory.
 pub fn soft(allowed: u64) -> u64 {
     allowed / 100 * 96
 }

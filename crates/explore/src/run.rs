@@ -1,8 +1,8 @@
-//! The run loop: select → covered? → step → grow the tree → close nodes → notify.
+//! The run loop: select → subsumed? → step → grow the tree → close nodes → notify.
 //!
-//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which techniques
-//! are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is counted; so no path is
-//! lost without a trace.
+//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which
+//! techniques are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is
+//! counted; so no path is lost without a trace.
 
 use crate::counters::Counters;
 use crate::defer::DeferredStates;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct RunConfig {
     pub limits: Limits,
-    /// Blocks that a state runs before the searcher is asked again. Default: 4096.
+    /// Blocks that a state runs before the searcher selects again. Default: 4096.
     pub step_blocks: u32,
     /// How often the sink hears of progress. Default: a quarter of a second.
     pub progress_every: Duration,
@@ -30,8 +30,8 @@ pub struct RunConfig {
     pub flush_time: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
-    /// Explore covered states all the same, each up to so many instructions, and compare with the coverer. Needs a [`pleach_state::CheckedPruner`].
-    /// Default: no.
+    /// Explore subsumed states anyway, each up to this many instructions, and compare with the subsuming node. Needs a
+    /// [`pleach_state::CheckedPruner`]. Default: no.
     pub check_pruning: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
@@ -64,9 +64,9 @@ pub struct Run {
     pub tree: Tree,
     pub counters: Counters,
     pub(crate) halt: Halt,
-    /// where paths begin, to make parked states again
+    /// where paths begin, to re-execute evicted states
     pub(crate) initial: Vec<State>,
-    /// nodes of states that were set aside, and whether they had covered something new
+    /// nodes of evicted states, and whether they had covered something new
     pub(crate) evicted: Vec<(NodeId, bool)>,
     /// states that the end of the run left
     #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
@@ -96,7 +96,7 @@ pub(crate) struct StateSetDelta {
     pub removed: Vec<StateId>,
 }
 
-/// A state before its step: what a step consumes cannot be asked any more.
+/// A state before its step: what a step consumes cannot be read any more.
 #[derive(Clone, Copy)]
 struct SteppedState {
     id: StateId,
@@ -186,11 +186,11 @@ impl Run {
         self.report(ctx, Instant::now());
         self.cut_remaining(&why, ctx);
         self.cut_evicted(&why, ctx);
-        self.abandon_deferred(ctx);
+        self.cut_deferred(ctx);
         self.report(ctx, Instant::now());
     }
 
-    /// Covered, or one step further.
+    /// Subsumed, or one step further.
     fn advance<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(state) = self.states.get_mut(&id) else { return };
         let mut look = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
@@ -408,7 +408,7 @@ impl Run {
 
     pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, ctx: &mut RunContext<M>) {
         self.counters.progress_share += self.shares[leaf.index()];
-        // What is learned when the run is over covers nothing any more.
+        // What is learned when the run is over subsumes nothing any more.
         let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
             if learns {
@@ -425,13 +425,13 @@ impl Run {
         let (new, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.states).into_values().partition(|s| s.covered_new);
         for mut state in new.into_iter().chain(rest) {
             self.finish(&mut state, End::Cut(why.clone()), ctx);
-            // To take them all apart takes longer than to write the results.
+            // Dropping them all takes longer than writing the results.
             self.abandoned.push(state);
         }
     }
 
     /// A panic came out of the loop. What waits is cut, with its test; nobody learns from it.
-    pub fn abandon_after_panic<M: Stepper>(&mut self, machine: &mut M, sink: &mut dyn Sink<M>) {
+    pub fn cut_after_panic<M: Stepper>(&mut self, machine: &mut M, sink: &mut dyn Sink<M>) {
         let ctx = &mut RunContext { machine, sink, pruner: &mut NoPruner, change: StateSetDelta::default() };
         let why = Cut::Stopped("an internal error ended the run".into());
         self.stop.get_or_insert_with(|| why.clone());

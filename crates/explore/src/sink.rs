@@ -17,7 +17,7 @@ pub struct Ended<'a> {
 pub struct Progress<'a> {
     pub counters: &'a Counters,
     pub states: usize,
-    /// states set aside
+    /// states evicted
     pub evicted: usize,
     /// of the execution tree
     pub nodes: usize,
@@ -34,13 +34,13 @@ pub trait Sink<M> {
     fn on_fork(&mut self, _node: NodeId, _tree: &Tree) {}
     /// Everything at and below the node is done.
     fn on_close(&mut self, _node: NodeId, _tree: &Tree) {}
-    /// A state was covered by what is known of `by`.
+    /// A state was subsumed by the interpolant of `by`.
     fn on_pruned(&mut self, _state: &State, _by: NodeId) {}
-    /// A covered state, explored all the same, came to something its coverer did not have: an internal error.
+    /// A subsumed state, explored anyway, reached something that the subsuming subtree did not: an internal error.
     fn on_unsound(&mut self, _machine: &mut M, _ended: Ended, _words: &str) {}
     /// Now and then, about as often as [`crate::RunConfig::progress_every`] asks.
     fn on_progress(&mut self, _machine: &mut M, _progress: Progress) {}
-    /// Memory is short and states were dropped: a chance to give freed memory back.
+    /// The memory limit was reached and states were evicted: a chance to return freed memory.
     fn on_memory_pressure(&mut self) {}
     /// A reason to stop the run, for instance that nothing can be written any more.
     fn stop(&mut self) -> Option<Cut> {

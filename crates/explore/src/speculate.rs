@@ -1,12 +1,13 @@
-//! States explored aside without their path constraint, to learn conditions that cover more.
+//! States explored in a sub-exploration without their path constraint, to learn more general interpolants.
 //!
-//! *Idea*: an interpolant keeps what decided the branches below it, because the other sides were not explored. Often they lead nowhere new. A state
-//! that is not covered is therefore explored aside as if nothing were known about its inputs. If that reaches only blocks and errors
-//! that the run has reached already, the interpolant found for it asks nothing of the inputs and covers the state with all others
-//! at its point that differ only in what their paths know. *Invariant*: a node of a speculation that is complete and not tainted has below it no block and
-//! no error that the run had not reached; so whatever its interpolant covers adds nothing to the run.
-//! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That costs time, never a path.
-//! *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
+//! *Idea*: an interpolant keeps what decided the branches below it, because the other sides were not explored. Often
+//! they lead nowhere new. A state that is not subsumed is therefore explored in a sub-exploration as if nothing were
+//! known about its inputs. If that reaches only blocks and errors that the run has reached already, the interpolant
+//! found for it does not constrain the inputs. It subsumes the state and all others at its point that differ only in
+//! their path constraints. *Invariant*: a node of a speculation that is complete and not tainted has below it no block
+//! and no error that the run had not reached; so whatever its interpolant subsumes adds nothing to the run.
+//! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That
+//! costs time, never a path. *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
@@ -145,7 +146,7 @@ impl Run {
         speculation.known
     }
 
-    /// Covered, or a node of its own where that is worth it. True if the state is done.
+    /// Subsumed, or a node of its own where that is worth it. True if the state is done.
     fn check_subsumed_in_speculation<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> bool {
         match self.check_subsumed(state, ctx) {
             PruneDecision::Subsumed(by) => {
@@ -208,7 +209,7 @@ impl Run {
         status != Status::Cut
     }
 
-    /// What the pruner says to a state, after a speculation if it asks for one.
+    /// The pruner's decision for a state, after a speculation if it requests one.
     pub(crate) fn check_subsumed<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> PruneDecision {
         let first = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
         let PruneDecision::Speculate(limit) = first else { return first };

@@ -13,11 +13,12 @@ pub trait Stepper: SearchMetrics {
     fn instructions(&self) -> u64;
     /// Where in the source the state is.
     fn span(&self, state: &State) -> Span;
-    /// For techniques with questions about states.
+    /// For techniques that query states.
     fn logic(&mut self) -> &mut dyn PathOracle;
-    /// What is stepped from here on (until `false`) is no part of the run: coverage and instructions are counted apart and forgotten.
+    /// Steps from here on (until `false`) are no part of the run: coverage and instructions are counted separately and
+    /// dropped.
     fn sub_exploration(&mut self, _on: bool) {}
-    /// Blocks that were entered so far, aside included while that lasts.
+    /// Blocks that were entered so far, including those of the current sub-exploration.
     fn blocks_covered(&self) -> u64;
     /// Brings the [`SearchMetrics`] up to date; called after every step, so cheap when nothing has changed.
     fn refresh(&mut self) {}

@@ -1,8 +1,9 @@
-//! Covered states explored all the same, to see whether their coverers really had everything.
+//! Subsumed states explored anyway, to check whether the subsuming subtree reached everything.
 //!
-//! *Idea*: the subtree is explored aside: it gets no nodes, counts as no path, covers no line and teaches the pruner nothing. Up to a limit of
-//! instructions; what is left then is counted. *Invariant*: every block entered and every error met in it is known below the coverer, else
-//! the run ends with an internal error.
+//! *Idea*: the subtree is explored in a sub-exploration: it gets no nodes, counts as no path, covers no line and
+//! teaches the pruner nothing. It stops at a limit of instructions; what is left then is counted. *Invariant*: every
+//! block entered and every error found in it was also reached below the subsuming node, else the run ends with an
+//! internal error.
 
 use crate::run::{Run, RunContext};
 use crate::sink::Ended;
@@ -16,17 +17,17 @@ use std::rc::Rc;
 /// What was checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rechecked {
-    /// covered states whose subtree was explored
+    /// subsumed states whose subtree was explored
     pub subtrees: u64,
     pub paths: u64,
     pub instructions: u64,
     /// subtrees of which a part was left because of the limit, or because a path was cut
     pub unfinished: u64,
-    /// what a coverer did not have, in words
+    /// what the subsuming subtree did not reach, as text
     pub failures: Vec<String>,
 }
 
-/// Something that the coverer's subtree did not reach.
+/// Something that the subsuming subtree did not reach.
 struct Unknown {
     state: State,
     end: Option<End>,

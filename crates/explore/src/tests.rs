@@ -20,8 +20,8 @@ use std::time::Duration;
 const ALL: &str =
     "dfs,bfs,random-state,random-path,nurs:covnew,nurs:md2u,nurs:depth,nurs:rp,nurs:icnt,nurs:cpicnt,nurs:qc,subtree";
 
-/// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place is
-/// kept in `fresh`.
+/// Below every node of depth less than `depth`: `arity` subtrees and, at odd depths, a failing check. A state's place
+/// is kept in `fresh`.
 struct Synthetic {
     arity: u32,
     depth: u32,
@@ -422,7 +422,7 @@ fn short_memory_drops_states_and_counts_them() {
     assert!(run.states.is_empty());
 }
 
-/// Memory that is short the first two times it is looked at.
+/// Memory that is above its limit the first two times it is polled.
 fn short_at_first() -> Option<u64> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static LOOKS: AtomicU32 = AtomicU32::new(0);
@@ -438,7 +438,7 @@ fn parked_states_are_made_again_and_no_path_is_lost() {
     };
     let all = plain(|| Some(1), Limits::default());
     let run = plain(short_at_first, Limits { max_memory: Some(100), ..Limits::default() });
-    assert!(run.counters.evicted > 0, "memory was short, so states were set aside");
+    assert!(run.counters.evicted > 0, "the memory limit was reached, so states were evicted");
     assert!(run.counters.is_complete());
     assert_eq!((run.counters.completed, run.counters.errored), (all.counters.completed, all.counters.errored));
 }
@@ -460,14 +460,15 @@ fn a_parked_state_that_comes_back_on_another_path_is_cut() {
     assert_eq!(run.counters.cuts, [(Cut::Memory, run.counters.evicted)].into());
 }
 
-/// Covers the first child of the root, gives every other state a node of its own where it first looks, and keeps a diary.
+/// Subsumes the first child of the root, gives every other state a node of its own at its first check, and keeps a
+/// diary.
 #[derive(Default)]
 struct RecordingPruner {
     open: Vec<NodeId>,
     leaves: Vec<NodeId>,
     closed: Vec<NodeId>,
     gave_node: Vec<u32>,
-    /// how many forks of a covered state it wants to see, and what it saw
+    /// how many forks of a subsumed state it wants to see, and what it saw
     curiosity: u64,
     seen: Option<(u64, bool)>,
 }
@@ -529,7 +530,7 @@ fn a_pruner_hears_of_every_node_in_order() {
 }
 
 #[test]
-fn a_probe_sees_the_subtree_and_changes_nothing() {
+fn a_cost_sample_sees_the_subtree_and_changes_nothing() {
     let explored = |curiosity| {
         let mut machine = Synthetic::new(2, 4);
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
@@ -545,7 +546,8 @@ fn a_probe_sees_the_subtree_and_changes_nothing() {
     };
     let (seen, run) = explored(0);
     assert_eq!(seen, None);
-    // Below the covered child of the root there are three levels of two children each, and a failing third on every other.
+    // Below the subsumed child of the root there are three levels of two children each, and a failing third on every
+    // other.
     assert_eq!(explored(1000), (Some((3 + 2 * 2 + 4 * 3, true)), run.clone()));
     assert_eq!(explored(5), (Some((3 + 2, false)), run));
 }

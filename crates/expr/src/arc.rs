@@ -1,4 +1,5 @@
-//! Consecutive values modulo 2ʷ: what a comparison with a constant says about a term, signed or unsigned, without any proviso.
+//! Consecutive values modulo 2ʷ: what a comparison with a constant says about a term, signed or unsigned, without any
+//! proviso.
 //!
 //! *Invariant*: an arc is never empty. It may wrap around.
 
@@ -17,7 +18,7 @@ pub enum Meet {
     Nothing,
     Arc(Arc),
     /// two pieces
-    Apart,
+    Disjoint,
 }
 
 impl Arc {
@@ -60,7 +61,7 @@ impl Arc {
             (None, None) => Meet::Nothing,
             (Some(p), None) | (None, Some(p)) => Meet::Arc(at(p)),
             (Some(p), Some(q)) if q.1 >= p.0 || q.1 + 1 == p.0 => Meet::Arc(at((0, p.1.max(q.1)))),
-            (Some(_), Some(_)) => Meet::Apart,
+            (Some(_), Some(_)) => Meet::Disjoint,
         }
     }
 
@@ -118,7 +119,7 @@ impl Arc {
         Some(terms.as_const(n.arg_b()).map_or((x, arc), |k| (n.arg_a(), arc.moved(k.wrapping_neg(), n.width))))
     }
 
-    /// `x ∈ arc` as literals, in the words that read best.
+    /// `x ∈ arc` as literals, in the most readable form.
     pub fn write(self, terms: &mut Terms, x: TermId) -> Vec<TermId> {
         let w = terms.width(x);
         let m = mask(w);
@@ -205,7 +206,7 @@ mod tests {
                         let got: Vec<u64> = (0..16).filter(|&v| c.contains(v, w)).collect();
                         assert_eq!(got, both, "{a:?} {b:?}");
                     }
-                    Meet::Apart => assert!(both.len() >= 2),
+                    Meet::Disjoint => assert!(both.len() >= 2),
                 }
             }
         }

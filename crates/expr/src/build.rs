@@ -1,10 +1,10 @@
 //! The rewriting builder: the only way the rest of the engine makes terms.
 //!
 //! *Idea*: every method folds constants, brings its arguments into the canonical order, tries the rules of its operator
-//! family (`simplify/*`), and interns what is left. *Invariant*: the result equals the operator applied to the arguments
-//! under every model; it is never larger than the arguments plus a constant.
-//! *Canonical*: constants stand on the right of commutative operators, other arguments in the order of their ids; of the
-//! comparisons only `Eq Ult Ule Slt Sle` exist.
+//! family (`simplify/*`), and interns what is left. *Invariant*: the result equals the operator applied to the
+//! arguments under every model; it is never larger than the arguments plus a constant. *Canonical*: constants stand on
+//! the right of commutative operators, other arguments in the order of their ids; of the comparisons only `Eq Ult Ule
+//! Slt Sle` exist.
 
 use crate::bits::{self, Limbs};
 use crate::fold::{self, Shape};

@@ -32,7 +32,7 @@ impl Terms {
         reachable.iter().copied().filter(|t| arity(self.op(*t)) > 0 && uses.get(t).is_some_and(|&n| n > 1)).collect()
     }
 
-    /// The conjuncts of a condition, outermost first, `And` and negated `Or` taken apart.
+    /// The conjuncts of a condition, outermost first, with `And` and negated `Or` split.
     pub fn conjuncts(&mut self, t: TermId) -> Vec<TermId> {
         use crate::term::Op;
         let mut found = Vec::new();

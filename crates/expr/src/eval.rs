@@ -1,7 +1,7 @@
 //! The value of a term under a model.
 //!
-//! *Idea*: one explicit stack, one memo; of an `Ite` only the chosen arm is visited, and the memo lives in the model, so
-//! a branch condition that grew by one operator since the last branch costs one operator. *Semantics*: SMT-LIB for
+//! *Idea*: one explicit stack, one memo; of an `Ite` only the chosen arm is visited, and the memo lives in the model,
+//! so a branch condition that grew by one operator since the last branch costs one operator. *Semantics*: SMT-LIB for
 //! integers and arrays, [`crate::float`] for floats. Terms with a part wider than 64 bits take a slower path on limbs.
 
 use crate::bits::{self, Limbs};
@@ -235,7 +235,8 @@ impl Evaluator<'_> {
                         Some(i) if i == index && stack.len() == depth => return Cell::Term(n.arg_c()),
                         Some(i) if i == index => return Cell::Wait,
                         Some(_) => {}
-                        // All unknown indices of the chain are asked for at once: a long chain is walked twice, not n times.
+                        // All pending indices of the chain are requested at once: a long chain is walked twice, not n
+                        // times.
                         None => stack.push(n.arg_b()),
                     }
                     array = n.arg_a();

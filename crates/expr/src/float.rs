@@ -1,5 +1,5 @@
-//! Float operators on bit patterns of 32 and 64 bits, by the machine's own arithmetic, which is IEEE 754 to nearest even; the other formats
-//! are in [`crate::wide_float`].
+//! Float operators on bit patterns of 32 and 64 bits, by the machine's own arithmetic, which is IEEE 754 to nearest
+//! even; the other formats are in [`crate::wide_float`].
 //!
 //! Results that are not a number are the one quiet NaN that SMT-LIB knows. A conversion to an integer that does not fit
 //! (or of a NaN) gives `1 << (w - 1)`, as x86 does for signed targets: the operators are total, so that evaluation is.

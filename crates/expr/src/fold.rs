@@ -16,7 +16,8 @@ pub(crate) struct Shape {
     pub immediate: u32,
 }
 
-/// Result and arguments of at most 64 bits. `None` for leaves, arrays, quantifiers, and floats the machine does not have.
+/// Result and arguments of at most 64 bits. `None` for leaves, arrays, quantifiers, and floats the machine does not
+/// have.
 #[inline]
 pub(crate) fn narrow(s: Shape, a: u64, b: u64, c: u64) -> Option<u64> {
     let w = s.width;

@@ -1,7 +1,8 @@
 //! Terms under many assignments at once: a column of values per operator.
 //!
-//! *Semantics*: [`crate::fold`], as in the evaluator; one loop per operator, so that the compiler makes vector instructions of it.
-//! Not covered: parts wider than 64 bits, bases, quantifiers, arrays that are written or read at an unknown index (constant tables are).
+//! *Semantics*: [`crate::fold`], as in the evaluator; one loop per operator, so that the compiler makes vector
+//! instructions of it. Not covered: parts wider than 64 bits, bases, quantifiers, arrays that are written or read at a
+//! symbolic index (constant tables are).
 
 use crate::fold::{self, Shape};
 use crate::support::Key;
@@ -42,8 +43,8 @@ struct Builder<'a> {
 }
 
 impl Lanes {
-    /// The roots as functions of `keys`, which must be all their unknowns, for so many assignments at a time. `None` where an operator
-    /// is not covered, or the weight is larger than that.
+    /// The roots as functions of `keys`, which must be all their symbolic variables, for a fixed number of assignments
+    /// at a time. `None` where an operator is not covered, or the weight is larger than that.
     pub fn new(terms: &Terms, roots: &[TermId], keys: &[Key], len: usize, max_weight: u64) -> Option<Lanes> {
         let columns = keys.iter().map(|_| vec![0; len].into()).collect();
         let lanes = Lanes { steps: Vec::new(), columns, len, roots: Vec::new(), done: 0, weight: 0, hard: false };
@@ -68,13 +69,13 @@ impl Lanes {
         self.hard
     }
 
-    /// The column of an unknown, to be filled before a round.
+    /// The column of a symbolic variable, to be filled before a round.
     pub fn key_mut(&mut self, key: usize) -> &mut [u64] {
         self.done = 0;
         &mut self.columns[key]
     }
 
-    /// The values of a root for the assignments of this round; roots are asked for in order.
+    /// The values of a root for the assignments of this round; roots are read in order.
     pub fn root(&mut self, terms: &Terms, root: usize) -> Option<&[u64]> {
         let (at, end) = self.roots[root];
         for i in self.done..end {

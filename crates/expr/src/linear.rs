@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 const MAX_STEPS: usize = 1 << 14;
 
 impl Terms {
-    /// `t` as Σ coefficient · atom (sorted, no coefficient 0) and a constant, modulo its width; `None` if it is wider than a word or too large.
+    /// `t` as Σ coefficient · atom (sorted, no coefficient 0) and a constant, modulo its width; `None` if it is wider
+    /// than a word or too large.
     pub fn linear(&self, t: TermId) -> Option<(Vec<(TermId, u64)>, u64)> {
         let terms = self;
         let w = terms.width(t);

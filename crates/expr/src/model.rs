@@ -1,4 +1,4 @@
-//! Assignments to the unknowns, with the values of terms remembered as they are computed.
+//! Assignments to the symbolic variables, with the values of terms cached as they are computed.
 
 use crate::support::Key;
 use crate::term::TermId;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 impl Terms {
-    /// A script that asks whether the conditions hold together.
+    /// A script that checks whether the conjunction is satisfiable.
     pub fn smtlib(&self, assertions: &[TermId]) -> String {
         let reachable = self.reachable(assertions);
         let shared = self.shared(&reachable, assertions);

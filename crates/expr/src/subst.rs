@@ -8,7 +8,8 @@ use crate::symbol::SymbolId;
 use crate::term::{BaseId, Op, TermId, Terms, arity, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A map from terms to terms for many terms, with its variables apart. What was rebuilt in one term is not rebuilt in the next.
+/// A map from terms to terms for many terms, with its variables listed separately. What was rebuilt in one term is not
+/// rebuilt in the next.
 pub struct Replacing<'a> {
     map: &'a FxHashMap<TermId, TermId>,
     keys: Vec<Key>,
@@ -19,7 +20,8 @@ pub struct Replacing<'a> {
 
 /// A map from terms to terms that grows from one use to the next.
 ///
-/// *Invariant* kept by who uses it: all keys that a term contains are in the map before it is substituted in that term, and never change.
+/// *Invariant* kept by who uses it: all keys that a term contains are in the map before it is substituted in that term,
+/// and never change.
 #[derive(Default)]
 pub struct IncrementalSubstitution {
     map: FxHashMap<TermId, TermId>,

@@ -5,7 +5,7 @@ use crate::term::{Op, TermId, Terms, arity};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// One unknown: a variable (`cell` 0), one cell of an array, or all of an array ([`Key::WHOLE`]).
+/// One symbolic variable: a scalar (`cell` 0), one cell of an array, or all of an array ([`Key::WHOLE`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key(pub u64);
 
@@ -34,7 +34,7 @@ pub struct SupportCache {
 }
 
 impl Terms {
-    /// One of these unknowns occurs in `t`.
+    /// One of these symbolic variables occurs in `t`.
     pub fn depends_on(&mut self, t: TermId, keys: &[Key]) -> bool {
         let used = |s: &[Key]| keys.iter().any(|k| s.binary_search(k).is_ok());
         match self.support.of.get(&t) {
@@ -43,7 +43,7 @@ impl Terms {
         }
     }
 
-    /// The unknowns of `t`, sorted. Bases are not among them: their values come from the address constraints.
+    /// The symbolic variables of `t`, sorted. Bases are not among them: their values come from the address constraints.
     /// A bound variable of a quantifier is left out.
     pub fn support(&mut self, t: TermId) -> Rc<[Key]> {
         if let Some(s) = self.support.of.get(&t) {
@@ -90,7 +90,8 @@ impl Terms {
                 }
             }
         }
-        // SOUND: bound variables have names of their own (`forall` interns them), so dropping them drops no free unknown.
+        // SOUND: bound variables have names of their own (`forall` interns them), so dropping them drops no free
+        // variable.
         for b in bound {
             keys.remove(&b);
         }
@@ -101,7 +102,7 @@ impl Terms {
         rc
     }
 
-    /// The same for a small term without quantifier, with little beside it.
+    /// The same for a small term without quantifier, with little overhead.
     fn support_of_small(&self, t: TermId) -> Option<Vec<Key>> {
         let mut keys: Vec<Key> = Vec::new();
         let mut todo = vec![t];
@@ -126,5 +127,5 @@ impl Terms {
     }
 }
 
-/// A term of less than so many operators, counting each as often as it occurs, is small.
+/// A term of fewer operators than this, counting each as often as it occurs, is small.
 const SMALL: usize = 256;

@@ -1,6 +1,6 @@
-//! Symbols: the symbolic variables of a run. A symbol is identified by where it comes from and a number, never by its name, which is
-//! for show: two inputs that a program gives one name, or a name that looks like one of the engine's, stay two symbols. Sibling paths
-//! which create "the third input called x" get one symbol and share cached answers.
+//! Symbols: the symbolic variables of a run. A symbol is identified by where it comes from and a number, never by its
+//! name, which is for show: two inputs that a program gives one name, or a name that looks like one of the engine's,
+//! stay two symbols. Sibling paths which create "the third input called x" get one symbol and share cached answers.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ pub struct SymbolId(pub u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SymbolKind {
-    /// one bit-vector of so many bits
+    /// one bit-vector of this many bits
     Bits(u16),
     /// `len` elements of `element` bits
     Array { element: u16, len: u32 },
@@ -18,7 +18,8 @@ pub enum SymbolKind {
 /// Where a symbol comes from, with what tells it from the others of that origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SymbolOrigin {
-    /// what the program asked for or its harness gives: the name (see [`Symbols::name`]), and how many inputs of the path had it before
+    /// what the program requested or its harness gives: the name (see [`Symbols::name`]), and how many inputs of the
+    /// path had it before
     Input { name: NameId, nth: u32 },
     /// a register that nothing wrote, by its number on the path
     Undefined(u32),
@@ -34,7 +35,7 @@ pub enum SymbolOrigin {
     Cell { object: u32, offset: u64, bytes: u32 },
     /// any value at all, in a condition on states
     Any(u32),
-    /// a part of the state that an audit takes for unknown
+    /// a part of the state that an audit makes symbolic
     Audit(NameId),
     /// by its name alone: terms read from text, and tests
     Text(NameId),

@@ -1,8 +1,8 @@
 //! The term table: hash-consed nodes in one arena, named by dense ids.
 //!
-//! *Idea*: a term is built once; equal terms have equal ids, so equality is an integer comparison and caches are keyed by
-//! id. Nodes are 16 bytes. Booleans are bit-vectors of width 1, as `i1` is in the program.
-//! *Invariant*: `ids` are topologically ordered: every argument of a node has a smaller id than the node.
+//! *Idea*: a term is built once; equal terms have equal ids, so equality is an integer comparison and caches are keyed
+//! by id. Nodes are 16 bytes. Booleans are bit-vectors of width 1, as `i1` is in the program. *Invariant*: `ids` are
+//! topologically ordered: every argument of a node has a smaller id than the node.
 
 use crate::symbol::{SymbolId, SymbolKind, Symbols};
 use hashbrown::HashTable;
@@ -19,7 +19,7 @@ impl TermId {
     }
 }
 
-/// A base-address symbol β: the unknown address of one object. Its value is known only through a state's address
+/// A base-address symbol β: the symbolic address of one object. Its value is known only through a state's address
 /// constraints, never through the path constraint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BaseId(pub u32);
@@ -189,12 +189,12 @@ pub struct Terms {
     /// width of addresses
     pub pointer_bits: u16,
     pub(crate) support: crate::support::SupportCache,
-    /// long operations over terms ask it whether to go on
+    /// long operations over terms poll it whether to go on
     pub brake: crate::Brake,
 }
 
-/// One folded multiplication over the two words a node fits in. The table looks at the low bits and at the top seven, so
-/// both must depend on all fields.
+/// One folded multiplication over the two words a node fits in. The table looks at the low bits and at the top seven,
+/// so both must depend on all fields.
 #[inline]
 fn hash_node(op: Op, width: u16, a: u32, b: u32, c: u32) -> u64 {
     let x = u64::from(op as u8) | u64::from(width) << 8 | u64::from(a) << 32;
@@ -298,8 +298,8 @@ impl Terms {
         all[..arity(n.op)].iter().copied().collect()
     }
 
-    /// A term as it is, without rewriting: for stating and testing rules. `immediate` is the lowest bit of an `Extract` or
-    /// the rounding mode of a float operator, else 0.
+    /// A term as it is, without rewriting: for stating and testing rules. `immediate` is the lowest bit of an `Extract`
+    /// or the rounding mode of a float operator, else 0.
     #[doc(hidden)]
     pub fn raw(&mut self, op: Op, width: u16, args: &[TermId], immediate: u32) -> TermId {
         debug_assert_eq!(args.len(), arity(op));

@@ -1,5 +1,6 @@
-//! Float operators on the formats that the machine's Rust types do not have: half (16 bits), x87's extended (80) and quadruple (128)
-//! precision, and conversions between all of them. `rustc_apfloat` computes them; conventions are those of [`crate::float`].
+//! Float operators on the formats that the machine's Rust types do not have: half (16 bits), x87's extended (80) and
+//! quadruple (128) precision, and conversions between all of them. `rustc_apfloat` computes them; conventions are those
+//! of [`crate::float`].
 
 use crate::float::Operands;
 use crate::term::Op;

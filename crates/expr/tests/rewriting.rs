@@ -221,7 +221,7 @@ proptest! {
         }
     }
 
-    /// Pointers: sums and differences of bases and offsets, then compared, with addresses put in.
+    /// Pointers: sums and differences of bases and offsets, then compared, with addresses substituted.
     #[test]
     fn rewriting_pointers_keeps_the_value(steps in proptest::collection::vec(any::<(u8, u8, u8)>(), 1..16), seed in any::<u64>()) {
         let mut pool = Pool::new();

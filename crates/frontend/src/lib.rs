@@ -1,8 +1,8 @@
 //! C and bitcode to ir: clang, linking, lowering; all LLVM FFI lives here.
 //!
-//! [`load`] compiles the C inputs with clang, reads bitcode and textual IR, links everything into one module and
-//! lowers it to a [`pleach_ir::Program`]. LLVM's reader may crash on damaged bitcode, so the engine does not call it but
-//! runs the executable around [`serve`], through `pleach-load`.
+//! [`load`] compiles the C inputs with clang, reads bitcode and textual IR, links everything into one module and lowers
+//! it to a [`pleach_ir::Program`]. LLVM's reader may crash on damaged bitcode, so the engine does not call it but runs
+//! the executable around [`serve`], through `pleach-load`.
 
 mod archive;
 mod clang;

@@ -1,5 +1,5 @@
-//! The C library: what the program needs and nobody defines is taken out of an archive of bitcode, object by object, as a
-//! linker would.
+//! The C library: what the program needs and nobody defines is taken out of an archive of bitcode, object by object, as
+//! a linker would.
 
 use crate::FrontendError;
 use crate::archive::Archive;
@@ -18,11 +18,11 @@ const ENVIRONMENT32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environme
 const CXX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx.bc"));
 const CXX32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx32.bc"));
 
-/// The library for 32-bit programs, beside the other one.
+/// The library for 32-bit programs, next to the other one.
 const ARCHIVE32: &str = "libc32.a";
 
-/// Functions that deal in offsets or attributes of files: on 32 bits the system's headers give these types other sizes than the library does. They get
-/// a name that no program calls; those that deal in times have one already.
+/// Functions that deal in offsets or attributes of files: on 32 bits the system's headers give these types other sizes
+/// than the library does. They get a name that no program calls; those that deal in times have one already.
 const WIDE: &[&str] = &[
     "lseek",
     "pread",
@@ -142,7 +142,8 @@ pub(crate) fn complete<'c>(
     }
 }
 
-/// Marks the program as linked with the library; its output is flushed when the program ends. `own`: functions it had before.
+/// Marks the program as linked with the library; its output is flushed when the program ends. `own`: functions it had
+/// before.
 pub(crate) fn finish(program: &mut Program, own: &FxHashSet<String>) {
     program.library = true;
     program.from_library = bodies_named(program, |name| !own.contains(name));

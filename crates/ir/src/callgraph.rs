@@ -131,7 +131,7 @@ impl CallGraph {
     }
 }
 
-/// What a calling convention tells apart: whether the value is a float, and its bits. Pointers pass as integers.
+/// What a calling convention distinguishes: whether the value is a float, and its bits. Pointers pass as integers.
 type Class = (bool, u16);
 
 fn class(target: &Target, ty: Ty) -> Class {

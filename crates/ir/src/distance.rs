@@ -223,7 +223,7 @@ impl Distances {
         self.through[f.index()]
     }
 
-    /// Distances to blocks for which `covered` does not hold; to be asked anew as coverage grows.
+    /// Distances to blocks for which `covered` does not hold; to be computed anew as coverage grows.
     pub fn to_uncovered(&self, mut covered: impl FnMut(FuncId, BlockId) -> bool) -> ToUncovered {
         let mut dist = vec![UNREACHABLE; self.nodes.len()];
         let mut heap = BinaryHeap::new();

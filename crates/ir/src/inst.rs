@@ -39,7 +39,7 @@ pub struct Opnd(u32);
 
 const CONST_BIT: u32 = 1 << 31;
 
-/// An operand taken apart.
+/// An operand as its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpndKind {
     Slot(Slot),
@@ -99,7 +99,8 @@ pub mod flags {
     pub const NSW: u8 = 1;
     pub const NUW: u8 = 2;
     pub const EXACT: u8 = 4;
-    /// A shift that the optimiser may have moved to where its result is not used: too wide a one is no error, it shifts all bits out.
+    /// A shift that the optimiser may have moved to where its result is not used: too wide a one is no error, it shifts
+    /// all bits out.
     pub const MOVED: u8 = 8;
 }
 
@@ -294,7 +295,7 @@ pub struct Case {
 pub struct Arg {
     pub value: Opnd,
     pub ty: Ty,
-    /// The callee receives a copy of so many bytes (`byval`); 0: passed as is.
+    /// The callee receives a copy of this many bytes (`byval`); 0: passed as is.
     pub byval: u32,
 }
 

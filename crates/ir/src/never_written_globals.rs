@@ -1,7 +1,7 @@
 //! Globals that no instruction can write: their addresses go nowhere but into reads.
 //!
-//! *Direction*: may miss some; names none that can change. Addresses are followed through registers of one function; one that is stored,
-//! passed to a call, returned or computed with counts as gone.
+//! *Direction*: may miss some; names none that can change. Addresses are followed through registers of one function;
+//! one that is stored, passed to a call, returned or computed with counts as gone.
 
 use crate::defs::{edge_copies, for_each_edge, for_each_operand};
 use crate::ids::Slot;

@@ -208,7 +208,8 @@ impl Function {
         self.block_spans.get(b.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Where in the block code of a line that it has begins. What lowering folded away stood before the code that follows it.
+    /// Where in the block code of a line that it has begins. What lowering folded away stood before the code that
+    /// follows it.
     pub fn line_start(&self, b: BlockId, file: u32, line: u32) -> usize {
         let range = self.block_range(b);
         let find = |wanted: &dyn Fn(u32) -> bool| {

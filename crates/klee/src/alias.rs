@@ -7,19 +7,15 @@ use pleach_ir::{Function, Program};
 use regex_lite::Regex;
 
 /// Pairs of names, for the engine.
-pub fn aliases(
-    line: &CommandLine,
-    program: &Program,
-    voice: &mut MessageLog,
-) -> Result<Vec<(String, String)>, CliError> {
+pub fn aliases(line: &CommandLine, program: &Program, log: &mut MessageLog) -> Result<Vec<(String, String)>, CliError> {
     let mut all = Vec::new();
     for given in line.each("function-alias") {
-        add(given, program, voice, &mut all).map_err(|why| CliError::Usage(format!("function-alias: {why}")))?;
+        add(given, program, log, &mut all).map_err(|why| CliError::Usage(format!("function-alias: {why}")))?;
     }
     Ok(all)
 }
 
-fn add(given: &str, program: &Program, voice: &mut MessageLog, all: &mut Vec<(String, String)>) -> Result<(), String> {
+fn add(given: &str, program: &Program, log: &mut MessageLog, all: &mut Vec<(String, String)>) -> Result<(), String> {
     // A pattern may contain colons, a name does not.
     let (pattern, to) = given.rsplit_once(':').ok_or("no replacement given")?;
     if pattern.is_empty() {
@@ -34,19 +30,19 @@ fn add(given: &str, program: &Program, voice: &mut MessageLog, all: &mut Vec<(St
     let replacement = program.function_named(to).ok_or(format!("replacement function @{to} could not be found"))?;
     let replacement = program.function(replacement);
     let none = || format!("no (replacable) match for '{pattern}' found");
-    let mut replace = |f: &Function, name: &str, how: &str, voice: &mut MessageLog| match difference(f, replacement) {
+    let mut replace = |f: &Function, name: &str, how: &str, log: &mut MessageLog| match difference(f, replacement) {
         None => {
-            voice.message(&format!("function-alias: replaced @{name}{how} with @{to}"));
+            log.message(&format!("function-alias: replaced @{name}{how} with @{to}"));
             all.push((name.to_owned(), to.to_owned()));
             true
         }
         Some(why) => {
-            voice.warning(&format!("function-alias: @{name} could not be replaced with @{to}: {why}"));
+            log.warning(&format!("function-alias: @{name} could not be replaced with @{to}: {why}"));
             false
         }
     };
     if let Some(f) = program.function_named(pattern) {
-        return replace(program.function(f), pattern, "", voice).then_some(()).ok_or_else(none);
+        return replace(program.function(f), pattern, "", log).then_some(()).ok_or_else(none);
     }
     let regex =
         Regex::new(&format!("^(?:{pattern})$")).map_err(|why| format!("'{pattern}' is not a valid regex: {why}"))?;
@@ -55,9 +51,9 @@ fn add(given: &str, program: &Program, voice: &mut MessageLog, all: &mut Vec<(St
     for f in program.functions.iter().filter(|f| regex.is_match(&f.name)) {
         if f.name == to {
             let words = format!("function-alias: do not replace @{to}{how} with @{to}: cannot replace itself");
-            voice.warning(&words);
+            log.warning(&words);
         } else {
-            found |= replace(f, &f.name, &how, voice);
+            found |= replace(f, &f.name, &how, log);
         }
     }
     found.then_some(()).ok_or_else(none)

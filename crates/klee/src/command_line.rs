@@ -4,7 +4,7 @@ use super::options::{self, OptionArity, OptionSupport};
 use pleach_command::CliError;
 use std::path::PathBuf;
 
-/// Options that were given and are honoured, with what was given beside.
+/// Options that were given and are honoured, with the other arguments.
 #[derive(Debug, Default)]
 pub struct CommandLine {
     given: Vec<(&'static str, String)>,
@@ -31,7 +31,7 @@ impl CommandLine {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (rest, None),
             };
-            let Some((known, takes, fate)) = options::all().find(|(n, _, _)| *n == name) else {
+            let Some((known, takes, support)) = options::all().find(|(n, _, _)| *n == name) else {
                 line.unknown.push(format!("--{name}"));
                 continue;
             };
@@ -42,7 +42,7 @@ impl CommandLine {
                     args.next().ok_or_else(|| CliError::Usage(format!("--{name}: a value is missing")))?
                 }
             };
-            match fate {
+            match support {
                 OptionSupport::Works => line.given.push((known, value)),
                 OptionSupport::Harmless => {}
                 // What is switched off is off.

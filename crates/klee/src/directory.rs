@@ -1,4 +1,4 @@
-//! `klee-out-N` beside the program, with `klee-last` pointing to it; or the directory given, which must not exist.
+//! `klee-out-N` next to the program, with `klee-last` pointing to it; or the directory given, which must not exist.
 
 use pleach_command::CliError;
 use std::fs;
@@ -12,13 +12,13 @@ pub fn create(given: Option<&str>, program: &Path) -> Result<PathBuf, CliError> 
         let path = absolute(Path::new(given));
         return fs::create_dir(&path).map(|()| path.clone()).map_err(|why| refuse(&path, why));
     }
-    let beside = absolute(program).parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let parent = absolute(program).parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     for n in 0u32.. {
         let name = format!("klee-out-{n}");
-        let path = beside.join(&name);
+        let path = parent.join(&name);
         match fs::create_dir(&path) {
             Ok(()) => {
-                let link = beside.join("klee-last");
+                let link = parent.join("klee-last");
                 // Something else of that name is left alone.
                 if fs::symlink_metadata(&link).is_ok_and(|m| m.is_symlink()) {
                     let _ = fs::remove_file(&link);

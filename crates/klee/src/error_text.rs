@@ -1,4 +1,4 @@
-//! Ends of paths in KLEE's words: the message, and the suffix of the file beside the test.
+//! Ends of paths as KLEE reports them: the message, and the suffix of the file next to the test.
 
 use pleach_state::{Cut, Detail, End, ErrorKind, ProgramError};
 
@@ -37,7 +37,7 @@ pub fn place(end: &End) -> &'static str {
 
 fn of_error(error: &ProgramError) -> KleeErrorText {
     match (error.kind, &error.detail) {
-        (_, Detail::Words { message, suffix }) => klee_text(*message, suffix),
+        (_, Detail::KleeText { message, suffix }) => klee_text(*message, suffix),
         (_, Detail::Misuse(text)) => klee_text(*text, "user.err"),
         (_, Detail::Sanitizer { check, suffix }) => klee_text(*check, suffix),
         (_, Detail::Reported(suffix)) => {
@@ -92,7 +92,7 @@ fn size_in(what: &str) -> &str {
     what.rsplit_once('(').map_or("", |(_, size)| size.trim_end_matches(')'))
 }
 
-/// A path that was not followed to its end. Limits are no errors; KLEE ends such paths early.
+/// A path that was only partially explored. Limits are no errors; KLEE ends such paths early.
 fn of_cut(cut: &Cut) -> Option<KleeErrorText> {
     match cut {
         Cut::Unsupported(what) if what.starts_with("inline assembly") => {

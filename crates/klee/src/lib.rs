@@ -1,4 +1,5 @@
-//! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See `docs/klee-compatibility.md`.
+//! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See
+//! `docs/klee-compatibility.md`.
 
 #[macro_use(print, println, eprint, eprintln)]
 extern crate pleach_command;
@@ -51,13 +52,13 @@ pub fn main(args: impl Iterator<Item = OsString>) -> Result<Code, CliError> {
 
 fn help() -> String {
     let mut text = String::from("USAGE: klee [options] <input bytecode> <program arguments>...\n");
-    for (fate, head) in [
+    for (support, head) in [
         (OptionSupport::Works, "Options, as in KLEE 3.2 (docs/klee-compatibility.md):"),
         (OptionSupport::Harmless, "Accepted; they tune something that is not there:"),
         (OptionSupport::Ignored, "Accepted with a warning; they have no effect:"),
     ] {
         text.push_str(&format!("\n{head}\n"));
-        for (name, takes, _) in options::all().filter(|(_, _, f)| *f == fate) {
+        for (name, takes, _) in options::all().filter(|(_, _, f)| *f == support) {
             text.push_str(&format!("  --{name}{}\n", if takes == OptionArity::Value { "=<value>" } else { "" }));
         }
     }

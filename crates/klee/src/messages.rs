@@ -51,7 +51,7 @@ impl MessageLog {
     }
 }
 
-/// A message that cannot be kept is on standard error all the same.
+/// A message that cannot be logged is still on standard error.
 fn write(file: &mut Option<File>, line: &str) {
     if let Some(f) = file {
         let _ = writeln!(f, "{line}");

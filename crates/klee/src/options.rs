@@ -75,10 +75,10 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
 ];
 
 pub fn find(name: &str) -> Option<(OptionArity, OptionSupport)> {
-    OPTIONS.iter().find(|(_, _, names)| names.contains(&name)).map(|(takes, fate, _)| (*takes, *fate))
+    OPTIONS.iter().find(|(_, _, names)| names.contains(&name)).map(|(takes, support, _)| (*takes, *support))
 }
 
 /// All of them, in the order of the table.
 pub fn all() -> impl Iterator<Item = (&'static str, OptionArity, OptionSupport)> {
-    OPTIONS.iter().flat_map(|(takes, fate, names)| names.iter().map(move |n| (*n, *takes, *fate)))
+    OPTIONS.iter().flat_map(|(takes, support, names)| names.iter().map(move |n| (*n, *takes, *support)))
 }

@@ -45,11 +45,11 @@ const KLEE_RULES: Rules = Rules {
 
 /// KLEE stops with status 1 where it cannot begin or an error ends the run; errors alone are no failure.
 pub fn run(line: &CommandLine) -> Code {
-    let mut voice = MessageLog::new(line.is_on("warnings-only-to-file", false));
-    match explore(line, &mut voice) {
+    let mut log = MessageLog::new(line.is_on("warnings-only-to-file", false));
+    match explore(line, &mut log) {
         Ok(code) => code,
         Err(why) => {
-            voice.error(&in_klees_words(&why));
+            log.error(&in_klees_words(&why));
             Code::Found
         }
     }
@@ -66,7 +66,7 @@ fn in_klees_words(why: &CliError) -> String {
     }
 }
 
-fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError> {
+fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     let scratch = Scratch::new()?;
     let program_file = match line.program.as_deref().filter(|p| *p != Path::new("-")) {
         Some(file) => file.to_owned(),
@@ -85,9 +85,9 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
             .map_err(|why| CliError::Usage(format!("Unable to change directory to: {directory} - {why}")))?;
     }
     let out = directory::create(line.value("output-dir"), program_file)?;
-    voice.message(&format!("output directory is \"{}\"", out.display()));
-    voice.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
-    warn_ignored_options(line, voice);
+    log.message(&format!("output directory is \"{}\"", out.display()));
+    log.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
+    warn_ignored_options(line, log);
     let mut info = format!(
         "{}\nPID: {}\n",
         std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
@@ -98,12 +98,12 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
     let patience = Patience { deadline: limits.max_time.map(|time| Instant::now() + time), ..Patience::default() };
     let program = Rc::new(load(line, program_file, &scratch, &out, &patience)?);
     if program.target.triple != HOST {
-        voice.warning(&format!(
+        log.warning(&format!(
             "Module and host target triples do not match: '{}' != '{HOST}'\nThis may cause unexpected crashes or assertion violations.",
             program.target.triple
         ));
     }
-    let aliases = super::alias::aliases(line, &program, voice)?;
+    let aliases = super::alias::aliases(line, &program, log)?;
     let runs = inputs_to_follow(line)?;
     let args: Vec<String> = std::iter::once(program_file.display().to_string()).chain(line.args.clone()).collect();
     let wanted = Wanted {
@@ -125,7 +125,7 @@ fn explore(line: &CommandLine, voice: &mut MessageLog) -> Result<Code, CliError>
     if wanted.xmls {
         write_suite(line, &program, &main, &out)?;
     }
-    let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(voice, MessageLog::new(false)));
+    let mut sink = KleeSink::new(wanted, program.clone(), std::mem::replace(log, MessageLog::new(false)));
     let halt = Halt::new();
     pleach_command::signals::watch(&halt)?;
     let watchdog = Watchdog::start(Bounds {
@@ -235,8 +235,8 @@ struct SeedInput {
     objects: Vec<(String, Vec<u8>)>,
 }
 
-/// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first need nothing: all paths
-/// come.
+/// Tests to replay, or seeds to follow and nothing else; none stands for all inputs. Seeds that are only to come first
+/// need nothing: all paths come.
 fn inputs_to_follow(line: &CommandLine) -> Result<Vec<Option<SeedInput>>, CliError> {
     let mut files: Vec<PathBuf> = line.each("replay-ktest-file").map(PathBuf::from).collect();
     let mut directories: Vec<&str> = line.each("replay-ktest-dir").collect();
@@ -318,13 +318,13 @@ fn externals(line: &CommandLine) -> Result<Option<ExternalCallPolicy>, CliError>
     if !matches!(line.value("libc"), None | Some("none")) {
         return Ok(None);
     }
-    let tell = match line.value("external-call-warnings") {
+    let warnings = match line.value("external-call-warnings") {
         None | Some("once-per-function") => ExternalCallWarning::Once,
         Some("all") => ExternalCallWarning::Always,
         Some("none") => ExternalCallWarning::Never,
         Some(other) => return Err(CliError::Usage(format!("--external-call-warnings: unknown value `{other}`"))),
     };
-    Ok(Some(ExternalCallPolicy { tell, forbidden: line.value("external-calls") == Some("none") }))
+    Ok(Some(ExternalCallPolicy { warnings, forbidden: line.value("external-calls") == Some("none") }))
 }
 
 fn write_suite(line: &CommandLine, program: &Program, main: &str, out: &Path) -> Result<(), CliError> {
@@ -345,16 +345,16 @@ fn put(out: &Path, name: &str, text: &str) -> Result<(), CliError> {
     Ok(pleach_report::write_atomically(&out.join(name), text.as_bytes())?)
 }
 
-fn warn_ignored_options(line: &CommandLine, voice: &mut MessageLog) {
-    let mut said = Vec::new();
+fn warn_ignored_options(line: &CommandLine, log: &mut MessageLog) {
+    let mut complaints = Vec::new();
     if !line.unknown.is_empty() {
-        said.push(format!("unknown: {}", line.unknown.join(" ")));
+        complaints.push(format!("unknown: {}", line.unknown.join(" ")));
     }
     if !line.ignored.is_empty() {
-        said.push(format!("without effect here: {}", line.ignored.join(" ")));
+        complaints.push(format!("without effect here: {}", line.ignored.join(" ")));
     }
-    if !said.is_empty() {
-        voice.warning(&format!("options that are {}", said.join("; options that are ")));
+    if !complaints.is_empty() {
+        log.warning(&format!("options that are {}", complaints.join("; options that are ")));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sink of a run in KLEE's manner: tests and errors as files with KLEE's names and contents, messages in its words.
+//! The sink of a run in KLEE's manner: tests and errors as files with KLEE's names and contents, and KLEE's messages.
 
 use super::error_text;
 use super::messages::MessageLog;
@@ -42,7 +42,7 @@ pub struct Wanted {
 pub struct KleeSink {
     wanted: Wanted,
     program: Rc<Program>,
-    pub voice: MessageLog,
+    pub log: MessageLog,
     /// numbered tests, and those written
     tests: u32,
     pub generated: u32,
@@ -50,7 +50,7 @@ pub struct KleeSink {
     pub partial: u64,
     /// as of the last end of a path, where another thread can see it
     pub counts: Arc<Mutex<Counts>>,
-    /// (function, instruction, message) of errors that were told
+    /// (function, instruction, message) of errors that were reported
     types: Types,
     told: BTreeSet<(FuncId, u32, String)>,
     fixed: BTreeSet<String>,
@@ -61,10 +61,10 @@ pub struct KleeSink {
 }
 
 impl KleeSink {
-    pub fn new(wanted: Wanted, program: Rc<Program>, voice: MessageLog) -> KleeSink {
+    pub fn new(wanted: Wanted, program: Rc<Program>, log: MessageLog) -> KleeSink {
         KleeSink {
             wanted,
-            voice,
+            log,
             tests: 0,
             generated: 0,
             completed: 0,
@@ -80,12 +80,12 @@ impl KleeSink {
         }
     }
 
-    /// Passes on what was said, in order.
+    /// Passes on the executor's messages, in order.
     pub fn drain_messages(&mut self, machine: &mut GuidedExecutor) {
-        for said in machine.machine.messages() {
-            match said {
-                ExecMessage::Warning(text) => self.voice.warning(&text),
-                ExecMessage::Once(text) => self.voice.warning_once(&text),
+        for message in machine.machine.messages() {
+            match message {
+                ExecMessage::Warning(text) => self.log.warning(&text),
+                ExecMessage::Once(text) => self.log.warning_once(&text),
                 ExecMessage::Note(text) => eprintln!("{text}"),
                 ExecMessage::Printed { to, bytes } => {
                     // A closed pipe is no reason to stop.
@@ -185,7 +185,7 @@ impl KleeSink {
         machine: &mut GuidedExecutor,
         state: &State,
         words: &error_text::KleeErrorText,
-        beside: &str,
+        suffix_text: &str,
     ) -> u32 {
         let stack = state.stack(&self.program);
         let at = stack.iter().find(|l| l.span.line != 0);
@@ -198,19 +198,19 @@ impl KleeSink {
         match at {
             Some(l) => {
                 let file = self.program.path(l.span).to_owned();
-                self.voice.message(&format!("ERROR: {file}:{}:{beside} {}", l.span.line, words.message));
+                self.log.message(&format!("ERROR: {file}:{}:{suffix_text} {}", l.span.line, words.message));
                 let _ = writeln!(text, "File: {file}\nLine: {}\nState: {}", l.span.line, state.id.0);
             }
-            None => self.voice.message(&format!("ERROR: (location information missing){beside} {}", words.message)),
+            None => self.log.message(&format!("ERROR: (location information missing){suffix_text} {}", words.message)),
         }
         if !self.wanted.emit_all_errors {
-            self.voice.message("NOTE: now ignoring this error at this location");
+            self.log.message("NOTE: now ignoring this error at this location");
         }
         text.push_str("Stack: \n");
         self.dump_stack(state, &mut text);
         let test = self.test(machine, state, Some((&words.suffix, &text)));
         if self.wanted.exit_on_error {
-            self.voice.error(&format!("EXITING ON ERROR:\n{text}\n"));
+            self.log.error(&format!("EXITING ON ERROR:\n{text}\n"));
             self.exiting = true;
         }
         test
@@ -247,7 +247,7 @@ impl KleeSink {
             _ => ("Execution halting.\n", true),
         };
         if halts && self.wanted.dump_states_on_halt && !self.halting {
-            self.voice.message("halting execution, dumping remaining states");
+            self.log.message("halting execution, dumping remaining states");
         }
         self.halting |= halts;
         if (halts && !self.wanted.dump_states_on_halt) || (self.wanted.only_covering_new && !state.covered_new) {
@@ -306,7 +306,7 @@ impl KleeSink {
         if skip_test && matches!(end, End::Cut(_)) {
             // The time is up, and states are many.
             self.partial += 1;
-            self.voice.warning_once("the time is up: not all remaining states are dumped");
+            self.log.warning_once("the time is up: not all remaining states are dumped");
             return 0;
         }
         match end {
@@ -320,7 +320,7 @@ impl KleeSink {
             // Not a path: what one of several values leaves out.
             End::Cut(Cut::Concretized(what)) if error_text::of(end).is_none() => {
                 if self.fixed.insert(what.clone()) {
-                    self.voice.warning_once(&format!("a value was concretised (other values not explored): {what}"));
+                    self.log.warning_once(&format!("a value was concretised (other values not explored): {what}"));
                 }
                 0
             }
@@ -338,7 +338,7 @@ impl KleeSink {
                         0
                     }
                     (Some(w), _) if w.suffix == "early" => {
-                        self.voice.warning(&w.message);
+                        self.log.warning(&w.message);
                         self.test(machine, state, Some(("early", &w.message)))
                     }
                     (Some(w), _) => {

@@ -3,12 +3,13 @@
 pub const CLANG: &str = "clang-19";
 pub const CLANG_CXX: &str = "clang++-19";
 
-/// What clang checks itself, because it folds constants or does not say in bitcode what it knows: by traps, and by handlers.
+/// What clang checks itself, because it folds constants or does not say in bitcode what it knows: by traps, and by
+/// handlers.
 const TRAPS: &str = "signed-integer-overflow,bool,enum,vla-bound,builtin";
 const HANDLERS: &str = "integer-divide-by-zero,shift-exponent";
 
-/// Options by which clang puts in checks of undefined behaviour, beside the user's own. `shifts`: of the results of signed left shifts too, which
-/// are the same as unsigned ones in bitcode.
+/// Options by which clang inserts checks of undefined behaviour, besides the user's own. `shifts`: of the results of
+/// signed left shifts too, which are the same as unsigned ones in bitcode.
 pub fn checks(user: &[String], shifts: bool) -> Vec<String> {
     // Who chooses sanitizers gets what they give; behind an optimiser a check is not what it was.
     let optimises = |a: &String| a.starts_with("-O") && a != "-O0";
@@ -27,8 +28,8 @@ pub fn checks(user: &[String], shifts: bool) -> Vec<String> {
     ]
 }
 
-/// Unoptimised, with debug information. A multiplication and an addition stay two operations, as on a machine without a fused instruction;
-/// nothing is added behind the program's back.
+/// Unoptimised, with debug information. A multiplication and an addition stay two operations, as on a machine without a
+/// fused instruction; nothing is added behind the program's back.
 pub const FOR_THE_ENGINE: [&str; 12] = [
     "-c",
     "-emit-llvm",

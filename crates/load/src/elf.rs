@@ -1,4 +1,5 @@
-//! As much of ELF (little-endian, 32 and 64 bits) as it takes to put a section into an object and to find it in a program.
+//! As much of ELF (little-endian, 32 and 64 bits) as it takes to put a section into an object and to find it in a
+//! program.
 
 /// An object, program or shared library.
 pub struct Elf<'a> {
@@ -106,7 +107,7 @@ impl<'a> Elf<'a> {
         let count = self.sections.len();
         let names = number(self.bytes, l.section_count + 2, 2)? as usize;
         let table = usize::try_from(number(self.bytes, l.section_table, l.word)?).ok()?;
-        // A larger number is written elsewhere; objects from one source do not have so many.
+        // A larger number is written elsewhere; objects from one source do not have that many.
         if count == 0 || count + 1 >= 0xff00 || self.bytes.len() < l.header {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Bitcode that objects and programs carry in a section, from the compiler wrapper to the front end.
 //!
-//! Linkers put sections of one name one after the other, so a program has one piece per object that went into it, also of
-//! those that came out of static libraries. A piece is [`PIECE`], the lengths of its name and of its bitcode, and
+//! Linkers put sections of one name one after the other, so a program has one piece per object that went into it, also
+//! of those that came out of static libraries. A piece is [`PIECE`], the lengths of its name and of its bitcode, and
 //! these. Programs built with wllvm or gllvm have a section with paths of bitcode files instead.
 
 use crate::elf::{self, Elf};

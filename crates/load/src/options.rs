@@ -1,4 +1,4 @@
-//! What the front end is asked for.
+//! The request to the front end.
 
 use crate::wire::{path, path_list, path_option};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Options {
     /// Where to write the program as textual IR, as it is linked. Default: nowhere.
     #[serde(with = "path_option")]
     pub assembly: Option<PathBuf>,
-    /// The front end's executable. Default: `pleach-frontend` beside this process, then in `PATH`.
+    /// The front end's executable. Default: `pleach-frontend` next to this process, then in `PATH`.
     #[serde(skip)]
     pub frontend: Option<PathBuf>,
 }

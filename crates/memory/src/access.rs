@@ -4,9 +4,9 @@ use crate::object::{Background, ByteView, Contents, PAGE, ZeroPage};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
 
-/// Copies of so many bytes decide what nobody has written, or source and copy would differ. Padding stays undecided (less than a word, beside
-/// something written), and so do large buffers.
-const MOST_DECIDED: u64 = 64;
+/// Copies of at most this many bytes decide uninitialised bytes, or source and copy would differ. Padding stays
+/// undecided (less than a word, next to something written), and so do large buffers.
+const MAX_DECIDED: u64 = 64;
 
 /// Copies and fills of more bytes look whether they have to leave off.
 const LONG: u64 = 1 << 16;
@@ -119,7 +119,8 @@ impl Contents {
         matches!(self.view(off), ByteView::Background) && self.is_uninit(off)
     }
 
-    /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values whole.
+    /// Copies `n` bytes from `src` (a snapshot, so that overlap is harmless) to `off` here, keeping stored values
+    /// whole.
     pub fn copy_from(&mut self, terms: &mut Terms, off: u64, src: &mut Contents, src_off: u64, n: u64, obj: ObjId) {
         let mut i = 0;
         let (mut looked, mut zero) = (LONG, ZeroPage::default());
@@ -155,7 +156,7 @@ impl Contents {
                 ByteView::Background if src.is_uninit(at) && self.is_uninit(off + i) => {
                     let both = |k: &u64| src.is_unwritten(src_off + k) && self.is_uninit(off + k);
                     let run = (i..n).take_while(both).count() as u64;
-                    let decided = n <= MOST_DECIDED && (run == n || run >= 8);
+                    let decided = n <= MAX_DECIDED && (run == n || run >= 8);
                     let mut k = i;
                     while k < i + run {
                         let word = if decided { 1 << (i + run - k).min(8).ilog2() } else { 1 };

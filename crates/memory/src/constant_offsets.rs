@@ -1,16 +1,16 @@
 //! Offsets that are a choice between constants.
 //!
-//! *Idea*: a pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`, and a condition that counts as
-//! a number (`length + (c == 0)`) is a choice between 1 and 0. The access means one of these places; a value that is read is a choice of
-//! the same shape, and a write guards each of them. Neither needs a comparison with an index or an array, and pointers stay whole.
-//! *Invariant*: under every assignment the offset is the leaf that the conditions lead to.
-//! *Direction*: gives up (`None`) on anything else.
+//! *Idea*: a pointer that was read from a table of pointers into one block has the offset `ite(c, 368, 408)`, and a
+//! condition that counts as a number (`length + (c == 0)`) is a choice between 1 and 0. The access means one of these
+//! places; a value that is read is a choice of the same shape, and a write guards each of them. Neither needs a
+//! comparison with an index or an array, and pointers stay whole. *Invariant*: under every assignment the offset is the
+//! leaf that the conditions lead to. *Direction*: gives up (`None`) on anything else.
 
 use pleach_expr::{Op, TermId, Terms, mask};
 
 /// More leaves than this are left to other ways.
 const MAX_OFFSETS: u32 = 128;
-/// So many leaves are taken apart for them: those of operands count as well.
+/// At most this many leaves are visited for them: those of operands count as well.
 const EFFORT: u32 = 4 * MAX_OFFSETS;
 
 /// `ite`s over constants.
@@ -47,8 +47,8 @@ impl Offsets {
         all
     }
 
-    /// The same choice between what `leaf` gives for each constant. A leaf that cannot be (`None`) takes the value of its
-    /// neighbour; `None` if all are such.
+    /// The same choice between what `leaf` gives for each constant. A leaf that cannot be (`None`) takes the value of
+    /// its neighbour; `None` if all are such.
     pub fn choose(&self, terms: &mut Terms, leaf: &mut dyn FnMut(&mut Terms, u64) -> Option<TermId>) -> Option<TermId> {
         match self {
             Offsets::One(k) => leaf(terms, *k),

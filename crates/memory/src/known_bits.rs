@@ -1,9 +1,9 @@
 //! Where an access at a symbolic offset can be, by the low bits of the offset and by its range.
 //!
-//! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are known, and
-//! only every so many bytes there is a place the access can mean: the other fields are left whole. A table inside a large block
-//! (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count.
-//! *Invariant*: under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
+//! *Idea*: in `table[i].count` the offset is a multiple of the element's size plus that of the field. Its low bits are
+//! known, and the possible locations of the access have a fixed stride: the other fields are left whole. A table
+//! inside a large block (`pool + 200 + (hash & 15) * 8`) is a small part of it; the rest does not count. *Invariant*:
+//! under every assignment the offset has the low bits that [`low_bits`] gives, and lies in its [`Terms::range`].
 
 use crate::object::Window;
 use crate::space::ALIGN;
@@ -15,7 +15,7 @@ pub struct Places {
     pub first: u64,
     pub step: u64,
     pub count: u64,
-    /// So many places before the first are in the window, and never meant.
+    /// The number of locations before the first that are in the window, and never accessed.
     pub skipped: u64,
 }
 
@@ -31,7 +31,8 @@ impl Places {
         if !(n.is_power_of_two() && n <= 8 && step >= n) {
             return None;
         }
-        // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows nothing.
+        // The caller knows that the offset is in the window; a range outside it is that of no path, and narrows
+        // nothing.
         let (low, high) = reach(terms, off, w.len);
         let skipped = low.saturating_sub(first).div_ceil(step);
         let last = high.checked_sub(first).map_or(last, |h| last.min(h / step));
@@ -101,7 +102,8 @@ pub fn low_bits(terms: &Terms, t: TermId) -> (u16, u64) {
             }
             Op::And | Op::Or => {
                 let ((ka, x), (kb, y)) = (of(a), of(b));
-                // Where one side decides a bit, the other need not be known: only for the low zeros (ones) of a known side.
+                // Where one side decides a bit, the other need not be known: only for the low zeros (ones) of a known
+                // side.
                 let deciding = |k: u16, v: u64| {
                     let run = if n.op == Op::And { v.trailing_zeros() } else { v.trailing_ones() };
                     (run as u16).min(k)
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!((places.count, places.skipped), (32, 0));
     }
 
-    /// Random terms have the low bits that were found, whatever their unknowns.
+    /// Random terms have the low bits that were found, whatever the values of their symbolic variables.
     #[test]
     fn low_bits_are_right() {
         let mut seed = 7u64;
@@ -246,8 +248,8 @@ mod tests {
         let mut known = 0;
         for _ in 0..2000 {
             let mut terms = Terms::new(64);
-            let unknowns = [var(&mut terms, "x", 16), var(&mut terms, "y", 16)];
-            let mut pool = unknowns.to_vec();
+            let variables = [var(&mut terms, "x", 16), var(&mut terms, "y", 16)];
+            let mut pool = variables.to_vec();
             for _ in 0..8 {
                 let (a, b) = (pool[random(pool.len() as u64) as usize], pool[random(pool.len() as u64) as usize]);
                 let c = terms.constant(16, random(64));
@@ -278,7 +280,7 @@ mod tests {
                 known += u32::from(k > 0 && !terms.is_constant(t));
                 for _ in 0..5 {
                     let mut m = Model::new();
-                    for u in unknowns {
+                    for u in variables {
                         let key = terms.support(u)[0];
                         m.set(key, random(1 << 16));
                     }

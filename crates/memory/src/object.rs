@@ -1,11 +1,11 @@
 //! An object's contents: plain bytes in copy-on-write pages, with an overlay for pointers and symbolic values.
 //!
-//! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A cell is
-//! a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives the same
-//! value without taking it apart. The background is what a byte holds before it is written: zero, or a byte of an array
-//! term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets).
-//! *Invariant*: `special` = number of bytes whose tag is not `CONCRETE`; cells of a page do not overlap and lie in it; the first byte
-//! of a cell is tagged `CELL`, the others `REST`.
+//! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A
+//! cell is a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives
+//! the same value without splitting it. The background is what a byte holds before it is written: zero, or a byte of an
+//! array term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets). *Invariant*:
+//! `special` = number of bytes whose tag is not `CONCRETE`; cells of a page do not overlap and lie in it; the first
+//! byte of a cell is tagged `CELL`, the others `REST`.
 
 use crate::tags::{self, BACKGROUND, CELL, CONCRETE, REST};
 use crate::value::Value;
@@ -30,7 +30,8 @@ pub enum Background {
     Array(TermId),
 }
 
-/// Bytes with a background of their own: of an object that became part of a segment, or of a piece of one that was split.
+/// Bytes with a background of their own: of an object that became part of a segment, or of a piece of one that was
+/// split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     pub start: u64,
@@ -295,7 +296,7 @@ impl Contents {
         let (all, background) = (self.size, self.background);
         let part = |start: u64| {
             let len = size.min(all - start);
-            // Bytes that nobody has looked at may be new unknowns of the piece.
+            // Bytes that were never read may be fresh symbolic variables of the piece.
             let own = background == Background::Uninit;
             Part { start, len, background, origin: if own { start } else { 0 }, own }
         };
@@ -431,7 +432,8 @@ impl Contents {
         }
     }
 
-    /// The integer at `off..off+n` (n ≤ 8) if all its bytes are concrete and in one page. The caller checked the bounds.
+    /// The integer at `off..off+n` (n ≤ 8) if all its bytes are concrete and in one page. The caller checked the
+    /// bounds.
     #[inline]
     pub fn read_concrete(&self, off: u64, n: usize) -> Option<u64> {
         let (p, o) = (off as usize / PAGE, off as usize % PAGE);
@@ -498,7 +500,8 @@ impl Contents {
         }
     }
 
-    /// Stores a value of `n` bytes as a cell (bytes of it, if it crosses a page). `split(value, bytes, i)` gives byte `i` of a cell.
+    /// Stores a value of `n` bytes as a cell (bytes of it, if it crosses a page). `split(value, bytes, i)` gives byte
+    /// `i` of a cell.
     pub fn write_cell(&mut self, off: u64, n: usize, value: Value, split: &mut dyn FnMut(Value, u8, u8) -> Value) {
         let (p, o) = (off as usize / PAGE, off as usize % PAGE);
         if o + n > PAGE || n > usize::from(u8::MAX) {

@@ -1,7 +1,8 @@
 //! Which objects' addresses a condition depends on.
 //!
-//! *Paper*: Memory §3.2.2 and §4 (address-agnostic). *Idea*: whether two pointers are equal, or one is null, does not depend on where
-//! objects lie; their order, their distance, bits of an address do. *Direction*: names too many objects rather than too few.
+//! *Paper*: Memory §3.2.2 and §4 (address-agnostic). *Idea*: whether two pointers are equal, or one is null, does not
+//! depend on where objects lie; their order, their distance, bits of an address do. *Direction*: names too many objects
+//! rather than too few.
 
 use crate::value::ObjId;
 use pleach_expr::{Op, TermId, Terms, facts};
@@ -31,8 +32,8 @@ pub fn observed(terms: &Terms, condition: TermId) -> Vec<ObjId> {
     out
 }
 
-/// Whether a term is an address as the program was given it, at a constant distance, or none at all (null). Conditions in it are left
-/// in `conditions`.
+/// Whether a term is an address as the program was given it, at a constant distance, or none at all (null). Conditions
+/// in it are left in `conditions`.
 fn is_pointer(terms: &Terms, t: TermId, conditions: &mut Vec<TermId>) -> bool {
     let mut seen = FxHashSet::default();
     let mut todo = vec![t];

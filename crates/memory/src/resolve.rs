@@ -1,8 +1,9 @@
 //! Structural resolution: which objects a pointer term may point into, read off the term itself.
 //!
-//! *Paper*: Memory §3.2.1 (relocatable addresses). *Idea*: pointers are `β + offset` or an `ite` over such terms, because addresses
-//! never become numbers; the leaves name the objects, the conditions above them say when. *Direction*: gives up (`None`) on
-//! terms that mix bases in another way; the caller then asks the solver. Never names a wrong object.
+//! *Paper*: Memory §3.2.1 (relocatable addresses). *Idea*: pointers are `β + offset` or an `ite` over such terms,
+//! because addresses never become numbers; the leaves name the objects, the conditions above them say when.
+//! *Direction*: gives up (`None`) on terms that mix bases in another way; the caller then queries the solver. Never
+//! names a wrong object.
 
 use crate::value::ObjId;
 use pleach_expr::{BaseId, Op, TermId, Terms, facts};
@@ -21,7 +22,7 @@ pub struct Candidate {
 
 const MAX_LEAVES: usize = 4096;
 
-/// Takes a pointer apart. Guards are mutually exclusive and cover everything; one candidate per object.
+/// Resolves a pointer into candidates. Guards are mutually exclusive and complete; one candidate per object.
 pub fn candidates(terms: &mut Terms, ptr: TermId) -> Option<Vec<Candidate>> {
     let mut leaves = Vec::new();
     let zero = terms.constant(terms.width(ptr), 0);
@@ -142,8 +143,9 @@ fn offset_of(terms: &mut Terms, t: TermId, obj: Option<ObjId>, leaves: &[(Option
 /// What a leaf of a pointer (object and offset, or an address without a base) is replaced by.
 type Leaf<'a> = dyn FnMut(&mut Terms, Option<ObjId>, TermId) -> Option<TermId> + 'a;
 
-/// What a read through each leaf gives, put together as the pointer is: `ite(c, p, q)` reads as `ite(c, *p, *q)`. The result is no
-/// bigger than the pointer. A leaf that cannot be (`None` of `leaf`) takes the value of its neighbour; `None` if all are such.
+/// What a read through each leaf gives, put together as the pointer is: `ite(c, p, q)` reads as `ite(c, *p, *q)`. The
+/// result is no bigger than the pointer. A leaf that cannot be (`None` of `leaf`) takes the value of its neighbour;
+/// `None` if all are such.
 pub fn mirror(terms: &mut Terms, ptr: TermId, leaf: &mut Leaf) -> Option<TermId> {
     let zero = terms.constant(terms.width(ptr), 0);
     Mirror { leaf, memo: FxHashMap::default() }.go(terms, ptr, zero)

@@ -1,12 +1,12 @@
 //! Segments: several objects in one.
 //!
-//! *Paper*: Memory §3.2.3 (dynamically segmented memory model). *Idea*: objects that one pointer may mean are moved into one fresh
-//! segment, β_i = β_s + o_i; addresses are symbols, so the program does not see it. Members keep their size, kind and life: what a
-//! pointer may touch is decided as before, and what lies between members is a red zone. Only the contents are in the segment,
-//! where one array term can stand for all of them.
-//! *Invariant*: an object is a member of at most one segment; the offsets of members ascend and leave red zones; a pinned object is none.
-//! *Deviations*: a segment that is joined with others moves as a whole, its members at their old distances. Terms are not rewritten: a
-//! pointer's bases are looked up where it is used.
+//! *Paper*: Memory §3.2.3 (dynamically segmented memory model). *Idea*: objects that one pointer may refer to are moved
+//! into one fresh segment, β_i = β_s + o_i; addresses are symbols, so the program does not see it. Members keep their
+//! size, kind and life: what a pointer may touch is decided as before, and what lies between members is a red zone.
+//! Only the contents are in the segment, where one array term can stand for all of them. *Invariant*: an object is a
+//! member of at most one segment; the offsets of members ascend and leave red zones; a pinned object is none.
+//! *Deviations*: a segment that is joined with others moves as a whole, its members at their old distances. Terms are
+//! not rewritten: a pointer's bases are looked up where it is used.
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};

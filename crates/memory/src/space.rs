@@ -1,9 +1,9 @@
 //! The address space of a state: objects by id, each with a hidden concrete address.
 //!
-//! *Paper*: Memory §3.2.1. *Idea*: β is the object's name in terms; the address constraint `β = addr` lives here, beside the
-//! path constraint, and is substituted only on the way into the solver. Relocating an object edits `addr` and nothing else.
-//! *Invariant*: live objects are disjoint and separated by red zones; ids are given in order along a path and never reused,
-//! so that a dangling pointer keeps naming the object it was made for.
+//! *Paper*: Memory §3.2.1. *Idea*: β is the object's name in terms; the address constraint `β = addr` lives here,
+//! separate from the path constraint, and is substituted only on the way into the solver. Relocating an object edits
+//! `addr` and nothing else. *Invariant*: live objects are disjoint and separated by red zones; ids are given in order
+//! along a path and never reused, so that a dangling pointer keeps naming the object it was made for.
 
 use crate::object::{Background, Contents, Window};
 use crate::pvec::PVec;
@@ -28,7 +28,7 @@ pub enum ObjectKind {
 pub struct Site {
     pub func: u32,
     pub inst: u32,
-    /// the calls under way, as a number; 0 where nobody asks for it
+    /// the calls under way, as a number; 0 where it is not needed
     pub calls: u32,
 }
 
@@ -90,7 +90,8 @@ pub enum ObjectEntry {
 
 /// Distance kept between objects.
 const RED_ZONE: u64 = 32;
-/// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their numbers).
+/// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their
+/// numbers).
 pub(crate) const ALIGN: u64 = 16;
 const FIRST_ADDRESS: u64 = 0x10000;
 
@@ -107,7 +108,7 @@ pub struct AddressSpace {
     pub(crate) segments: Rc<Vec<(ObjId, Members)>>,
     /// objects whose address the program has seen: they stay where they are
     pub(crate) pinned: Rc<BTreeSet<ObjId>>,
-    /// bytes of live objects as the program asked for them
+    /// bytes of live objects as the program requested them
     pub live_bytes: u64,
 }
 
@@ -287,7 +288,8 @@ impl AddressSpace {
         })
     }
 
-    /// The size of an object that could as well have another address: disjoint from all others, not before `FIRST_ADDRESS`.
+    /// The size of an object that could as well have another address: disjoint from all others, not before
+    /// `FIRST_ADDRESS`.
     pub fn movable_size(&self, id: ObjId) -> Option<u64> {
         match self.entry(id)? {
             ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)

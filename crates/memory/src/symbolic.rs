@@ -1,11 +1,11 @@
 //! Reading and writing at symbolic offsets.
 //!
-//! *Idea*: an offset that is a choice between constants ([`crate::offsets`]) makes the value one. Otherwise an access that can be at few
-//! places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
-//! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer read through a
-//! symbolic index is an `ite` over bases, which resolution takes apart without the solver. Everything else goes through a
-//! byte array term.
-//! *Invariant*: the caller has made sure that the offset is in bounds on this path.
+//! *Idea*: an offset that is a choice between constants ([`crate::offsets`]) makes the value one. Otherwise an access
+//! that can be at few places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
+//! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer
+//! read through a symbolic index is an `ite` over bases, which is resolved without the solver. Everything
+//! else goes through a byte array term. *Invariant*: the caller has made sure that the offset is in bounds on this
+//! path.
 
 use crate::access::byte_of;
 use crate::constant_offsets::Offsets;
@@ -14,20 +14,21 @@ use crate::object::{ByteView, Contents, PAGE, Window};
 use crate::value::{ObjId, Value};
 use pleach_expr::{INDEX_BITS, TermId, Terms};
 
-/// Up to so many words a read becomes an `ite` over the words.
+/// A read over at most this many words becomes an `ite` over the words.
 const READ_WORDS: u64 = 512;
-/// Up to so many runs of equal words, in so many words, it becomes one over the runs: a large hash table with few entries.
+/// With at most this many runs of equal words, in at most this many words, it becomes one over the runs: a large hash
+/// table with few entries.
 const READ_RUNS: usize = 512;
 const RUN_WORDS: u64 = 1 << 14;
-/// Up to so many words a write guards every word.
+/// A write over at most this many words guards every word.
 const WRITE_WORDS: u64 = 64;
-/// Beyond so many places a read of constants is no table of them.
+/// A read of constants at more locations than this is no table of them.
 const TABLE_WORDS: u64 = 1 << 20;
 /// A table of more bytes may be written as an empty one that few bytes are stored into.
 const SPARSE_TABLE: usize = 1 << 20;
 /// Arrays of more bytes look whether they have to leave off.
 const LONG: usize = 1 << 16;
-/// Up to so many places that overlap it guards every byte.
+/// With at most this many overlapping locations it guards every byte.
 const OVERLAPPING: usize = 8;
 
 /// A number of low bits of `t` known to be zero.
@@ -45,7 +46,8 @@ pub fn word_index(terms: &mut Terms, off: TermId, n: u64) -> TermId {
 }
 
 impl Contents {
-    /// The places at which a guarded write to the window would have to change a word; `None` where it cannot be done in words.
+    /// The places at which a guarded write to the window would have to change a word; `None` where it cannot be done
+    /// word by word.
     fn write_places(&self, terms: &Terms, w: Window, off: TermId, n: u64) -> Option<Places> {
         Places::of(terms, off, n, w).filter(|p| p.count <= WRITE_WORDS)
     }
@@ -73,12 +75,13 @@ impl Contents {
         value.filter(|_| !undefined)
     }
 
-    /// The places that a write of `n` bytes can be at, where there are few and they do not overlap, and when it is at each.
+    /// The places that a write of `n` bytes can be at, where there are few and they do not overlap, and when it is at
+    /// each.
     fn write_guards(&self, terms: &mut Terms, w: Window, off: TermId, n: u64) -> Option<Vec<(u64, TermId)>> {
         if let Some(offsets) = Offsets::of(terms, off).filter(|_| few(n)) {
             let leaves = offsets.leaves(&|k| fits(w, k, n));
-            let apart = leaves.windows(2).all(|k| k[1] - k[0] >= n);
-            if apart && !leaves.is_empty() && leaves.len() as u64 <= WRITE_WORDS {
+            let disjoint = leaves.windows(2).all(|k| k[1] - k[0] >= n);
+            if disjoint && !leaves.is_empty() && leaves.len() as u64 <= WRITE_WORDS {
                 return Some(leaves.into_iter().map(|k| (w.start + k, offsets.is(terms, k))).collect());
             }
         }
@@ -91,7 +94,8 @@ impl Contents {
         Some((0..places.count).map(|i| (places.at(i), when(i, terms))).collect())
     }
 
-    /// The words at these places as runs of equal ones, each with the index of its first; `None` if there are too many to choose between.
+    /// The words at these places as runs of equal ones, each with the index of its first; `None` if there are too many
+    /// to choose between.
     fn runs(&mut self, terms: &mut Terms, places: Places, n: u64, uninit: ObjId) -> Option<Vec<(u64, TermId)>> {
         if n < 4 || places.count > RUN_WORDS {
             return None;
@@ -134,7 +138,8 @@ impl Contents {
         Some(array)
     }
 
-    /// The value of `n` bytes at the symbolic offset `off` of the window, where there are not too many places it can be at.
+    /// The value of `n` bytes at the symbolic offset `off` of the window, where there are not too many places it can be
+    /// at.
     fn read_places(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Option<TermId> {
         let places = Places::of(terms, off, n, w)?;
         let width = (n * 8) as u16;
@@ -200,7 +205,8 @@ impl Contents {
         acc.map_or(Value::Int(0), |t| Value::from_term(terms, t))
     }
 
-    /// Stores `n` bytes at the symbolic offset `off` of the window where `guard` holds; elsewhere the offset means nothing.
+    /// Stores `n` bytes at the symbolic offset `off` of the window where `guard` holds; elsewhere the offset means
+    /// nothing.
     #[allow(clippy::too_many_arguments)]
     pub fn write_at(
         &mut self,
@@ -289,7 +295,8 @@ impl Contents {
         Some(())
     }
 
-    /// A window of whole parts as one byte array term that begins there. Of a large object only the pages that were written to are looked at.
+    /// A window of whole parts as one byte array term that begins there. Of a large object only the pages that were
+    /// written to are looked at.
     pub fn flatten(&mut self, terms: &mut Terms, w: Window, uninit: ObjId) -> TermId {
         let mut bytes = self.bytes_in(terms, w);
         // One array behind all of it is written over; several are read byte by byte.
@@ -322,7 +329,8 @@ impl Contents {
         array
     }
 
-    /// What the window holds. Bytes of pages that nobody wrote to are left out: their background is one, and of it one byte is enough.
+    /// What the window holds. Bytes of pages that nobody wrote to are left out: their background is one, and of it one
+    /// byte is enough.
     fn bytes_in(&self, terms: &mut Terms, w: Window) -> Bytes {
         let mut bytes = Bytes::default();
         let mut i = 0;
@@ -360,7 +368,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// The concrete bytes as a table, and none of them left; as an empty table where they are few and far apart.
+    /// The concrete bytes as a table, and none of them left; as an empty table where they are few and sparse.
     fn take_table(&mut self, terms: &mut Terms, len: usize) -> TermId {
         self.concrete.retain(|(_, b)| *b != 0);
         if len > SPARSE_TABLE && len / 16 > self.concrete.len() {

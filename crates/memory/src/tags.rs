@@ -1,4 +1,4 @@
-//! One tag per byte of a page: what the byte is part of. Questions about short runs are answered a word at a time.
+//! One tag per byte of a page: what the byte is part of. Look-ups of short runs are answered a word at a time.
 
 pub const CONCRETE: u8 = 0;
 pub const BACKGROUND: u8 = 1;

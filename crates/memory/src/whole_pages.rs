@@ -1,12 +1,13 @@
-//! Copying and filling by whole pages: a page that is equal to another one is the same one until it is written to. So a copy of many bytes takes
-//! little memory and time.
+//! Copying and filling by whole pages: a page that is equal to another one is the same one until it is written to. So a
+//! copy of many bytes takes little memory and time.
 
 use super::{Background, Contents, PAGE, Page};
 use crate::tags::BACKGROUND;
 use std::rc::Rc;
 
 impl Contents {
-    /// The page that begins at `to` becomes the one of `src` that begins at `from`, if that is the same as copying its bytes; `false` if not.
+    /// The page that begins at `to` becomes the one of `src` that begins at `from`, if that is the same as copying its
+    /// bytes; `false` if not.
     pub(crate) fn share_page(&mut self, to: u64, src: &Contents, from: u64, zero: &mut ZeroPage) -> bool {
         let page = PAGE as u64;
         let whole = to.is_multiple_of(page) && from.is_multiple_of(page) && self.parts.is_none() && src.parts.is_none();
@@ -29,7 +30,8 @@ impl Contents {
         self.background == other.background && !matches!(self.background, Background::Array(_))
     }
 
-    /// The pages from `off` on become one page of equal bytes, as many as lie within the next `n` bytes; how many bytes that are.
+    /// The pages from `off` on become one page of equal bytes, as many as lie within the next `n` bytes; how many bytes
+    /// that are.
     pub(crate) fn fill_pages(&mut self, off: u64, n: u64, byte: u8, go_on: &mut dyn FnMut() -> bool) -> u64 {
         let page = PAGE as u64;
         if !off.is_multiple_of(page) || n < page || self.parts.is_some() {
@@ -159,7 +161,7 @@ mod tests {
         let mut source = to.clone();
         to.copy_from(&mut terms, 1, &mut source, 0, size - 1, ObjId(0));
         assert!(terms.brake.take().is_some());
-        // Work that is short, or takes little because pages are shared, goes on.
+        // Short work, or work that takes little because pages are shared, goes on.
         source.fill(&mut terms, 0, size, Value::Int(1));
         to.copy_from(&mut terms, 0, &mut source, 0, size, ObjId(0));
         assert_eq!((to.view(size - 1), terms.brake.take()), (ByteView::Concrete(1), None));

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Coverage of all functions whose source is known.
 pub fn report(program: &Program, coverage: &Coverage, directory: &Path) -> Report {
     let mut report = Report::default();
-    // Taking paths apart for every line would be most of the work.
+    // Splitting a path into its parts for every line would be most of the work.
     let paths: Vec<&str> = program.files.iter().map(|f| relative(&f.path, directory)).collect();
     let path = |span: Span| paths.get(span.file as usize).map_or_else(|| "?".to_owned(), |p| (*p).to_owned());
     for (i, f) in program.functions.iter().enumerate() {

@@ -284,7 +284,7 @@ impl<'a> Engine<'a> {
             return Outcome::Done;
         }
         // Another panic loses the tests of what was waiting, and nothing else.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.run.abandon_after_panic(&mut self.executor, sink)));
+        let _ = catch_unwind(AssertUnwindSafe(|| self.run.cut_after_panic(&mut self.executor, sink)));
         Outcome::InternalError
     }
 

@@ -1,4 +1,4 @@
-//! The executor with the figures that guide a search.
+//! The executor with the metrics that guide a search.
 
 use pleach_exec::{ExecutorSnapshot, Machine};
 use pleach_explore::{Step, Stepper};
@@ -14,12 +14,12 @@ const FRAMES: usize = 64;
 pub struct GuidedExecutor {
     pub machine: Machine,
     guide: Option<DistanceGuide>,
-    /// how the run stood while something is explored aside
+    /// the state of the run before a sub-exploration
     snapshot: Option<ExecutorSnapshot>,
 }
 
-/// Distances as of some coverage. They are computed anew after coverage has grown, but not more often than once per so
-/// many steps, counted and not timed, so that equal runs stay equal.
+/// Distances as of some coverage. They are computed anew after coverage has grown, but at most once per fixed number of
+/// steps. Steps are counted and not timed, so that equal runs stay equal.
 struct DistanceGuide {
     distances: Distances,
     to_uncovered: ToUncovered,

@@ -7,8 +7,8 @@ use pleach_report::{Field, Input, InputOrigin, InputType};
 use pleach_state::{InputType as PathType, Origin};
 use rustc_hash::FxHashMap;
 
-/// Types nested deeper than this are shown as bytes; C has no value type that contains itself, damaged debug information
-/// may.
+/// Types nested deeper than this are shown as bytes; C has no value type that contains itself, damaged debug
+/// information may.
 const DEEPEST: u32 = 64;
 
 /// Converts types, each once.

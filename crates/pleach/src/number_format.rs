@@ -1,4 +1,4 @@
-//! Numbers and nouns for people.
+//! Human-readable numbers and nouns.
 
 /// `6675` as `6,675`.
 pub fn number(n: u64) -> String {

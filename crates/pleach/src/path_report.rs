@@ -93,7 +93,7 @@ fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
 fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Prediction> {
     let reason = if machine.depends_on_uninitialised(state) {
         "the path depends on memory that was never written"
-    } else if machine.depends_on_placement(state) {
+    } else if machine.depends_on_layout(state) {
         "the path depends on the address layout"
     } else {
         return None;

@@ -1,9 +1,10 @@
 //! What the path already knows, said over locations: the part of an interpolant that comes from above.
 //!
-//! *Paper*: TracerX Fig. 7 (ABDUCTION, CORE, SEPARATE), HeapInterp §V-A (deletion). *Idea*: `loc = value` for the locations that matter, and the constraints of the path
-//! that the goals need. The values speak of the path's unknowns; an unknown that some location holds is replaced by that
-//! location, so no quantifier is left. *Invariant*: from the context and `given` the goals follow, and the state at hand
-//! satisfies the context. *Direction*: may find no such words.
+//! *Paper*: TracerX Fig. 7 (ABDUCTION, CORE, SEPARATE), HeapInterp §V-A (deletion). *Idea*: `loc = value` for the
+//! locations that matter, and the constraints of the path that the goals need. The values mention the path's symbolic
+//! variables. A symbolic variable that some location holds is replaced by that location, so no quantifier is left.
+//! *Invariant*: from the context and `given` the goals follow, and the state at hand satisfies the context.
+//! *Direction*: may find no such words.
 
 use crate::matching::Matcher;
 use pleach_expr::{Op, SymbolId, TermId, Terms, facts};
@@ -21,8 +22,8 @@ pub(crate) struct Abduction<'a> {
 }
 
 impl Abduction<'_> {
-    /// A conjunction that holds in the state and from which, with `e`, all literals follow: those that have nothing to do with `e` as they are, the
-    /// others replaced by the part of the context that is connected with it.
+    /// A conjunction that holds in the state and from which, with `e`, all literals follow: those that have nothing to
+    /// do with `e` as they are, the others replaced by the part of the context that is connected with it.
     pub fn abduct(&mut self, e: TermId, literals: &[TermId]) -> Option<Condition> {
         let context = self.context(e, literals)?;
         let mut frame = symbols(self.logic.terms(), e);
@@ -84,13 +85,13 @@ impl Abduction<'_> {
             out.require(c);
         }
         let spoken = out.literals.iter().all(|&l| {
-            let unknowns = symbols(self.logic.terms(), l);
-            unknowns.iter().all(|s| self.locs.get(*s).is_some())
+            let variables = symbols(self.logic.terms(), l);
+            variables.iter().all(|s| self.locs.get(*s).is_some())
         });
         spoken.then_some(out)
     }
 
-    /// A pointer to an object of the state becomes a pin. `None`: a pointer that cannot be said.
+    /// A pointer to an object of the state becomes a points-to literal. `None`: a pointer that cannot be expressed.
     fn points_to_object(&mut self, place: TermId, value: TermId, out: &mut Condition) -> Option<bool> {
         let terms = self.logic.terms();
         if !terms.has(value, facts::HAS_BASE) {
@@ -105,7 +106,7 @@ impl Abduction<'_> {
                     return None;
                 }
                 let off = Some(off);
-                out.require_pin(PointsTo::new(place, obj, off));
+                out.require_points_to(PointsTo::new(place, obj, off));
                 Some(true)
             }
             _ => None,
@@ -121,7 +122,8 @@ fn symbols(terms: &mut Terms, t: TermId) -> FxHashSet<SymbolId> {
     terms.support(t).iter().map(|k| k.symbol()).collect()
 }
 
-/// Splits literals into those connected with the symbols, directly or through others, and the rest. The symbols grow by what is connected.
+/// Splits literals into those connected with the symbols, directly or through others, and the rest. The symbols grow by
+/// what is connected.
 fn separate(terms: &mut Terms, literals: &[TermId], frame: &mut FxHashSet<SymbolId>) -> (Vec<TermId>, Vec<TermId>) {
     let mut rest: Vec<(TermId, FxHashSet<SymbolId>)> = literals.iter().map(|&l| (l, symbols(terms, l))).collect();
     let mut near = Vec::new();
@@ -138,7 +140,7 @@ fn separate(terms: &mut Terms, literals: &[TermId], frame: &mut FxHashSet<Symbol
     }
 }
 
-/// `value` is what `place` holds: unknowns of the value in terms of the place.
+/// `value` is what `place` holds: expresses the symbolic variables of the value by the place.
 fn solve(terms: &mut Terms, value: TermId, place: TermId, held: &mut FxHashMap<TermId, TermId>) {
     let n = terms.node(value);
     match n.op {

@@ -19,8 +19,8 @@ pub enum AuditOutcome {
         /// before another instruction was executed
         at_once: bool,
     },
-    /// `at` is the covered state, `psi` the coverer's interpolant in its words
-    Covered { at: Rc<State>, by: NodeId, psi: Condition },
+    /// `at` is the subsumed state, `psi` the subsuming interpolant over the objects of that state
+    Subsumed { at: Rc<State>, by: NodeId, psi: Condition },
 }
 
 pub struct AuditRecord {

@@ -1,29 +1,30 @@
 //! Whether pruning pays: the work it costs against the work of execution and the work it saved.
 //!
-//! *Idea*: everything is counted in units of about one executed instruction, so that decisions do not depend on the clock. While pruning has cost
-//! more than its share, states are neither recorded nor compared. *Direction*: resting costs pruning, never soundness: a node below
-//! which something was not recorded yields nothing.
+//! *Idea*: everything is counted in units of about one executed instruction, so that decisions do not depend on the
+//! clock. While pruning has cost more than its share, states are neither recorded nor compared. *Direction*: a pause
+//! costs pruning, never soundness: a node below which something was not recorded yields nothing.
 
 use crate::saving_estimate::SavingEstimate;
 use pleach_state::seams::Effort;
 
-/// What may be spent before anything must have been gained: in a run that has executed so much, and before. A short run is over before
-/// pruning could pay, and to start the program and to write its tests takes as long as this little.
+/// What may be spent before anything is gained: in a run that has executed at least `SHORT`, and before. A short run is
+/// over before pruning could pay off, and starting the program and writing its tests takes as long.
 const START: u64 = 300_000;
 const SHORT: u64 = 600_000;
 const AT_ONCE: u64 = 90_000;
-/// A run in which so many sides of forks wait is not over soon, however little it has executed.
+/// A run with at least this many waiting sides of forks is not over soon, however little it has executed.
 const MANY: u64 = 256;
-/// Where it begins to pay, that counts so many times in a short run.
+/// In a short run the first savings count this many times.
 const PROMISE: u64 = 8;
-/// Of the work done, pruning may cost one part in so many, half of that in a short run; of the work saved, all.
+/// Pruning may cost one part in `SHARE` of the work done, half of that in a short run, and all of the work saved.
 const SHARE: u64 = 6;
-/// Of what a run executes beyond this, three times as much as long as no covered state mattered: it may need to learn much before the first one does.
+/// Of what a run executes beyond this, pruning may cost three times as much as long as no subsumed state mattered: it
+/// may need to learn much before the first one does.
 const LONG: u64 = 4_000_000;
-/// What the first path may cost beside, for each instruction executed on it; in a short run, once.
+/// What the first path may cost in addition, for each instruction executed on it; in a short run, once.
 const FIRST: u64 = 6;
 
-/// Where so many times what was spent was saved, nobody asks whether that is true.
+/// If the estimated saving is this many times the cost, it is not sampled any more.
 const PLENTY: u64 = 8;
 
 /// What pruning does, by kind: how often, and what it costs each time, in units.
@@ -31,15 +32,16 @@ const PLENTY: u64 = 8;
 pub enum Work {
     /// a node with its state and trace
     Node,
-    /// an instruction walked back over
+    /// an instruction in backward propagation
     StepBack,
-    /// a conjunct walked back over an instruction
+    /// a conjunct propagated backward over an instruction
     StepLiteral,
     /// a condition made small, and each of its conjuncts
     Tighten,
     TightenLiteral,
-    /// a state looked at where paths meet; an entry passed over because of a literal that failed before; compared with an entry; each literal of it
-    Look,
+    /// a state checked where paths meet; an entry skipped because of a literal that failed before; an entry compared;
+    /// each literal of it
+    Check,
     Refute,
     Try,
     TryLiteral,
@@ -51,22 +53,22 @@ const WORKS: [(Work, &str, u64); 9] = [
     (Work::StepLiteral, "work: conjuncts stepped back", 2),
     (Work::Tighten, "work: conditions tightened", 10),
     (Work::TightenLiteral, "work: conjuncts tightened", 14),
-    (Work::Look, "work: checks", 5),
+    (Work::Check, "work: checks", 5),
     (Work::Refute, "work: entries refuted", 1),
     (Work::Try, "work: entries tried", 12),
     (Work::TryLiteral, "work: literals tried", 18),
 ];
 
-/// A question of pruning's: which constraints it concerns, and the solver chain.
-const ASK: u64 = 70;
-/// A question of execution's, and one of either to the back end if no link had the answer.
+/// A query of the pruner: the slice of constraints, and the solver chain.
+const PRUNER_QUERY: u64 = 70;
+/// A query of the executor; and a query of either that reaches the back end.
 const QUERY: u64 = 25;
 const HARD_QUERY: u64 = 2500;
-/// The back end asked once more whether it should stop: so it counts its search.
+/// The back end polled once more whether it should stop: this counts its search.
 const STEP: u64 = 300;
-/// The same for a question of pruning's, mostly a proof.
-const STEP_ASK: u64 = 1500;
-/// What is executed beside instructions: a side of a fork, with its part of the end of a path.
+/// The same for a query of the pruner, mostly a proof.
+const PRUNER_STEP: u64 = 1500;
+/// What is executed besides instructions: a side of a fork, with its part of the end of a path.
 const FORK: u64 = 75;
 
 #[derive(Default)]
@@ -74,18 +76,18 @@ pub struct Budget {
     forks: u64,
     /// by kind of work, in the order of `WORKS`
     done: [u64; WORKS.len()],
-    /// questions that pruning asked, and those of them that were hard
-    asked: u64,
+    /// queries of the pruner, and those of them that were hard
+    queries: u64,
     hard: u64,
     steps: u64,
-    /// what the back end was asked by probes
-    aside: Effort,
-    /// what covered states would have cost
+    /// the effort of the back end for cost samples
+    sampled_effort: Effort,
+    /// what subsumed states would have cost
     saved: u64,
     estimate: SavingEstimate,
     /// what was spent on the first path: it costs most before there is anything to compare with
     first: u64,
-    /// what may be spent beside because nothing is known yet of what that saves
+    /// what may be spent in addition because the saving is not known yet
     exploration_credit: u64,
     paused: bool,
     /// pruning goes on whatever it costs
@@ -105,14 +107,14 @@ impl Budget {
         self.done[work as usize] += times;
     }
 
-    /// Questions were asked between the two.
-    pub fn asked(&mut self, before: Effort, after: Effort) {
-        self.asked += after.queries - before.queries;
+    /// Counts the queries between the two.
+    pub fn count_queries(&mut self, before: Effort, after: Effort) {
+        self.queries += after.queries - before.queries;
         self.hard += after.hard - before.hard;
         self.steps += after.steps - before.steps;
     }
 
-    /// A covered state that counts for `whole` is worth to be explored further after so much.
+    /// Whether a subsumed state that counts for `whole` is worth exploring further after this effort.
     pub fn wants_sample(&self, whole: u64, number: u32, effort: Effort, forks: u64) -> bool {
         let spent = self.spent();
         !self.always
@@ -120,59 +122,60 @@ impl Budget {
             && self.estimate.wants_sample(whole, number, explored(effort, forks), spent)
     }
 
-    /// What is believed of it if it was not.
+    /// The estimate for it if it was not explored.
     pub fn estimated_saving(&self, whole: u64) -> u64 {
         self.estimate.of(whole)
     }
 
-    /// That was explored aside; what it counts for.
+    /// It was explored in a sub-exploration; what it counts for.
     pub fn sampled(&mut self, whole: u64, effort: Effort, forks: u64, ended: bool) -> u64 {
-        // Questions to back ends are counted on by the run, and these are not its own.
-        (self.aside.hard, self.aside.steps) = (self.aside.hard + effort.hard, self.aside.steps + effort.steps);
+        // The run counts all queries to back ends, and these are not its own.
+        (self.sampled_effort.hard, self.sampled_effort.steps) =
+            (self.sampled_effort.hard + effort.hard, self.sampled_effort.steps + effort.steps);
         self.estimate.sampled(whole, explored(effort, forks), ended)
     }
 
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
         let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.asked * ASK + self.hard * HARD_QUERY + self.steps * STEP_ASK + self.estimate.cost
+        work + self.queries * PRUNER_QUERY + self.hard * HARD_QUERY + self.steps * PRUNER_STEP + self.estimate.cost
     }
 
     /// What execution has cost so far.
     fn executed(&self, effort: Effort) -> u64 {
-        let easy = effort.queries.saturating_sub(self.asked);
-        let hard = effort.hard.saturating_sub(self.hard + self.aside.hard);
-        let steps = effort.steps.saturating_sub(self.steps + self.aside.steps);
+        let easy = effort.queries.saturating_sub(self.queries);
+        let hard = effort.hard.saturating_sub(self.hard + self.sampled_effort.hard);
+        let steps = effort.steps.saturating_sub(self.steps + self.sampled_effort.steps);
         let own = Effort { queries: easy, hard, steps, ..effort };
         explored(own, self.forks)
     }
 
-    /// Figures by name.
+    /// Statistics by name.
     pub fn list(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         let work = self.done.iter().zip(WORKS).map(|(n, (_, name, _))| (name, *n));
-        let asked = [
-            ("work: questions", self.asked),
-            ("work: hard questions", self.hard),
+        let queries = [
+            ("work: queries", self.queries),
+            ("work: hard queries", self.hard),
             ("work: steps of the solver", self.steps),
             ("work: forks", self.forks),
         ];
         let sums = [
             ("units spent", self.spent()),
             ("units of the first path", self.first),
-            ("units of probes", self.estimate.cost),
+            ("units of cost samples", self.estimate.cost),
             ("units saved", self.saved),
-            ("probes", self.estimate.probes),
-            ("probes to the end", self.estimate.ended),
+            ("cost samples", self.estimate.samples),
+            ("complete cost samples", self.estimate.ended),
         ];
-        work.chain(asked).chain(sums).map(|(name, n)| (name.to_owned(), n))
+        work.chain(queries).chain(sums).map(|(name, n)| (name.to_owned(), n))
     }
 
-    /// Too much has been spent for what it brought, as of the last look.
+    /// Too much has been spent for what it brought, as of the last poll.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Looks again. Who rests does so until a part of it has been earned back.
+    /// Decides again. A pause lasts until a part of the cost has been earned back.
     pub fn poll(&mut self, effort: Effort, leaves: u64) {
         let spent = self.spent();
         if leaves <= 1 {
@@ -188,7 +191,7 @@ impl Budget {
             }
             false => (START + self.first, SHARE),
         };
-        if self.estimate.probes == 0 {
+        if self.estimate.samples == 0 {
             self.exploration_credit = executed.saturating_sub(LONG) / SHARE * 2;
         }
         let allowed = (start + executed / share + self.exploration_credit).saturating_add(self.saved);
@@ -206,7 +209,7 @@ fn explored(effort: Effort, forks: u64) -> u64 {
 pub struct Cost {
     /// what was executed
     pub executed: u64,
-    /// what it would have cost without pruning, if all was possible that was covered
+    /// what it would have cost without pruning, if everything that was subsumed was feasible
     pub whole: u64,
 }
 
@@ -216,7 +219,7 @@ impl Cost {
         Cost { executed, whole: executed }
     }
 
-    /// Not executed: the state was covered.
+    /// Not executed: the state was subsumed.
     pub fn saved(whole: u64) -> Cost {
         Cost { executed: 0, whole }
     }
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn a_first_path_is_paid_for_by_its_length() {
         let mut b = Budget::default();
-        b.spend(Work::Look, START);
+        b.spend(Work::Check, START);
         b.poll(Effort { instructions: 10, ..Effort::default() }, 1);
         assert!(b.is_paused());
         let long = Effort { instructions: START, ..Effort::default() };
@@ -252,7 +255,7 @@ mod tests {
             effort.instructions += 1000;
             b.poll(effort, 2);
             if !b.is_paused() {
-                b.spend(Work::Look, 200);
+                b.spend(Work::Check, 200);
                 worked += 1000;
             }
         }

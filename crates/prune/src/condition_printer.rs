@@ -1,4 +1,4 @@
-//! Conditions in words: infix, constants as signed numbers, both bounds of a form on one line.
+//! Conditions as text: infix, constants as signed numbers, both bounds of a form on one line.
 
 use pleach_expr::{Op, TermId, Terms, sign_extend};
 use rustc_hash::FxHashMap;

@@ -1,8 +1,9 @@
 //! Many comparisons of one form, as the values around the one that the path has.
 //!
-//! *Idea*: a sum that must differ from each of many numbers leaves pieces, which are no [`Arc`] together and take a literal each; a piece is one, and the path is in one of them.
-//! *Invariant*: the result implies the condition given, and the state at hand satisfies it. *Direction*: it may be stronger than needed, therefore only
-//! where there are many.
+//! *Idea*: a sum that must differ from each of many numbers leaves pieces, which are no [`Arc`] together and take a
+//! literal each; a piece is one, and the path is in one of them. *Invariant*: the result implies the condition given,
+//! and the state at hand satisfies it. *Direction*: it may be stronger than needed, therefore only where there are
+//! many.
 
 use crate::matching::Matcher;
 use crate::modular::{Form, Reading, Readings};
@@ -13,7 +14,7 @@ use pleach_wp::Condition;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// More comparisons of one form than this are a crowd.
+/// More comparisons of one form than this are widened.
 const MANY_COMPARISONS: usize = 16;
 
 pub(crate) fn widen_disequalities(
@@ -31,13 +32,13 @@ pub(crate) fn widen_disequalities(
             forms.entry(form).or_default().push((l, arc));
         }
     }
-    for (form, crowd) in forms.into_iter().filter(|(_, crowd)| crowd.len() > MANY_COMPARISONS) {
+    for (form, comparisons) in forms.into_iter().filter(|(_, comparisons)| comparisons.len() > MANY_COMPARISONS) {
         let x = form.term(logic.terms());
         let Some(t) = state.translate(logic, x) else { continue };
         let Some(v) = logic.terms().as_const(t) else { continue };
-        let Some(piece) = around(v, form.width, crowd.iter().map(|(_, arc)| *arc)) else { continue };
+        let Some(piece) = around(v, form.width, comparisons.iter().map(|(_, arc)| *arc)) else { continue };
         // SOUND: the piece lies in each of the arcs.
-        condition.literals.retain(|l| !crowd.iter().any(|(m, _)| m == l));
+        condition.literals.retain(|l| !comparisons.iter().any(|(m, _)| m == l));
         piece.write(logic.terms(), x).into_iter().for_each(|l| condition.require(l));
     }
 }
@@ -61,7 +62,7 @@ fn around(v: u64, w: u16, arcs: impl Iterator<Item = Arc>) -> Option<Arc> {
 /// A comparison with a constant, or whether two terms are equal, as the values of a form.
 fn comparison(terms: &Terms, readings: &mut Readings, l: TermId) -> Option<(Rc<Form>, Arc)> {
     match readings.read(terms, l) {
-        Some(Reading::Within(form, arc)) => return Some((form, arc)),
+        Some(Reading::InRange(form, arc)) => return Some((form, arc)),
         Some(_) => return None,
         None => {}
     }
@@ -110,7 +111,7 @@ mod tests {
                 let whole = a.is_full(w) && b.is_full(w);
                 assert_eq!(piece.is_full(w), whole);
                 assert!(
-                    whole || !inside(piece.last(w) + 1) || a.meet(b, w) == pleach_expr::arc::Meet::Apart || {
+                    whole || !inside(piece.last(w) + 1) || a.meet(b, w) == pleach_expr::arc::Meet::Disjoint || {
                         // The arc itself goes on around, as far as its own beginning.
                         [a, b].iter().any(|c| !c.is_full(w) && c.last(w) == piece.last(w))
                     }

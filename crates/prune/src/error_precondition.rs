@@ -1,7 +1,7 @@
 //! The condition under which an instruction fails as it did on the path at hand.
 //!
-//! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind. *Direction*: gives up
-//! where the error depends on more than one place in one object, or on where other objects lie.
+//! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind.
+//! *Direction*: gives up where the error depends on more than one place in one object, or on where other objects lie.
 
 use crate::matching::{Matcher, NULL_PAGE};
 use crate::pruner::Interpolation;
@@ -17,7 +17,7 @@ const UNKNOWN: NoInterpolant = NoInterpolant::StateDependentError;
 
 /// Where a pointer points, if it is into one object or a number.
 enum Target {
-    Place { obj: ObjId, off: TermId },
+    Location { obj: ObjId, off: TermId },
     Number(u64),
 }
 
@@ -64,7 +64,7 @@ impl Failure<'_> {
     /// The operand as a term over locations.
     fn operand(&mut self, o: Opnd, width: u16) -> WpResult<TermId> {
         let (f, depth) = (self.f, self.state.call_depth());
-        self.this.walk(self.logic, Condition::default(), |w| w.operand(f, depth, o, width)).map(|(t, _)| t)
+        self.this.with_transformer(self.logic, Condition::default(), |w| w.operand(f, depth, o, width)).map(|(t, _)| t)
     }
 
     fn pointer(&mut self, o: Opnd) -> WpResult<TermId> {
@@ -92,7 +92,8 @@ impl Failure<'_> {
     /// The first check that fails; those before it pass.
     fn arithmetic(&mut self, inst: &Inst) -> WpResult<()> {
         let (f, depth) = (self.f, self.state.call_depth());
-        let (checks, _) = self.this.walk(self.logic, Condition::default(), |w| w.check_of(f, depth, inst))?;
+        let (checks, _) =
+            self.this.with_transformer(self.logic, Condition::default(), |w| w.check_of(f, depth, inst))?;
         for ok in checks {
             let fails = self.logic.terms().not(ok);
             if self.holds(fails) {
@@ -113,17 +114,17 @@ impl Failure<'_> {
     fn misaligned(&mut self, ptr: Opnd, ty: Ty, align: u8, write: bool) -> WpResult<()> {
         let bytes = u64::from(self.logic.program().target.store_bytes(ty));
         let p = self.pointer(ptr)?;
-        let (aligned, _) = self.this.walk(self.logic, Condition::default(), |w| Ok(w.aligned(p, align)))?;
+        let (aligned, _) = self.this.with_transformer(self.logic, Condition::default(), |w| Ok(w.aligned(p, align)))?;
         let bad = self.logic.terms().not(aligned);
         self.require(bad)?;
         let value = self.value(p)?;
-        let Some(Target::Place { obj, .. }) = self.target(value) else { return Err(UNKNOWN) };
-        let valid = Dereferenceable { ptr: p, obj, off: None, bytes, write, bounded: true, home: OwningFrame::Any };
+        let Some(Target::Location { obj, .. }) = self.target(value) else { return Err(UNKNOWN) };
+        let valid = Dereferenceable { ptr: p, obj, off: None, bytes, write, bounded: true, owner: OwningFrame::Any };
         let fine = Condition { dereferenceable: vec![valid], ..Condition::default() };
         if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
             return Err(UNKNOWN);
         }
-        self.condition.require_valid(valid);
+        self.condition.require_dereferenceable(valid);
         Ok(())
     }
 
@@ -148,15 +149,15 @@ impl Failure<'_> {
             bytes: n,
             write: false,
             bounded: true,
-            home: OwningFrame::Any,
+            owner: OwningFrame::Any,
         };
         let fine = Condition { dereferenceable: vec![v], ..Condition::default() };
         if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
             return self.place(src, n, false);
         }
         let t = self.value(s)?;
-        let Some(Target::Place { obj, .. }) = self.target(t) else { return Err(UNKNOWN) };
-        self.condition.require_valid(Dereferenceable { obj, ..v });
+        let Some(Target::Location { obj, .. }) = self.target(t) else { return Err(UNKNOWN) };
+        self.condition.require_dereferenceable(Dereferenceable { obj, ..v });
         self.place(dst, n, true)
     }
 
@@ -167,7 +168,7 @@ impl Failure<'_> {
                 continue;
             }
             return match way.obj {
-                Some(obj) => Some(Target::Place { obj, off: way.offset }),
+                Some(obj) => Some(Target::Location { obj, off: way.offset }),
                 None => self.logic.terms().as_const(way.offset).map(Target::Number),
             };
         }
@@ -182,11 +183,11 @@ impl Failure<'_> {
             Target::Number(a) if a < NULL_PAGE && self.kind == ErrorKind::Null => self.null(p),
             Target::Number(_) => Err(UNKNOWN),
             // Globals and functions are the same in every state.
-            Target::Place { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
+            Target::Location { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
                 let same = self.logic.terms().eq(p, value);
                 self.require(same)
             }
-            Target::Place { obj, off } => match self.state.memory.entry(obj) {
+            Target::Location { obj, off } => match self.state.memory.entry(obj) {
                 Some(ObjectEntry::Live(o)) if matches!(self.kind, ErrorKind::OobRead | ErrorKind::OobWrite) => {
                     if o.kind == ObjectKind::Function || (write && o.readonly) {
                         return Err(UNKNOWN);
@@ -211,7 +212,7 @@ impl Failure<'_> {
     fn outside(&mut self, p: TermId, obj: ObjId, off: TermId, size: u64, n: u64) -> WpResult<()> {
         let terms = self.logic.terms();
         let base = terms.base(obj);
-        self.condition.require_pin(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) });
+        self.condition.require_points_to(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) });
         if n <= size {
             let there = terms.sub(p, base);
             let last = terms.constant(terms.width(off), size - n);
@@ -222,7 +223,7 @@ impl Failure<'_> {
     }
 
     fn dangling(&mut self, ptr: TermId, obj: ObjId, freed: bool) -> WpResult<()> {
-        self.condition.require_dead(Dangling { ptr, obj, freed, at: None });
+        self.condition.require_dangling(Dangling { ptr, obj, freed, at: None });
         Ok(())
     }
 
@@ -278,7 +279,7 @@ impl Failure<'_> {
         let value = self.value(p)?;
         match self.target(value).ok_or(UNKNOWN)? {
             Target::Number(a) if a < NULL_PAGE => self.null(p),
-            Target::Place { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
+            Target::Location { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
                 let same = self.logic.terms().eq(p, value);
                 self.require(same)
             }
@@ -290,7 +291,7 @@ impl Failure<'_> {
         let p = self.pointer(ptr)?;
         let value = self.value(p)?;
         let (obj, off) = match self.target(value).ok_or(UNKNOWN)? {
-            Target::Place { obj, off } => (obj, off),
+            Target::Location { obj, off } => (obj, off),
             Target::Number(a) if a < NULL_PAGE => {
                 self.null(p)?;
                 let w = self.logic.terms().width(p);
@@ -308,7 +309,8 @@ impl Failure<'_> {
             }
             Some(ObjectEntry::Live(o)) if o.kind == ObjectKind::Heap => {
                 // Into the middle of the block.
-                self.condition.require_pin(PointsTo { kind: Some(ObjectKind::Heap), ..PointsTo::new(p, obj, None) });
+                self.condition
+                    .require_points_to(PointsTo { kind: Some(ObjectKind::Heap), ..PointsTo::new(p, obj, None) });
                 let terms = self.logic.terms();
                 let base = terms.base(obj);
                 let there = terms.sub(p, base);
@@ -317,13 +319,14 @@ impl Failure<'_> {
                 self.require(inner)
             }
             Some(ObjectEntry::Live(o)) if o.kind == ObjectKind::Stack => {
-                self.condition.require_pin(PointsTo { kind: Some(ObjectKind::Stack), ..PointsTo::new(p, obj, None) });
+                self.condition
+                    .require_points_to(PointsTo { kind: Some(ObjectKind::Stack), ..PointsTo::new(p, obj, None) });
                 Ok(())
             }
             // Somewhere in a freed block would be another error: the place is part of the condition.
             Some(ObjectEntry::Freed(_)) => {
                 let at = constant.map(|k| sign_extend(k, self.logic.terms().pointer_bits)).ok_or(UNKNOWN)?;
-                self.condition.require_dead(Dangling { ptr: p, obj, freed: true, at: Some(at) });
+                self.condition.require_dangling(Dangling { ptr: p, obj, freed: true, at: Some(at) });
                 Ok(())
             }
             Some(ObjectEntry::OutOfScope { .. }) => self.dangling(p, obj, false),

@@ -16,11 +16,11 @@ pub struct Explained {
     pub stack: Vec<FuncId>,
     /// the interpolant, or why there is none
     pub condition: WpResult<Condition>,
-    /// whose interpolant covers it
+    /// whose interpolant subsumes it
     pub by: Option<NodeId>,
 }
 
-/// A closed node in words.
+/// A closed node as text.
 pub struct Explanation {
     pub node: NodeId,
     pub span: Span,

@@ -1,4 +1,4 @@
-//! What a condition says of objects, asked of a state: which they are, that they are there and large enough.
+//! Matches what a condition says of objects with a state: which they are, that they exist and are large enough.
 //!
 //! *Invariant*: bindings are injective, and objects that are the same in every state are bound to themselves.
 
@@ -19,7 +19,7 @@ impl Matcher<'_> {
         if live.all(|(id, _)| known.contains(&id)) { Ok(()) } else { Err(MatchFailure::Binding) }
     }
 
-    /// Binds pinned objects until nothing changes; every pin must be met.
+    /// Binds objects through points-to literals until nothing changes; every such literal must hold.
     pub(crate) fn bind(&mut self, logic: &mut dyn PathOracle, points_to: &[PointsTo]) -> Result<(), MatchFailure> {
         let mut waiting: Vec<&PointsTo> = points_to.iter().collect();
         while !waiting.is_empty() {
@@ -55,7 +55,7 @@ impl Matcher<'_> {
         if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
             return Err(MatchFailure::Binding);
         }
-        if p.size.is_some_and(|s| s != o.size) || !at_home(self.state, p.home, obj, o.kind) {
+        if p.size.is_some_and(|s| s != o.size) || !at_home(self.state, p.owner, obj, o.kind) {
             return Err(MatchFailure::Binding);
         }
         match (p.off, off) {
@@ -89,7 +89,7 @@ impl Matcher<'_> {
         let t = self.translate(logic, v.ptr).ok_or(MatchFailure::Binding)?;
         let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
         let Some(ObjectEntry::Live(o)) = self.state.memory.entry(obj) else { return Err(MatchFailure::Binding) };
-        if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.home, obj, o.kind) {
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.owner, obj, o.kind) {
             return Err(MatchFailure::Binding);
         }
         if !v.bounded {
@@ -130,9 +130,9 @@ impl Matcher<'_> {
         let t = self.translate(logic, c.ptr).ok_or(MatchFailure::Binding)?;
         let found = candidates(logic.terms(), t).ok_or(MatchFailure::Binding)?;
         for way in found {
-            let among = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
+            let target = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
             let terms = logic.terms();
-            let fine = match among.map(|o| self.state.memory.get(o)) {
+            let fine = match target.map(|o| self.state.memory.get(o)) {
                 Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => {
                     let last = o.size.checked_sub(c.bytes).map(|k| terms.constant(terms.width(way.offset), k));
                     match last {
@@ -156,9 +156,9 @@ impl Matcher<'_> {
     }
 }
 
-fn at_home(state: &State, home: OwningFrame, obj: ObjId, kind: ObjectKind) -> bool {
+fn at_home(state: &State, owner: OwningFrame, obj: ObjId, kind: ObjectKind) -> bool {
     let local = |(_, f): (u32, &Frame)| f.locals.contains(&obj);
-    match home {
+    match owner {
         OwningFrame::Any => true,
         OwningFrame::Outlives(d) => kind != ObjectKind::Stack || !frames(state).take_while(|f| f.0 >= d).any(local),
         OwningFrame::LocalOf(d) => frames(state).find(|f| f.0 == d).is_some_and(local),

@@ -1,4 +1,4 @@
-//! The condition under which a path ends as it did: where walking back begins.
+//! The condition under which a path ends as it did: the start of the backward propagation.
 
 use crate::error_precondition::Failure;
 use crate::pruner::Interpolation;
@@ -36,7 +36,9 @@ impl Interpolation {
             let Some(a) = f.args[args.as_range()].first() else { return Err(NoInterpolant::NoArgument) };
             let depth = state.call_depth();
             let w = program.target.bits(a.ty);
-            let (v, mut c) = this.walk(logic, Condition::default(), |walker| walker.operand(f, depth, a.value, w))?;
+            let (v, mut c) = this.with_transformer(logic, Condition::default(), |transformer| {
+                transformer.operand(f, depth, a.value, w)
+            })?;
             let zero = logic.terms().constant(w, 0);
             let fails = logic.terms().eq(v, zero);
             c.require(fails);
@@ -54,8 +56,8 @@ impl Interpolation {
                 assume_fails(self, logic, args)
             }
             (End::Silent, Some(("klee_silent_exit", _))) => Ok(Condition::default()),
-            // SOUND: only of the side that fails; a state that comes to an error of its own may have been through such a fork before.
-            // The failing side of a check: its condition is the edge's.
+            // SOUND: only of the side that fails; a state that comes to an error of its own may have been through such
+            // a fork before. The failing side of a check: its condition is the edge's.
             (End::Error(e), _) if fails && state.fork == ForkKind::Check(e.kind) => Ok(Condition::default()),
             // One of the ways a pointer can go: its parent knows.
             (End::Error(_), _) if fails && state.fork == ForkKind::Target(None) => Ok(Condition::default()),
@@ -159,7 +161,7 @@ impl ReachableBlocks {
         let Some(object) = state.memory.get(obj) else { return };
         let Ok(off) = u64::try_from(off) else { return };
         if obj.0 >= fixed && off <= object.size && self.blocks.insert(obj) {
-            self.condition.require_pin(PointsTo::new(pointer, obj, Some(off)));
+            self.condition.require_points_to(PointsTo::new(pointer, obj, Some(off)));
             self.todo.push(obj);
         }
     }

@@ -1,7 +1,7 @@
 //! Linear forms over the integers, read off bit-vector comparisons.
 //!
-//! *Idea*: `x + 1 <s 9` says `x ≤ 7` over the integers provided that `x + 1` does not wrap. The provisos are bounds themselves, so
-//! that a conjunction of such literals is a set of bounds on forms, of which only the tightest matter.
+//! *Idea*: `x + 1 <s 9` says `x ≤ 7` over the integers provided that `x + 1` does not wrap. The provisos are bounds
+//! themselves, so that a conjunction of such literals is a set of bounds on forms, of which only the tightest matter.
 //! *Invariant*: for every literal read, `bounds of the form ∧ provisos ⟹ literal`.
 
 use pleach_expr::{Op, TermId, Terms, sign_extend};

@@ -1,7 +1,8 @@
 //! What is known of one state's literals while it is compared with one entry after the other.
 //!
-//! *Idea*: the entries of a point are made of the same literals in other combinations, so one that failed refutes many entries. *Invariant*: only
-//! literals over registers and objects that are the same in every state are kept; what others mean depends on the entry's binding.
+//! *Idea*: the entries of a point are made of the same literals in other combinations, so one that failed refutes many
+//! entries. *Invariant*: only literals over registers and objects that are the same in every state are kept; what
+//! others mean depends on the entry's binding.
 
 use pleach_expr::{TermId, Terms, facts};
 use pleach_wp::{Loc, Locs};

@@ -1,8 +1,9 @@
 //! Does a state satisfy a condition over locations?
 //!
-//! *Paper*: HeapInterp §V-B. *Idea*: object variables are bound through the pins, following pointer chains; bindings are injective; then every
-//! location has a value in the state, and what is left is a condition on the state's own unknowns, implied by its path
-//! constraint or not. *Direction*: may say no where yes would be right; never the other way.
+//! *Paper*: HeapInterp §V-B. *Idea*: object variables are bound through the points-to literals, following pointer
+//! chains; bindings are injective; then every location has a value in the state, and what is left is a condition on the
+//! state's own symbolic variables, implied by its path constraint or not. *Direction*: may say no where yes would be
+//! right; never the other way.
 
 use crate::literal_cache::LiteralCache;
 use pleach_expr::arc::Arc;
@@ -29,7 +30,7 @@ pub struct Matcher<'a> {
     pub binding: Binding,
     /// object variables are the state's own objects
     pub identity: bool,
-    pub tally: DecisionCounts,
+    pub decisions: DecisionCounts,
     /// locations and bases → what they are in the state
     values: IncrementalSubstitution,
     numbers: LocationValues,
@@ -70,7 +71,7 @@ impl DecisionCounts {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchFailure {
-    /// a pin, a size, a liveness
+    /// a points-to literal, a size, a liveness
     Binding,
     /// a literal is false or not implied
     Literal,
@@ -84,7 +85,7 @@ impl<'a> Matcher<'a> {
             fixed,
             binding: Binding::default(),
             identity: false,
-            tally: DecisionCounts::default(),
+            decisions: DecisionCounts::default(),
             values: IncrementalSubstitution::default(),
             numbers: LocationValues::default(),
             known: LiteralCache::default(),
@@ -93,7 +94,7 @@ impl<'a> Matcher<'a> {
 
     /// Ready for another condition; what does not depend on the binding stays.
     pub fn reset(&mut self) {
-        self.tally = DecisionCounts::default();
+        self.decisions = DecisionCounts::default();
         if !self.binding.is_empty() {
             self.binding.clear();
             self.values = IncrementalSubstitution::default();
@@ -136,7 +137,8 @@ impl<'a> Matcher<'a> {
         self.check(logic, c, &Cell::new(u32::MAX)).is_ok()
     }
 
-    /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first, and set when one fails.
+    /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first,
+    /// and set when one fails.
     pub fn check(
         &mut self,
         logic: &mut dyn PathOracle,
@@ -186,13 +188,13 @@ impl<'a> Matcher<'a> {
             let t = self.translate(logic, t).ok_or(MatchFailure::Binding)?;
             all = logic.terms().and(all, t);
         }
-        self.tally.solver += 1;
+        self.decisions.solver += 1;
         if logic.is_satisfiable_with(self.state, all) { Ok(()) } else { Err(MatchFailure::Literal) }
     }
 
     /// The path implies what is left of a literal.
     fn entailed(&mut self, logic: &mut dyn PathOracle, l: TermId, t: TermId) -> Result<(), MatchFailure> {
-        self.tally.solver += 1;
+        self.decisions.solver += 1;
         let holds = logic.entails(self.state, t);
         self.learn(logic.terms(), l, holds);
         if holds { Ok(()) } else { Err(MatchFailure::Literal) }
@@ -205,12 +207,12 @@ impl<'a> Matcher<'a> {
         }
         let found = match self.by_concrete_value(logic.terms(), l) {
             Some(holds) => {
-                self.tally.values += 1;
+                self.decisions.values += 1;
                 if holds { Ok(None) } else { Err(MatchFailure::Literal) }
             }
             None => match self.by_model(logic, l) {
                 Some(holds) => {
-                    self.tally.model += 1;
+                    self.decisions.model += 1;
                     if holds { Ok(None) } else { Err(MatchFailure::Literal) }
                 }
                 None => {
@@ -234,8 +236,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there, the path does not imply it;
-    /// if it is true and its locations hold numbers, it holds.
+    /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there,
+    /// the path does not imply it; if it is true and its locations hold numbers, it holds.
     fn by_model(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Option<bool> {
         if logic.terms().has(l, facts::HAS_BASE) {
             return None;
@@ -301,7 +303,7 @@ impl<'a> Matcher<'a> {
     /// Without the solver where that is possible; the condition itself where it is not.
     fn decide(&mut self, logic: &mut dyn PathOracle, t: TermId) -> Result<Option<TermId>, MatchFailure> {
         let constant = logic.terms().as_const(t).map(|v| v != 0);
-        let by = if constant.is_some() { &mut self.tally.values } else { &mut self.tally.model };
+        let by = if constant.is_some() { &mut self.decisions.values } else { &mut self.decisions.model };
         match constant.or_else(|| logic.decided(self.state, t)) {
             // SOUND: a branch that depends on where objects lie is reported where it is executed.
             Some(true) | None if logic.terms().has(t, facts::HAS_BASE) && logic.depends_on_layout(self.state, t) => {
@@ -321,7 +323,7 @@ impl<'a> Matcher<'a> {
         literals.into_iter().all(|t| logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)))
     }
 
-    /// What a sum says of the state's own unknowns: nothing if all its locations are numbers and it holds.
+    /// What a sum says of the state's own symbolic variables: nothing if all its locations are numbers and it holds.
     fn sum(&mut self, logic: &mut dyn PathOracle, s: &Sum) -> Option<Vec<TermId>> {
         let mut constant = 0u64;
         let mut rest: Option<TermId> = None;

@@ -1,8 +1,8 @@
 //! Linear forms modulo 2ʷ, and the arcs their values lie in.
 //!
-//! *Idea*: a comparison of a sum with a constant says in which arc the sum lies. Nothing has to be assumed about wrapping, and two such literals
-//! on one form are one: the arc they have in common. A sum of N summands stays one form, however often it is substituted.
-//! *Invariant*: reading, merging and writing are equivalences.
+//! *Idea*: a comparison of a sum with a constant says in which arc the sum lies. Nothing has to be assumed about
+//! wrapping, and two such literals on one form are one: the arc they have in common. A sum of N summands stays one
+//! form, however often it is substituted. *Invariant*: reading, merging and writing are equivalences.
 
 use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Op, TermId, Terms, mask, sign_extend};
@@ -21,7 +21,7 @@ pub struct Form {
 /// What a literal says.
 #[derive(Clone)]
 pub enum Reading {
-    Within(Rc<Form>, Arc),
+    InRange(Rc<Form>, Arc),
     Always,
     Never,
 }
@@ -57,7 +57,7 @@ pub fn read(terms: &Terms, literal: TermId) -> Option<Reading> {
             parts.iter_mut().for_each(|(_, k)| *k = k.wrapping_neg() & mask(w));
             arc = arc.mirrored(w);
         }
-        return Some(Reading::Within(Rc::new(Form { width: w, parts }), arc));
+        return Some(Reading::InRange(Rc::new(Form { width: w, parts }), arc));
     }
 }
 
@@ -149,7 +149,7 @@ impl Readings {
     }
 }
 
-/// A form with so many summands is kept as a [`Sum`].
+/// A form with at least this many summands is kept as a [`Sum`].
 pub const MIN_SUMMANDS: usize = 6;
 
 /// Arcs by form, with the literal that says it where there is one.
@@ -160,16 +160,17 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// Takes a literal in; false if it is no comparison with a constant, or of a sum of extended terms: those are for the integers.
+    /// Takes a literal in; false if it is no comparison with a constant, or of a sum of extended terms: those are for
+    /// the integers.
     pub fn literal(&mut self, terms: &Terms, readings: &mut Readings, l: TermId) -> bool {
         match readings.read(terms, l) {
-            Some(Reading::Within(form, _))
+            Some(Reading::InRange(form, _))
                 if form.parts.len() > 1
                     && form.parts.iter().any(|(t, _)| matches!(terms.op(*t), Op::SExt | Op::ZExt)) =>
             {
                 return false;
             }
-            Some(Reading::Within(form, arc)) => self.within(form, arc, l),
+            Some(Reading::InRange(form, arc)) => self.within(form, arc, l),
             Some(Reading::Always) => {}
             Some(Reading::Never) => self.never = true,
             None => return false,
@@ -195,7 +196,7 @@ impl Arcs {
                     arc = a;
                     i = 0;
                 }
-                Meet::Apart => i += 1,
+                Meet::Disjoint => i += 1,
             }
         }
         list.push((arc, said));
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use pleach_expr::{Key, Model, SymbolKind};
 
-    /// Conjunctions of two comparisons over two unknowns mean the same before and after.
+    /// Conjunctions of two comparisons over two symbolic variables are equivalent before and after.
     #[test]
     fn written_arcs_mean_what_was_read() {
         let mut t = Terms::new(64);

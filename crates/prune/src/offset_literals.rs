@@ -1,8 +1,9 @@
-//! An access somewhere in an object, said of the object and of the offset.
+//! An access at a symbolic offset of an object, as a condition on the object and one on the offset.
 //!
-//! *Idea*: that `a + 4·i` has four readable bytes follows from `a` having sixteen and `4·i ≤ 12`. The first is about the array alone; the
-//! second is a literal, which goes where the program's own check of `i` implies it. *Invariant*: the result implies the condition given,
-//! and the state at hand satisfies it. *Direction*: asks for all of the room that the object has here, so objects that are smaller are not covered.
+//! *Idea*: that `a + 4·i` has four readable bytes follows from `a` having sixteen and `4·i ≤ 12`. The first is about
+//! the array alone; the second is a literal, which goes where the program's own check of `i` implies it. *Invariant*:
+//! the result implies the condition given, and the state at hand satisfies it. *Direction*: requires all of the room
+//! that the object has here, so states with smaller objects are not subsumed.
 
 use crate::matching::Matcher;
 use crate::tighten::Context;
@@ -21,29 +22,29 @@ struct SplitOffset {
 pub(crate) fn by_offset(cx: &mut Context, condition: &mut Condition) {
     let mut places: FxHashMap<TermId, TermId> = FxHashMap::default();
     for p in std::mem::take(&mut condition.points_to) {
-        let found = if p.off.is_none() { apart(cx, p.ptr, p.obj) } else { None };
+        let found = if p.off.is_none() { split_offset(cx, p.ptr, p.obj) } else { None };
         let Some(SplitOffset { at, off, .. }) = found else {
-            condition.require_pin(p);
+            condition.require_points_to(p);
             continue;
         };
         // SOUND: what is some distance from a pointer into the object is a pointer of the same object.
-        condition.require_pin(PointsTo { ptr: at, off: Some(off), ..p });
+        condition.require_points_to(PointsTo { ptr: at, off: Some(off), ..p });
         let terms = cx.logic.terms();
         let (base, k) = (terms.base(p.obj), terms.constant(terms.width(at), off));
         places.insert(at, terms.add(base, k));
     }
     for v in std::mem::take(&mut condition.dereferenceable) {
-        let found = if v.off.is_none() && v.bounded { apart(cx, v.ptr, v.obj) } else { None };
+        let found = if v.off.is_none() && v.bounded { split_offset(cx, v.ptr, v.obj) } else { None };
         match found.and_then(|a| within(cx, &v, a)) {
             Some((whole, inside)) => {
-                condition.require_valid(whole);
+                condition.require_dereferenceable(whole);
                 condition.require(inside);
             }
-            None => condition.require_valid(v),
+            None => condition.require_dereferenceable(v),
         }
     }
     if !places.is_empty() {
-        // SOUND: under the pins both forms mean the same.
+        // SOUND: under the points-to literals both forms are equivalent.
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
             let terms = cx.logic.terms();
@@ -68,7 +69,7 @@ fn within(
 }
 
 /// A sum with one summand that points to a place in the object.
-fn apart(cx: &mut Context, ptr: TermId, obj: ObjId) -> Option<SplitOffset> {
+fn split_offset(cx: &mut Context, ptr: TermId, obj: ObjId) -> Option<SplitOffset> {
     if cx.logic.terms().op(ptr) != Op::Add {
         return None;
     }

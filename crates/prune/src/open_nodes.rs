@@ -1,9 +1,10 @@
 //! The nodes whose subtrees are not complete, bounded in memory.
 //!
-//! *Idea*: a node's account is needed until everything below it is done; those at the top of a long path wait longest and teach last, so they
-//! are dropped first. As long as no state was covered at all, those with long ways between them may take little: a program that runs on and
-//! on would fill the memory for nothing. A path that lost its top teaches it the next time. *Direction*: a node without an account yields nothing, and neither does any above it: its parent is older, so its
-//! account went before. That costs pruning, never soundness.
+//! *Idea*: a node's record is needed until everything below it is done; those at the top of a long path wait longest
+//! and teach last, so they are dropped first. As long as no state was subsumed at all, those with long traces between
+//! them may take little: a program that runs on and on would fill the memory for nothing. A path that lost its top
+//! teaches it the next time. *Direction*: a node without an account yields nothing, and neither does any above it: its
+//! parent is older, so its account went before. That costs pruning, never soundness.
 
 use crate::pruner::OpenNode;
 use pleach_state::trace::{Access, Run};
@@ -17,7 +18,7 @@ pub(crate) struct OpenNodes {
     pub max_bytes: usize,
     /// of these, what large ones take
     long: usize,
-    /// a state was covered
+    /// a state was subsumed
     pub has_subsumed: bool,
     /// no node below this one has an account
     oldest: u32,
@@ -55,7 +56,7 @@ fn open_node_bytes(o: &OpenNode) -> usize {
 
 /// An account of more bytes is a large one.
 const LONG: usize = 8 << 10;
-/// What all large ones may take before a state was covered.
+/// What all large ones may take before a state was subsumed.
 const AT_FIRST: usize = 2 << 20;
 
 /// Parts of persistent maps that changed since the node above, about.

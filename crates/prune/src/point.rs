@@ -3,7 +3,8 @@
 use pleach_memory::Value;
 use pleach_state::{Phase, State};
 
-/// Equal points also agree on what else decides how the program goes on: whether it is ending, and whether forking is on.
+/// Equal points also agree on what else decides how the program goes on: whether it is ending, and whether forking is
+/// on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Point(Vec<(u32, u32)>);
 
@@ -13,7 +14,8 @@ impl Point {
         Point(vec![(0, n)])
     }
 
-    /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they do then is not in their frames.
+    /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they
+    /// do then is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
         state.at_exit.iter().all(|h| h.handler.is_concrete() && h.argument == Value::Int(0) && !h.thread)
             && !matches!(state.phase, Phase::Constructor(_))

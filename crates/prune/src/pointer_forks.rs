@@ -1,10 +1,11 @@
 //! Forks over the objects a pointer may be into.
 //!
-//! *Idea*: below each child the pointer is pinned to one object; at the fork it is not. There the objects are found by other ways (anchors), what
-//! the child says of the pointer becomes literals about its distance from the object, all its literals are needed only where the pointer is
-//! within it, and the pointer may be into none but the objects of the children (a choice). *Invariant*: a state that satisfies the choice goes
-//! only the children's ways, and on the way of a child the pointer is within its object, because objects do not overlap.
-//! *Direction*: gives up where an object has no other way to it, or the error is none of bounds or null.
+//! *Idea*: below each child the pointer is pinned to one object; at the fork it is not. There the objects are found by
+//! other ways (anchors), what the child says of the pointer becomes literals about its distance from the object, all
+//! its literals are needed only where the pointer is within it, and the pointer may be into none but the objects of the
+//! children (a choice). *Invariant*: a state that satisfies the choice goes only the children's ways, and on the way of
+//! a child the pointer is within its object, because objects do not overlap. *Direction*: gives up where an object has
+//! no other way to it, or the error is none of bounds or null.
 
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;
@@ -44,7 +45,7 @@ struct InBounds {
     obj: ObjId,
     size: u64,
     /// what the object must be
-    pin: PointsTo,
+    points_to: PointsTo,
 }
 
 impl InBounds {
@@ -58,13 +59,13 @@ impl InBounds {
         Some(terms.sub(ptr, self.base))
     }
 
-    fn live(&mut self, write: bool, kind: Option<ObjectKind>, home: OwningFrame) -> WpResult<()> {
-        self.pin.write |= write;
-        if kind.is_some() && self.pin.kind.is_some() && kind != self.pin.kind {
+    fn live(&mut self, write: bool, kind: Option<ObjectKind>, owner: OwningFrame) -> WpResult<()> {
+        self.points_to.write |= write;
+        if kind.is_some() && self.points_to.kind.is_some() && kind != self.points_to.kind {
             return Err(UNKNOWN);
         }
-        self.pin.kind = self.pin.kind.or(kind);
-        self.pin.home = self.pin.home.and(home).ok_or(UNKNOWN)?;
+        self.points_to.kind = self.points_to.kind.or(kind);
+        self.points_to.owner = self.points_to.owner.and(owner).ok_or(UNKNOWN)?;
         Ok(())
     }
 }
@@ -75,7 +76,7 @@ impl Interpolation {
         let program = logic.program();
         let f = program.function(fork.frame.func);
         let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
-        let (access, _) = self.walk(logic, Condition::default(), |w| w.access_of(f, depth, inst))?;
+        let (access, _) = self.with_transformer(logic, Condition::default(), |w| w.access_of(f, depth, inst))?;
         access.ok_or(UNKNOWN)
     }
 
@@ -91,18 +92,23 @@ impl Interpolation {
         let size = fork.memory.get(obj).map(|o| o.size).filter(|s| bytes <= *s).ok_or(UNKNOWN)?;
         let terms = logic.terms();
         let base = terms.base(obj);
-        let mut w =
-            InBounds { p, base, obj, size, pin: PointsTo { write, size: Some(size), ..PointsTo::new(p, obj, None) } };
-        for pin in std::mem::take(&mut psi.points_to) {
-            let Some(off) = (if pin.obj == w.obj { w.offset(terms, pin.ptr) } else { None }) else {
-                psi.points_to.push(pin);
+        let mut w = InBounds {
+            p,
+            base,
+            obj,
+            size,
+            points_to: PointsTo { write, size: Some(size), ..PointsTo::new(p, obj, None) },
+        };
+        for points_to in std::mem::take(&mut psi.points_to) {
+            let Some(off) = (if points_to.obj == w.obj { w.offset(terms, points_to.ptr) } else { None }) else {
+                psi.points_to.push(points_to);
                 continue;
             };
-            w.live(pin.write, pin.kind, pin.home)?;
-            if pin.size.map_or(pin.off.unwrap_or(0) + pin.bytes > w.size, |s| s != w.size) {
+            w.live(points_to.write, points_to.kind, points_to.owner)?;
+            if points_to.size.map_or(points_to.off.unwrap_or(0) + points_to.bytes > w.size, |s| s != w.size) {
                 return Err(UNKNOWN);
             }
-            if let Some(at) = pin.off {
+            if let Some(at) = points_to.off {
                 let at = terms.constant(terms.width(off), at);
                 let there = terms.eq(off, at);
                 psi.require(there);
@@ -113,7 +119,7 @@ impl Interpolation {
                 psi.dereferenceable.push(v);
                 continue;
             };
-            w.live(v.write, None, v.home)?;
+            w.live(v.write, None, v.owner)?;
             if v.bounded {
                 let last = w.size.checked_sub(v.bytes).ok_or(UNKNOWN)?;
                 let last = terms.constant(terms.width(off), last);
@@ -124,9 +130,13 @@ impl Interpolation {
         let (off, last) = (terms.sub(p, base), terms.constant(terms.width(base), size - bytes));
         let e = terms.ule(off, last);
         let mut condition = self.under(logic, fork, e, psi);
-        for pin in self.anchors(logic, fork, obj)? {
-            let found = pin.obj == obj;
-            condition.require_pin(if found { PointsTo { ptr: pin.ptr, off: pin.off, ..w.pin } } else { pin });
+        for points_to in self.anchors(logic, fork, obj)? {
+            let found = points_to.obj == obj;
+            condition.require_points_to(if found {
+                PointsTo { ptr: points_to.ptr, off: points_to.off, ..w.points_to }
+            } else {
+                points_to
+            });
         }
         Ok(condition)
     }

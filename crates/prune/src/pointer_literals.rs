@@ -1,4 +1,5 @@
-//! Pins and valid obligations, fewer and stronger: what they say of globals becomes a literal, several on one pointer become one.
+//! Pins and valid obligations, fewer and stronger: what they say of globals becomes a literal, several on one pointer
+//! become one.
 //!
 //! *Invariant*: the condition means the same before and after.
 
@@ -17,7 +18,8 @@ fn offset_in(terms: &mut Terms, fixed: u32, ptr: TermId, obj: ObjId) -> Option<T
     (!terms.has(off, facts::HAS_BASE)).then_some(off)
 }
 
-/// A pin or an obligation on a pointer into a named global is a comparison of its offset: globals are always there and never change size.
+/// A points-to literal or an obligation on a pointer into a named global is a comparison of its offset: globals are
+/// always there and never change size.
 pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Condition) {
     for p in std::mem::take(&mut condition.points_to) {
         match (offset_in(terms, fixed, p.ptr, p.obj), p.off) {
@@ -42,8 +44,8 @@ pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Con
     }
 }
 
-/// `x + k` taken apart, k signed.
-fn apart(terms: &Terms, ptr: TermId) -> (TermId, i64) {
+/// `x + k` split into `x` and `k`, k signed.
+fn split_constant(terms: &Terms, ptr: TermId) -> (TermId, i64) {
     let n = terms.node(ptr);
     match n.op {
         Op::Add => terms.as_const(n.arg_b()).map_or((ptr, 0), |k| (n.arg_a(), pleach_expr::sign_extend(k, n.width))),
@@ -51,8 +53,8 @@ fn apart(terms: &Terms, ptr: TermId) -> (TermId, i64) {
     }
 }
 
-/// `x + 8 points to o + 24` is `x points to o + 16`; pins of one pointer to one place become one, with room for all; obligations on
-/// one pointer become one over all their bytes, because an object has no holes.
+/// `x + 8 points to o + 24` is `x points to o + 16`; points-to literals of one pointer to one location become one, with
+/// room for all; obligations on one pointer become one over all their bytes, because an object has no holes.
 pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
     // What points to a constant place in a global says nothing about the state: the access there succeeded.
     let evident = |ptr: TermId, obj: ObjId, off: Option<u64>| match Value::from_term(terms, ptr) {
@@ -64,7 +66,7 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
         if p.size.is_none() && evident(p.ptr, p.obj, p.off) {
             continue;
         }
-        let (x, k) = apart(terms, p.ptr);
+        let (x, k) = split_constant(terms, p.ptr);
         if let (Some(off), Ok(k)) = (p.off, u64::try_from(k))
             && p.size.is_none()
             && k <= off
@@ -75,9 +77,9 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
         }
         let one_kind = |q: &PointsTo| q.kind.is_none() || p.kind.is_none() || q.kind == p.kind;
         let same = |q: &PointsTo| q.ptr == p.ptr && q.obj == p.obj && q.off == p.off && q.size == p.size && one_kind(q);
-        match points_to.iter_mut().find_map(|q| if same(q) { q.home.and(p.home).map(|h| (q, h)) } else { None }) {
-            Some((q, home)) => {
-                q.home = home;
+        match points_to.iter_mut().find_map(|q| if same(q) { q.owner.and(p.owner).map(|h| (q, h)) } else { None }) {
+            Some((q, owner)) => {
+                q.owner = owner;
                 q.bytes = q.bytes.max(p.bytes);
                 q.write |= p.write;
                 q.kind = q.kind.or(p.kind);
@@ -90,30 +92,34 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
         if evident(v.ptr, v.obj, v.off) {
             continue;
         }
-        let (x, k) = apart(terms, v.ptr);
+        let (x, k) = split_constant(terms, v.ptr);
         // A pinned pointer is live: what is left of an obligation is room.
-        let pin = points_to.iter_mut().find(|p| p.ptr == x && p.off.is_some() && p.size.is_none());
-        if let (Some(p), Ok(k)) = (pin, u64::try_from(k))
+        let known = points_to.iter_mut().find(|p| p.ptr == x && p.off.is_some() && p.size.is_none());
+        if let (Some(p), Ok(k)) = (known, u64::try_from(k))
             && p.obj == v.obj
             && v.bounded
-            && let Some(home) = p.home.and(v.home)
+            && let Some(owner) = p.owner.and(v.owner)
         {
-            p.home = home;
+            p.owner = owner;
             p.bytes = p.bytes.max(k.saturating_add(v.bytes));
             p.write |= v.write;
             continue;
         }
         let same = |o: &Dereferenceable| {
-            apart(terms, o.ptr).0 == x && o.obj == v.obj && o.bounded && v.bounded && o.home.and(v.home).is_some()
+            split_constant(terms, o.ptr).0 == x
+                && o.obj == v.obj
+                && o.bounded
+                && v.bounded
+                && o.owner.and(v.owner).is_some()
         };
         match dereferenceable.iter_mut().find(|o| same(o)) {
             Some(o) => {
-                let at = apart(terms, o.ptr).1;
+                let at = split_constant(terms, o.ptr).1;
                 let (first, last) =
                     (at.min(k), (at as i128 + i128::from(o.bytes)).max(k as i128 + i128::from(v.bytes)));
                 let bytes = u64::try_from(last - first as i128).unwrap_or(u64::MAX);
-                let home = o.home.and(v.home).unwrap_or(o.home);
-                *o = Dereferenceable { bytes, home, write: o.write | v.write, ..if k < at { v } else { *o } };
+                let owner = o.owner.and(v.owner).unwrap_or(o.owner);
+                *o = Dereferenceable { bytes, owner, write: o.write | v.write, ..if k < at { v } else { *o } };
             }
             None => dereferenceable.push(v),
         }

@@ -1,7 +1,7 @@
 //! From what the children of a node need to what the node needs: edges, forks, tightening.
 //!
-//! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its children behaves below as the
-//! explored subtree did. *Direction*: may give up, never too weak.
+//! *Paper*: TracerX Fig. 6. *Invariant*: a state at the parent's fork that satisfies the contributions of all its
+//! children behaves below as the explored subtree did. *Direction*: may give up, never too weak.
 
 use crate::abduction::Abduction;
 use crate::budget::{Cost, Work};
@@ -14,15 +14,15 @@ use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, State, Trace};
 use pleach_wp::{Condition, NoInterpolant, WpResult, WpTransformer};
 
-/// A trace longer than this is not walked back over.
+/// A trace longer than this is not propagated over.
 const MAX_TRACE: usize = 4_000_000;
 
-/// A condition of so few conjuncts is walked over as it is.
+/// A condition of at most this many conjuncts is propagated as it is.
 const FEW: usize = 16;
 
 impl Interpolation {
-    /// Runs a walk over the given condition.
-    pub(crate) fn walk<T>(
+    /// Runs a backward propagation of the given condition.
+    pub(crate) fn with_transformer<T>(
         &mut self,
         logic: &mut dyn PathOracle,
         condition: Condition,
@@ -37,7 +37,7 @@ impl Interpolation {
         result.map(|t| (t, condition))
     }
 
-    pub(crate) fn walk_trace(
+    pub(crate) fn propagate_trace(
         &mut self,
         logic: &mut dyn PathOracle,
         condition: Condition,
@@ -49,7 +49,7 @@ impl Interpolation {
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
         self.budget.spend(Work::StepBack, steps);
         self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
-        self.walk(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
+        self.with_transformer(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
     }
 
     pub(crate) fn tighten(
@@ -77,14 +77,14 @@ impl Interpolation {
         child: &OpenNode,
         psi: Condition,
     ) -> WpResult<Condition> {
-        let Some(origin) = &child.origin else { return self.walk_trace(logic, psi, &child.entry) };
+        let Some(origin) = &child.origin else { return self.propagate_trace(logic, psi, &child.entry) };
         match child.fork {
             ForkKind::Branch => {
                 let [run] = child.entry.runs[..] else { return Err(NoInterpolant::ForkNotABranch) };
                 let program = logic.program();
                 let f = &program.functions[run.func as usize];
                 let inst = &f.insts[run.to as usize - 1];
-                let (e, condition) = self.walk(logic, psi, |w| w.cross_edge(f, run, inst))?;
+                let (e, condition) = self.with_transformer(logic, psi, |w| w.cross_edge(f, run, inst))?;
                 Ok(self.under(logic, origin, e, condition))
             }
             ForkKind::Check(ErrorKind::Overlap) => Err(NoInterpolant::MayOverlap),
@@ -96,8 +96,9 @@ impl Interpolation {
                 let f = program.function(origin.frame.func);
                 let inst = &f.insts[origin.inst as usize];
                 let depth = origin.call_depth();
-                let (checks, mut condition) = self.walk(logic, psi, |w| w.checks_at(f, depth, inst))?;
-                // A check that may fail here has its failing side explored as well; one that cannot stays an obligation.
+                let (checks, mut condition) = self.with_transformer(logic, psi, |w| w.checks_at(f, depth, inst))?;
+                // A check that may fail here has its failing side explored as well; one that cannot stays an
+                // obligation.
                 let mut open = Vec::new();
                 let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
                 for l in checks.literals {
@@ -128,8 +129,8 @@ impl Interpolation {
         }
     }
 
-    /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is dropped, the others
-    /// are guarded.
+    /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is
+    /// dropped, the others are guarded.
     pub(crate) fn under(
         &mut self,
         logic: &mut dyn PathOracle,
@@ -148,9 +149,9 @@ impl Interpolation {
         let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
         for s in std::mem::take(&mut condition.sums) {
             // What has no location in common with the branch hardly needs it.
-            let apart =
+            let unrelated =
                 !logic.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
-            if apart || matcher.holds_sum(logic, &s) {
+            if unrelated || matcher.holds_sum(logic, &s) {
                 condition.require_sum(s);
             } else {
                 s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
@@ -213,7 +214,7 @@ impl Interpolation {
                 let (program, exits) = (logic.program(), std::mem::take(&mut node.exits));
                 let f = program.function(fork.frame.func);
                 let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
-                let (only, mut c) = self.walk(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
+                let (only, mut c) = self.with_transformer(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
                 let only = crate::ranges::merge(logic.terms(), only).unwrap_or(only);
                 if !logic.valid(only) {
                     c.require(only);
@@ -228,7 +229,7 @@ impl Interpolation {
             if several || condition.len() > FEW {
                 condition = self.tighten(logic, &fork, condition)?;
             }
-            condition = self.walk_trace(logic, condition, &fork.trace)?;
+            condition = self.propagate_trace(logic, condition, &fork.trace)?;
         }
         let state = node.state.clone();
         let mut condition = self.tighten(logic, &state, condition)?;

@@ -1,11 +1,12 @@
 //! Interpolation over the execution tree.
 //!
-//! *Paper*: HeapInterp §III–V, TracerX §3–5. *Idea*: when everything below a node is explored without loss, walking back over the paths gives a condition on
-//! the node's state under which nothing else can happen below it; a state at the same point that satisfies it is covered.
-//! *Invariant*: for an entry (p, Ψ): every state at p with Ψ reaches no error location and no block that the explored
-//! subtree did not reach. *Deviations*: conditions are kept over locations (registers, cells of objects) and not over the first path's
-//! unknowns, so that matching needs no quantifiers. *Direction*: may miss prunings, loses no path.
-//! *Checked by*: the tests that compare runs with and without `--prune`.
+//! *Paper*: HeapInterp §III–V, TracerX §3–5. *Idea*: when everything below a node is explored without loss, the weakest
+//! precondition over its paths gives a condition on the node's state under which nothing else can happen below it. A
+//! state at the same point that satisfies it is subsumed. *Invariant*: for an entry (p, Ψ): every state at p with Ψ
+//! reaches no error location and no block that the explored subtree did not reach. *Deviations*: conditions are kept
+//! over locations (registers, cells of objects) and not over the first path's symbolic variables, so that matching
+//! needs no quantifiers. *Direction*: may miss prunings, loses no path. *Checked by*: the tests that compare runs with
+//! and without `--prune`.
 
 use crate::audit_log::{AuditOutcome, AuditRecord};
 use crate::budget::{Budget, Cost, Work};
@@ -49,15 +50,15 @@ pub(crate) struct OpenNode {
     pub(crate) failed: Option<ErrorKind>,
     /// the ways of a pointer that children went
     pub(crate) targets: TakenTargets,
-    /// the node that covers it
+    /// the node that subsumes it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
     pub(crate) work: Cost,
-    /// for the ledger
+    /// for the audit log
     pub(crate) outcome: AuditOutcome,
 }
 
-/// A state that is covered.
+/// A state that is subsumed.
 pub(crate) struct PendingSubsumption {
     condition: Condition,
     entry: Rc<TableEntry>,
@@ -77,7 +78,7 @@ pub enum Method {
     Deletion,
 }
 
-/// Which errors the machine looks for beside those it always does.
+/// Which errors the machine checks besides those it always does.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Checks {
     /// signed overflow
@@ -92,8 +93,8 @@ pub struct Interpolation {
     pub(crate) locs: Locs,
     pub(crate) open: OpenNodes,
     pub(crate) table: SubsumptionTable,
-    /// a covered state, from its look until `covered`
-    pub(crate) covering: Option<PendingSubsumption>,
+    /// a subsumed state, from its check until `subsumed`
+    pub(crate) pending: Option<PendingSubsumption>,
     pub(crate) budget: Budget,
     pub(crate) written: Written,
     pub(crate) readings: Readings,
@@ -102,9 +103,9 @@ pub struct Interpolation {
     pub(crate) checks: Checks,
     pub(crate) method: Method,
     pub statistics: Statistics,
-    /// interpolants by node, kept when asked for
+    /// interpolants by node, kept on request
     pub explain: Option<BTreeMap<NodeId, Explained>>,
-    /// what an audit needs, kept when asked for
+    /// what an audit needs, kept on request
     pub audit_log: Option<Vec<AuditRecord>>,
 }
 
@@ -114,7 +115,7 @@ impl Interpolation {
             locs: Locs::new(program),
             open: OpenNodes::default(),
             table: SubsumptionTable::default(),
-            covering: None,
+            pending: None,
             budget: Budget::default(),
             written: Written::default(),
             readings: Readings::default(),
@@ -128,7 +129,7 @@ impl Interpolation {
         }
     }
 
-    /// The table of interpolants may take so much, about; nodes that are not complete a quarter of it.
+    /// About what the table of interpolants may take; nodes that are not complete may take a quarter of it.
     pub fn limit_memory(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.table.max_bytes = bytes;
@@ -140,7 +141,7 @@ impl Interpolation {
         self.budget.always = always;
     }
 
-    /// Asks for explorations without path constraint where that may help.
+    /// Requests speculation (exploration without the path constraint) where that may help.
     pub fn speculate(&mut self, on: bool) {
         self.speculations.on = on;
     }
@@ -149,10 +150,10 @@ impl Interpolation {
         self.budget.is_paused() && self.speculations.nested == 0
     }
 
-    /// The node that covers the state.
+    /// The node that subsumes the state.
     fn compare(&mut self, state: &State, logic: &mut dyn PathOracle) -> Option<NodeId> {
         self.statistics.subsumption_checks += 1;
-        self.budget.spend(Work::Look, 1);
+        self.budget.spend(Work::Check, 1);
         let point = Point::of(state);
         let mut matcher = Matcher::new(state, &self.locs, self.fixed);
         for entry in self.table.candidates(&point, state) {
@@ -163,9 +164,9 @@ impl Interpolation {
             }
             matcher.reset();
             let result = matcher.check(logic, &entry.condition, &entry.last_failed_literal);
-            self.statistics.decided.add(matcher.tally);
+            self.statistics.decided.add(matcher.decisions);
             self.budget.spend(Work::Try, 1);
-            self.budget.spend(Work::TryLiteral, matcher.tally.all());
+            self.budget.spend(Work::TryLiteral, matcher.decisions.all());
             match result {
                 Ok(()) => {
                     let binding = std::mem::take(&mut matcher.binding);
@@ -173,16 +174,16 @@ impl Interpolation {
                     self.open.has_subsumed = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(logic, &binding, state, &entry.condition);
-                    self.covering = Some(PendingSubsumption { condition, entry: entry.clone(), found: None });
+                    self.pending = Some(PendingSubsumption { condition, entry: entry.clone(), found: None });
                     return Some(entry.node);
                 }
-                Err(miss) => self.statistics.missed(miss),
+                Err(failure) => self.statistics.missed(failure),
             }
         }
         None
     }
 
-    /// What may be spent on a speculation about a state that is not covered, if one is worth it.
+    /// What may be spent on a speculation about a state that is not subsumed, if one is worth it.
     fn speculation(&mut self, state: &State, logic: &dyn PathOracle) -> Option<u64> {
         let point = Point::of(state);
         if state.path.is_empty() || !self.table.knows(&point) {
@@ -195,7 +196,7 @@ impl Interpolation {
         &self.locs
     }
 
-    /// What was kept for explanation, in words.
+    /// What was kept for explanation, as text.
     pub fn explanations(&self, logic: &mut dyn PathOracle) -> Vec<Explanation> {
         let program = logic.program();
         let kept = self.explain.iter().flatten();
@@ -293,7 +294,7 @@ impl Pruner for Interpolation {
             o.failed = Some(e.kind);
         }
         let psi = match last {
-            Ok(c) => self.walk_trace(logic, c, &trace),
+            Ok(c) => self.propagate_trace(logic, c, &trace),
             Err(why) => Err(why),
         };
         if let Err(why) = psi {
@@ -314,17 +315,17 @@ impl Pruner for Interpolation {
 
     fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
         let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
-        self.covering.as_ref().is_some_and(|c| wants_sample(&c.entry))
+        self.pending.as_ref().is_some_and(|c| wants_sample(&c.entry))
     }
 
     fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
-        if let Some(c) = &mut self.covering {
+        if let Some(c) = &mut self.pending {
             c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
         }
     }
 
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle) {
-        let Some(PendingSubsumption { condition, entry, found }) = self.covering.take() else { return };
+        let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else { return };
         let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
         // What an end was seen of is true further up as well.
         let work = Cost::saved(found.filter(|f| f.1).map_or(entry.work.whole, |f| f.0));
@@ -334,12 +335,12 @@ impl Pruner for Interpolation {
         let watch = Stopwatch::start(logic);
         let trace = std::mem::take(&mut state.trace);
         let kept = self.audit_log.is_some().then(|| condition.clone());
-        let psi = self.walk_trace(logic, condition, &trace);
+        let psi = self.propagate_trace(logic, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);
             if let Some(psi) = kept {
-                o.outcome = AuditOutcome::Covered { at: Rc::new(state.clone()), by, psi };
+                o.outcome = AuditOutcome::Subsumed { at: Rc::new(state.clone()), by, psi };
             }
             o.work = work.and(Cost::executed(state.instructions - o.state.instructions, 0));
         }
@@ -355,7 +356,7 @@ impl Pruner for Interpolation {
         let psi = match tree.node(node).tainted {
             true => Err(NoInterpolant::Tainted),
             false if self.is_paused() => Err(PAUSED),
-            // A covered leaf has its coverer's condition, which was made small when it was found.
+            // A subsumed leaf has the condition of the subsuming node, which was minimised when it was found.
             false if subsumed && self.explain.is_none() => {
                 std::mem::replace(&mut info.needs, Err(NoInterpolant::Moved))
             }
@@ -367,12 +368,13 @@ impl Pruner for Interpolation {
         if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, &psi) {
             audit_log.push(AuditRecord::new(node, &info, c.clone()));
         }
-        // A covered leaf adds nothing that its coverer does not have.
+        // A subsumed leaf adds nothing that the subsuming node does not have.
         if let Ok(c) = &psi
             && !subsumed
         {
             *self.statistics.sizes.entry(c.len()).or_default() += 1;
-            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not take.
+            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need
+            // not take.
             let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
             if !by_edge && Point::is_comparable(&info.state) {
                 let entry = TableEntry::new(node, c.clone(), info.work);
@@ -401,7 +403,7 @@ impl Pruner for Interpolation {
     }
 }
 
-/// Measures one call from outside: its time, and what it asked the solver.
+/// Measures one call from outside: its time and its queries.
 struct Stopwatch {
     start: Instant,
     before: Effort,
@@ -414,7 +416,7 @@ impl Stopwatch {
 
     fn stop(self, logic: &dyn PathOracle, pruner: &mut Interpolation) -> Duration {
         let after = logic.effort();
-        pruner.budget.asked(self.before, after);
+        pruner.budget.count_queries(self.before, after);
         pruner.statistics.times.solver += after.solving - self.before.solving;
         self.start.elapsed()
     }

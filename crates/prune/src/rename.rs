@@ -1,4 +1,4 @@
-//! A coverer's condition in the words of the state it covers.
+//! The condition of a subsuming node over the objects of the state that it subsumes.
 
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;
@@ -9,7 +9,7 @@ use pleach_wp::{Condition, Loc};
 use rustc_hash::FxHashMap;
 
 impl Interpolation {
-    /// The coverer's condition with its object variables replaced by the covered state's objects.
+    /// The condition of the subsuming node with its object variables replaced by the objects of the subsumed state.
     pub(crate) fn rename(
         &mut self,
         logic: &mut dyn PathOracle,
@@ -50,7 +50,7 @@ impl Interpolation {
         if !map.is_empty() {
             out.substitute(logic.terms(), &self.locs, &map);
         }
-        // Where a valid pointer points is a fact about the covered state.
+        // Where a valid pointer points is a fact about the subsumed state.
         for v in &mut out.dereferenceable {
             let mut own = Matcher::own(state, &self.locs, self.fixed);
             if let Some(t) = own.translate(logic, v.ptr)

@@ -1,8 +1,9 @@
-//! Literals that must hold for any value of a new unknown: made into conditions on the locations alone.
+//! Literals that must hold for any value of a fresh symbolic variable: turned into conditions on the locations alone.
 //!
-//! *Paper*: HeapInterp §V-A (slackening). *Idea*: with every location fixed to its value on this path the literal holds for all values of the
-//! unknown; then each equation is weakened to `≥` or `≤` as long as it still does. *Invariant*: the result implies the
-//! literal for all values of the unknown, and the state at hand satisfies it. *Direction*: leaves the literal as it is where that fails.
+//! *Paper*: HeapInterp §V-A (slackening). *Idea*: with every location fixed to its value on this path the literal holds
+//! for all values of the variable; then each equation is weakened to `≥` or `≤` as long as it still does. *Invariant*:
+//! the result implies the literal for all values of the variable, and the state at hand satisfies it. *Direction*:
+//! leaves the literal as it is where that fails.
 
 use crate::matching::Matcher;
 use pleach_expr::{TermId, Terms};
@@ -15,14 +16,14 @@ const MAX_LOCATIONS: usize = 4;
 pub fn slacken(logic: &mut dyn PathOracle, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
     let literals = std::mem::take(&mut condition.literals);
     for l in literals {
-        match without_unknowns(logic, state, locs, fixed, l) {
+        match without_fresh_variables(logic, state, locs, fixed, l) {
             Some(parts) => parts.into_iter().for_each(|p| condition.require(p)),
             None => condition.require(l),
         }
     }
 }
 
-fn without_unknowns(
+fn without_fresh_variables(
     logic: &mut dyn PathOracle,
     state: &State,
     locs: &Locs,

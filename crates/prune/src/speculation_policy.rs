@@ -1,15 +1,16 @@
-//! When a state that is not covered is worth exploring once without its path constraint: what that finds may cover it and many others.
+//! When a state that is not subsumed is worth exploring once without its path constraint: the interpolant found may
+//! subsume it and many others.
 //!
-//! *Idea*: at a point where subtrees are known and still a state is not covered, the conditions ask for something that its path does not know. Where a
-//! speculation failed, the next one at the same instruction (under whatever callers) waits twice as long; altogether failures may cost half of what was
-//! executed.
+//! *Idea*: at a point with interpolants where a state is still not subsumed, the interpolants require something that
+//! its path does not imply. Where a speculation failed, the next one at the same instruction (under whatever callers)
+//! waits twice as long; altogether failures may cost half of what was executed.
 
 use pleach_state::State;
 use rustc_hash::FxHashMap;
 
-/// Failures may cost so many instructions before anything else.
+/// Failures may always cost this many instructions.
 const START: u64 = 1_000_000;
-/// A speculation may take so many instructions, and a part of what was executed so far.
+/// A speculation may take this many instructions, and a part of what was executed so far.
 const LIMIT: u64 = 100_000;
 const PART: u64 = 4;
 /// States to let pass after many failures.
@@ -38,7 +39,8 @@ fn place(state: &State) -> (u32, u32) {
 }
 
 impl Speculations {
-    /// A state at a known point is not covered: how many instructions may be spent on a speculation, if it is time for one.
+    /// A state at a known point is not subsumed: how many instructions may be spent on a speculation, if it is time for
+    /// one.
     pub fn worth(&mut self, state: &State, executed: u64) -> Option<u64> {
         if self.failed > START + executed / 2 {
             return None;

@@ -32,14 +32,14 @@ pub struct Times {
 }
 
 impl Statistics {
-    pub fn missed(&mut self, miss: MatchFailure) {
-        match miss {
+    pub fn missed(&mut self, failure: MatchFailure) {
+        match failure {
             MatchFailure::Binding => self.missed_binding += 1,
             MatchFailure::Literal => self.missed_literal += 1,
         }
     }
 
-    /// Paths that ended, and covered states.
+    /// Paths that ended, and subsumed states.
     pub fn leaves(&self) -> u64 {
         self.subsumed + self.ended
     }

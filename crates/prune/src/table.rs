@@ -1,4 +1,5 @@
-//! The subsumption table: interpolants by point, then by the registers they pin to constants, so that a look-up does not scan.
+//! The subsumption table: interpolants by point, then by the registers they fix to constants, so that a look-up does
+//! not scan.
 //!
 //! *Direction*: an entry may be dropped at any time; that costs pruning, never soundness.
 
@@ -36,7 +37,7 @@ impl TableEntry {
     }
 }
 
-/// A register that a condition pins to a constant: to a number, or to an offset in some object.
+/// A register that a condition fixes to a constant: to a number, or to an offset in some object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Pinned {
     depth: u32,
@@ -54,7 +55,7 @@ impl Pinned {
     }
 }
 
-/// Entries that pin the same registers, by the values they pin them to.
+/// Entries that fix the same registers, by the values they fix them to.
 struct PinnedRegisterIndex {
     registers: Vec<Pinned>,
     by_values: FxHashMap<Vec<u64>, Vec<Rc<TableEntry>>>,
@@ -63,7 +64,7 @@ struct PinnedRegisterIndex {
 pub struct SubsumptionTable {
     points: FxHashMap<Point, Vec<PinnedRegisterIndex>>,
     entries: usize,
-    /// about what the entries take, and may take: beyond it, entries that never covered anything make room
+    /// about what the entries take, and may take: beyond it, entries that never subsumed anything make room
     bytes: usize,
     pub max_bytes: usize,
     /// the node below which entries without hits go when room is needed
@@ -109,19 +110,19 @@ impl SubsumptionTable {
         pinned.sort_unstable();
         pinned.dedup_by_key(|p| p.0);
         let (registers, values): (Vec<Pinned>, Vec<u64>) = pinned.into_iter().unzip();
-        let shelves = self.points.entry(point).or_default();
-        let shelf = match shelves.iter_mut().position(|s| s.registers == registers) {
-            Some(i) => &mut shelves[i],
-            None if shelves.len() >= SHELVES => return,
+        let indices = self.points.entry(point).or_default();
+        let index = match indices.iter_mut().position(|s| s.registers == registers) {
+            Some(i) => &mut indices[i],
+            None if indices.len() >= SHELVES => return,
             None => {
-                shelves.push(PinnedRegisterIndex { registers, by_values: FxHashMap::default() });
-                match shelves.last_mut() {
+                indices.push(PinnedRegisterIndex { registers, by_values: FxHashMap::default() });
+                match indices.last_mut() {
                     Some(s) => s,
                     None => return,
                 }
             }
         };
-        let slot = shelf.by_values.entry(values).or_default();
+        let slot = index.by_values.entry(values).or_default();
         if slot.len() >= PER_KEY {
             // The oldest of those that helped least.
             let least = slot.iter().enumerate().min_by_key(|(_, e)| e.hits.get()).map_or(0, |(i, _)| i);
@@ -138,7 +139,7 @@ impl SubsumptionTable {
         }
     }
 
-    /// Drops what has not covered anything and is not new; if that is too little, all that is not new.
+    /// Drops what has not subsumed anything and is not new; if that is too little, all that is not new.
     fn make_room(&mut self, newest: NodeId) {
         let old = NodeId(self.young + newest.0.saturating_sub(self.young) / 2);
         self.keep(|e| e.hits.get() > 0 || e.node >= old);
@@ -153,13 +154,13 @@ impl SubsumptionTable {
 
     fn keep(&mut self, wanted: impl Fn(&TableEntry) -> bool) {
         let (mut entries, mut bytes) = (0, 0);
-        for shelf in self.points.values_mut().flatten() {
-            for slot in shelf.by_values.values_mut() {
+        for index in self.points.values_mut().flatten() {
+            for slot in index.by_values.values_mut() {
                 slot.retain(|e| wanted(e));
                 entries += slot.len();
                 bytes += slot.iter().map(|e| e.bytes).sum::<usize>();
             }
-            shelf.by_values.retain(|_, slot| !slot.is_empty());
+            index.by_values.retain(|_, slot| !slot.is_empty());
         }
         self.evicted += (self.entries - entries) as u64;
         (self.entries, self.bytes) = (entries, bytes);
@@ -178,8 +179,8 @@ impl SubsumptionTable {
     /// Entries whose pinned registers agree with the state, newest first.
     pub fn candidates(&self, point: &Point, state: &State) -> Vec<Rc<TableEntry>> {
         let mut out = Vec::new();
-        let Some(shelves) = self.points.get(point) else { return out };
-        for s in shelves {
+        let Some(indices) = self.points.get(point) else { return out };
+        for s in indices {
             let values: Option<Vec<u64>> = s.registers.iter().map(|r| r.value(state)).collect();
             if let Some(found) = values.and_then(|v| s.by_values.get(&v)) {
                 out.extend(found.iter().rev().cloned());
@@ -212,7 +213,7 @@ fn pinned_number(terms: &Terms, locs: &Locs, l: TermId) -> Option<(Pinned, u64)>
     Some((register_of(terms, locs, var, false)?, value))
 }
 
-/// A pin of a register to a constant offset: a pointer at another one does not meet it.
+/// A points-to literal of a register at a constant offset: a pointer at another one does not match it.
 fn pinned_pointer(terms: &Terms, locs: &Locs, p: &PointsTo) -> Option<(Pinned, u64)> {
     Some((register_of(terms, locs, p.ptr, true)?, p.off?))
 }

@@ -1,9 +1,9 @@
 //! Keeping interpolants small: of all bounds on one linear form only the tightest stay.
 //!
-//! *Paper*: TracerX §5; techniques "Tightening". *Idea*: comparisons with constants are arcs of modular forms ([`crate::modular`]), exactly;
-//! comparisons of two terms are read over the integers, with provisos ([`crate::linear`]). *Invariant*: the result implies the condition
-//! given, and the state at hand satisfies every bound that replaces literals; where it does not, the literals stay as
-//! they were.
+//! *Paper*: TracerX §5; techniques "Tightening". *Idea*: comparisons with constants are arcs of modular forms
+//! ([`crate::modular`]), exactly; comparisons of two terms are read over the integers, with provisos
+//! ([`crate::linear`]). *Invariant*: the result implies the condition given, and the state at hand satisfies every
+//! bound that replaces literals; where it does not, the literals stay as they were.
 
 use crate::linear::{Reading, Written};
 use crate::modular::{Arcs, MIN_SUMMANDS, Readings};
@@ -14,7 +14,7 @@ use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Locs};
 use rustc_hash::FxHashMap;
 
-/// Beyond so many literals an interpolant is not worth its cost.
+/// An interpolant of more literals than this is not worth its cost.
 pub const MAX_LITERALS: usize = 256;
 
 pub struct Context<'a> {
@@ -52,7 +52,8 @@ fn equation(terms: &Terms, l: TermId) -> Option<(TermId, TermId)> {
     }
 }
 
-/// Replaces locations that an equation fixes by their constants in everything else the condition says; true if a literal changed.
+/// Replaces locations that an equation fixes by their constants in everything else the condition says; true if a
+/// literal changed.
 ///
 /// SOUND: under the equation both forms mean the same, and the equation stays.
 fn propagate(terms: &mut Terms, locs: &Locs, condition: &mut Condition) -> bool {

@@ -38,9 +38,9 @@ pub struct Counts {
 pub struct Replayed {
     /// The test.
     pub test: TestId,
-    /// What was predicted, in words.
+    /// What was predicted, as text.
     pub predicted: String,
-    /// What was seen, in words.
+    /// What was observed, as text.
     pub observed: String,
     /// The verdict.
     pub verdict: Verdict,

@@ -40,8 +40,8 @@ fn fuzz(entry: &str) -> String {
     )
 }
 
-/// The result of the entry function is not looked at: `--entry f` ends with code 0, whatever `f` returns. Its type
-/// matters all the same: a structure may be returned through a hidden parameter.
+/// The result of the entry function is ignored: `--entry f` ends with code 0, whatever `f` returns. Its type
+/// matters anyway: a structure may be returned through a hidden parameter.
 fn function(entry: &str, parameters: &[Parameter], returns: Option<&InputType>) -> String {
     let mut types = Types::default();
     let mut body = String::new();

@@ -121,8 +121,9 @@ fn perform(r: &Request) -> Result<Answer, String> {
     map(&r.memory)?;
     let i = |k: usize| ints.get(k).copied().unwrap_or(0);
     let d = |k: usize| floats.get(k).copied().unwrap_or(0.0);
-    // The calling convention puts numbers and floats into registers of their own, in order; a variadic callee also learns how many floats there are.
-    // SAFETY: none is possible: this is a stranger's function, and the reason for this process.
+    // The calling convention puts numbers and floats into registers of their own, in order; a variadic callee also
+    // learns how many floats there are. SAFETY: none is possible: this is a stranger's function, and the reason for
+    // this process.
     let result = unsafe {
         if r.float {
             type Function = unsafe extern "C" fn(u64, ...) -> f64;

@@ -86,7 +86,7 @@ impl Replayer {
                 args: ktest.args.clone(),
             },
         };
-        // The .ktest file is what was asked for, also when it was changed by hand.
+        // The .ktest file decides, also when it was changed by hand.
         if KTest::from(&test).objects != ktest.objects {
             test.inputs = ktest.untyped_inputs();
         }
@@ -98,7 +98,7 @@ impl Replayer {
         let mut report = self.compared(test)?;
         if let (true, Verdict::Disagrees { expected, observed }) = (test.given, &report.verdict) {
             let why = format!(
-                "it rests on a system as modelled, and this one may be another: expected {expected}, but {observed}"
+                "it depends on the modelled system, and this one may differ: expected {expected}, but {observed}"
             );
             report.verdict = Verdict::undetermined(why);
         }
@@ -158,7 +158,8 @@ impl Replayer {
         (verdict, observed)
     }
 
-    /// Which of these lines a native run with the test's input comes to; nothing is known where no code of the line is found.
+    /// Which of these lines a native run with the test's input comes to; nothing is known where no code of the line is
+    /// found.
     pub fn passes(&self, test: &TestCase, lines: &[Line]) -> Result<Vec<Option<bool>>> {
         let binary = self.binary(false)?;
         let addresses = watch::addresses(&binary.path, lines);

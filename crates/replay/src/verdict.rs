@@ -57,7 +57,7 @@ impl Verdict {
     }
 }
 
-/// The prediction in words.
+/// The prediction as text.
 pub(crate) fn describe(predicted: &Prediction) -> String {
     match predicted {
         Prediction::Exit { code: Some(code) } => format!("exit with {code}"),

@@ -1,7 +1,8 @@
 //! Whether a native run comes to a line of the source.
 //!
-//! *Idea*: the line tables of the plain build give the addresses of a line's code; the replay library sets a breakpoint at each, in its own process,
-//! and notes the first time that one is met. The program is otherwise the one that is replayed anyway, so that nothing else changes.
+//! *Idea*: the line tables of the plain build give the addresses of a line's code; the replay library sets a breakpoint
+//! at each, in its own process, and notes the first time that one is met. The program is otherwise the one that is
+//! replayed anyway, so that nothing else changes.
 
 use std::collections::BTreeSet;
 use std::path::Path;

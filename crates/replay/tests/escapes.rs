@@ -365,7 +365,7 @@ fn inherited_files() {
     Escape::new("inherited", body).is_refused();
 }
 
-/// Without namespaces there is less, and that must be asked for; still nothing stays behind.
+/// Without namespaces there is less, and that must be requested; still nothing stays behind.
 #[test]
 fn an_unsafe_run_on_a_machine_without_namespaces() {
     let Some(limited) = Limited::new() else { return };

@@ -16,7 +16,7 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// Longer values are shortened.
 const LONGEST_VALUE: usize = 200;
 /// More frames are left out in the middle of the stack.
-const MOST_FRAMES: usize = 16;
+const MAX_FRAMES: usize = 16;
 
 /// Lines of source files, read once.
 #[derive(Debug, Default)]
@@ -137,12 +137,12 @@ impl<'a> Diagnostic<'a> {
     fn stack(&self, out: &mut String, margin: &str) {
         let frames = &self.error.stack;
         let equals = self.paint("1;34", "=");
-        let omitted = frames.len().saturating_sub(MOST_FRAMES);
+        let omitted = frames.len().saturating_sub(MAX_FRAMES);
         for (i, frame) in frames.iter().enumerate() {
-            if omitted > 0 && i == MOST_FRAMES / 2 {
+            if omitted > 0 && i == MAX_FRAMES / 2 {
                 let _ = writeln!(out, "{margin} {equals} note: … {omitted} more calls …");
             }
-            if omitted > 0 && (MOST_FRAMES / 2..MOST_FRAMES / 2 + omitted).contains(&i) {
+            if omitted > 0 && (MAX_FRAMES / 2..MAX_FRAMES / 2 + omitted).contains(&i) {
                 continue;
             }
             let how = if i == 0 { "in" } else { "called from" };

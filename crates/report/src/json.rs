@@ -20,7 +20,7 @@ struct Document {
     instructions: u64,
 }
 
-/// `type` and `value` are for people; `layout` and `hex` say the same exactly.
+/// `type` and `value` are human-readable; `layout` and `hex` say the same exactly.
 #[derive(Serialize, Deserialize)]
 struct JsonEntry {
     name: String,

@@ -178,7 +178,8 @@ pub struct TestCase {
     pub predicted: Prediction,
     /// Whether this path covered something no earlier path did.
     pub covers_new: bool,
-    /// Whether the program learned something of the system that the model takes for given and that may be otherwise natively.
+    /// Whether the program learned something of the system that the model assumes and that may be otherwise
+    /// natively.
     pub given: bool,
     /// Leaf of the execution tree.
     pub path: u64,

@@ -1,4 +1,5 @@
-//! The account of a run that left none: it was killed, or its disk was full. What is there is read as far as it can be read.
+//! The account of a run that left none: it was killed, or its disk was full. What is there is read as far as it can be
+//! read.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -163,7 +163,7 @@ impl RunDir {
         }
     }
 
-    /// Writes `run.json` and, for people, `info`.
+    /// Writes `run.json` and the human-readable `info`.
     pub fn write_run_info(&self, info: &RunInfo) -> Result<()> {
         self.write_json("run.json", info)?;
         let text = format!("{}\n{}\n", info.command.join(" "), info.directory.display());
@@ -248,8 +248,8 @@ impl RunDir {
         Ok((all.into_values().collect(), damage))
     }
 
-    /// Writes a test that is in the archive also as `.ktest`. The directory is the run's own and the file new, so it takes no detour; one that
-    /// could not be written whole goes away again.
+    /// Writes a test that is in the archive also as `.ktest`. The directory is the run's own and the file new, so it
+    /// takes no detour; one that could not be written whole goes away again.
     pub fn write_ktest(&self, test: &TestCase) -> Result<()> {
         let path = self.file(&format!("{}.ktest", test.id.stem()));
         let written = fs::File::create_new(&path).and_then(|mut f| f.write_all(&KTest::from(test).to_bytes()));

@@ -60,6 +60,6 @@ pub struct RunInfo {
     pub entry_kind: EntryKind,
     /// Program arguments, the program's name first.
     pub argv: Vec<String>,
-    /// The command line of the run, for people.
+    /// The command line of the run, human-readable.
     pub command: Vec<String>,
 }

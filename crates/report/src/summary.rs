@@ -37,7 +37,7 @@ pub struct Cut {
     pub detail: String,
 }
 
-/// Something that a run took for given.
+/// An assumption of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Assumption {
     /// Short name, for instance `arguments` or `environment`.
@@ -49,7 +49,7 @@ pub struct Assumption {
 /// What was found out about one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetResult {
-    /// As it was asked for.
+    /// As it was given.
     pub target: String,
     /// Where it is, `file:line`.
     pub at: String,
@@ -93,7 +93,7 @@ pub struct Summary {
     pub totals: Totals,
     /// Why exploration was not exhaustive.
     pub cut: Vec<Cut>,
-    /// What the run took for given about the program's surroundings: `complete` and `verdict` hold under it.
+    /// The assumptions of the run about the program's environment: `complete` and `verdict` hold under it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
     /// One word: `safe`, `safe-assuming`, `unsafe`, `unknown`, or the command's own.
@@ -129,16 +129,16 @@ pub struct Summary {
     pub instructions: u64,
     /// Forks.
     pub forks: u64,
-    /// Figures of pruning by name; empty when it is off.
+    /// Pruning statistics by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
-    /// Figures about memory by name: how pointers with several targets were resolved.
+    /// Memory statistics by name: how pointers with multiple targets were resolved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, u64>,
-    /// Times a state was set aside because memory was short, to be made again later.
+    /// Times a state was evicted because the memory limit was reached, to be re-executed later.
     #[serde(default, alias = "parked", skip_serializing_if = "is_zero")]
     pub evicted: u64,
-    /// Times a state was set aside because a query ran out of its budget.
+    /// Times a state was deferred because a query ran out of its budget.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deferred: u64,
     /// Most states alive at a time.
@@ -149,7 +149,7 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// Wall-clock facts, apart from the summary because they differ between runs.
+/// Wall-clock facts, separate from the summary because they differ between runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Start, seconds since 1970.

@@ -3,7 +3,8 @@
 use pleach_expr::{TermId, Terms, mask, sign_extend};
 use pleach_ir::{BinOp, CmpOp};
 
-/// `a op b` on `width` ≤ 64 bits; `None` where the operation is an error (division by zero, too wide a shift) or has none.
+/// `a op b` on `width` ≤ 64 bits; `None` where the operation is an error (division by zero, too wide a shift) or has
+/// none.
 #[inline(always)]
 pub fn concrete(op: BinOp, width: u16, a: u64, b: u64) -> Option<u64> {
     let m = mask(width);

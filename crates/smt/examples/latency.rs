@@ -1,4 +1,4 @@
-//! Microseconds of processor time per query, by the link that answers it; `--stats` adds the figures of all links.
+//! Microseconds of processor time per query, by the link that answers it; `--stats` adds the statistics of all links.
 //! Run with `cargo run --release -p pleach-smt --example latency`.
 
 use pleach_expr::{SymbolKind, TermId, Terms};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Processor time of this thread so far.
 fn now() -> Duration {
-    // The figure is brought up to date when the thread is put aside.
+    // The counter is updated when the thread is descheduled.
     std::thread::sleep(Duration::from_millis(1));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0))
@@ -49,7 +49,7 @@ fn bytes(terms: &mut Terms) -> Vec<Vec<TermId>> {
 }
 
 /// Words of four bytes with sums and comparisons between neighbours: nothing is byte-wise.
-fn words(terms: &mut Terms) -> Vec<Vec<TermId>> {
+fn word_queries(terms: &mut Terms) -> Vec<Vec<TermId>> {
     let a = input(terms, 64);
     let mut queries = Vec::new();
     let mut path: Vec<TermId> = Vec::new();
@@ -133,9 +133,9 @@ fn main() {
     measure("bytes, chain (domain)", chain(), bytes, 1000);
     measure("bytes, bitwuzla alone", bare(BackendKind::Bitwuzla), bytes, 2);
     measure("bytes, z3 alone", bare(BackendKind::Z3), bytes, 2);
-    measure("words, chain (then cache)", chain(), words, 100);
-    measure("words, bitwuzla alone", bare(BackendKind::Bitwuzla), words, 2);
-    measure("words, z3 alone", bare(BackendKind::Z3), words, 2);
+    measure("words, chain (then cache)", chain(), word_queries, 100);
+    measure("words, bitwuzla alone", bare(BackendKind::Bitwuzla), word_queries, 2);
+    measure("words, z3 alone", bare(BackendKind::Z3), word_queries, 2);
     measure("tables, chain (then cache)", chain(), tables, 100);
     measure("tables, bitwuzla alone", bare(BackendKind::Bitwuzla), tables, 2);
     measure("tables, z3 alone", bare(BackendKind::Z3), tables, 2);

@@ -21,7 +21,7 @@ pub struct Core(pub Rc<[TermId]>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownReason {
     Timeout,
-    /// whoever asked allowed no longer search; asked otherwise there may be an answer
+    /// the caller allowed no longer search; with another limit there may be an answer
     Steps,
     Memory,
     Interrupted,

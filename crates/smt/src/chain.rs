@@ -1,10 +1,11 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on what is left) →
-//! guess → sample → enumerate → back end`
+//! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on
+//! what is left) → guess → sample → enumerate → back end`
 //!
-//! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at `models`;
-//! only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise or known.
+//! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at
+//! `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise
+//! or known.
 
 use crate::backend;
 use crate::config::{BackendKind, QueryCache, SolverConfig};

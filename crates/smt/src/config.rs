@@ -34,19 +34,19 @@ pub struct SolverConfig {
     pub memory_mib: Option<u64>,
     /// Set from outside to end a running check with `Unknown(Interrupted)`. Default: none.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Ask both back ends and compare. Default: no.
+    /// Query both back ends and compare. Default: no.
     pub validate: bool,
     /// Re-check every model by evaluation and every core by a solver of its own. Default: no.
     pub check_evidence: bool,
     /// Write every query that reaches the back end, in SMT-LIB, to this file. Default: none.
     pub query_log: Option<PathBuf>,
-    /// Ask the other back end when the first has no answer. Default: yes.
+    /// Query the other back end when the first returns unknown. Default: yes.
     pub use_fallback: bool,
     /// Decide constraints on single bytes by their truth sets. Default: yes.
     pub use_domain: bool,
-    /// Solve constraints without common unknowns apart. Default: yes.
+    /// Solve constraints without common symbolic variables separately. Default: yes.
     pub use_independence: bool,
-    /// Decide comparisons of unknowns with constants and each other as bounds on differences. Default: yes.
+    /// Decide comparisons of symbolic variables with constants and each other as bounds on differences. Default: yes.
     pub use_difference: bool,
     /// Remember answers by query. Default: up to names of bases (the command line says `exact`).
     pub cache: QueryCache,
@@ -58,7 +58,7 @@ pub struct SolverConfig {
     pub use_guess: bool,
     /// Evaluate queries with few assignments on all of them. Default: yes.
     pub use_enumerate: bool,
-    /// Put `unknown = constant` into the other constraints. Default: yes.
+    /// Substitute `variable = constant` into the other constraints. Default: yes.
     pub use_rewrite: bool,
 }
 

@@ -1,8 +1,9 @@
 //! The normal form of models, and checking evidence.
 //!
-//! *Normal form*: a model of a query lists exactly the unknowns in the query's support: each variable (all limbs of a
-//! wide one), each cell, and for a whole array every cell up to [`DENSE_CELLS`]; of longer arrays the cells that matter.
-//! What is not listed is 0. So the models of queries without common unknowns can be joined by listing both.
+//! *Normal form*: a model of a query lists exactly the symbolic variables in the query's support: each variable (all
+//! limbs of a wide one), each cell, and for a whole array every cell up to [`DENSE_CELLS`]; of longer arrays the cells
+//! that matter. What is not listed is 0. So the models of queries without common symbolic variables can be joined by
+//! listing both.
 
 use crate::query::Query;
 use pleach_expr::{Key, Model, SymbolKind, TermId, Terms};
@@ -10,7 +11,7 @@ use pleach_expr::{Key, Model, SymbolKind, TermId, Terms};
 /// Whole arrays up to this length are listed cell by cell.
 pub const DENSE_CELLS: u32 = 4096;
 
-/// The unknowns of all constraints, sorted.
+/// The symbolic variables of all constraints, sorted.
 pub fn support(terms: &mut Terms, constraints: &[TermId]) -> Vec<Key> {
     let mut keys = Vec::new();
     for &c in constraints {
@@ -44,7 +45,7 @@ fn out_of_range(terms: &Terms, key: Key) -> bool {
     }
 }
 
-/// `model` cut down to, and spelled out over, the unknowns `keys`.
+/// `model` restricted to, and spelled out over, the symbolic variables `keys`.
 pub fn project(terms: &Terms, keys: &[Key], model: &Model) -> Model {
     let mut out = Model::new();
     let mut entries = None;
@@ -72,9 +73,9 @@ pub fn project(terms: &Terms, keys: &[Key], model: &Model) -> Model {
     out
 }
 
-/// `base` with the unknowns of `constraints` taken from `update`, a model of these constraints.
+/// `base` with the symbolic variables of `constraints` taken from `update`, a model of these constraints.
 ///
-/// If `base` satisfies constraints that share no unknown with `constraints`, the result satisfies both.
+/// If `base` satisfies constraints that share no symbolic variable with `constraints`, the result satisfies both.
 pub fn overlay(terms: &mut Terms, base: &Model, constraints: &[TermId], update: &Model) -> Model {
     let keys = support(terms, constraints);
     let mut out = base.clone();
@@ -107,7 +108,7 @@ pub fn is_subset(core: &[TermId], constraints: &[TermId]) -> bool {
     core.iter().all(|c| rest.any(|x| x == c))
 }
 
-/// Does the model list what the normal form asks for?
+/// Does the model list what the normal form requires?
 pub fn is_normal(terms: &mut Terms, query: &Query, model: &Model) -> bool {
     let keys = support(terms, query.constraints);
     project(terms, &keys, model) == *model

@@ -1,4 +1,4 @@
-//! The question, and the seam through which it is asked.
+//! The query, and the trait that answers it.
 
 use crate::answer::Answer;
 use crate::stats::Stats;
@@ -12,18 +12,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     pub constraints: &'a [TermId],
-    /// The question before the addresses were put in, where there were any.
+    /// The query before the addresses were substituted, where there were any.
     pub based: Option<LazyBasedQuery<'a>>,
 }
 
-/// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs nothing.
-/// It makes nothing where an object of the query cannot lie elsewhere.
+/// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs
+/// nothing. It makes nothing where an object of the query has a fixed address.
 #[derive(Clone, Copy)]
 pub struct LazyBasedQuery<'a>(pub &'a dyn Fn(&mut Terms) -> Option<BasedQuery>);
 
 impl fmt::Debug for LazyBasedQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Unplaced")
+        f.write_str("LazyBasedQuery")
     }
 }
 
@@ -40,7 +40,8 @@ impl BasedQuery {
     }
 }
 
-/// A query with base symbols: `constraints` with the addresses of the objects put in are equivalent to those of the query.
+/// A query with base symbols: `constraints` with the addresses of the objects substituted are equivalent to those of
+/// the query.
 #[derive(Clone, Copy, Debug)]
 pub struct BasedQueryRef<'a> {
     /// sorted by id, without duplicates
@@ -61,7 +62,7 @@ impl<'a> Query<'a> {
         debug_assert!(constraints.is_sorted_by(|a, b| a < b), "constraints are sorted and distinct");
         Query { constraints, based: None }
     }
-    /// A question about other constraints.
+    /// A query about other constraints.
     pub fn with<'b>(&self, constraints: &'b [TermId]) -> Query<'b> {
         Query { constraints, based: None }
     }
@@ -70,18 +71,18 @@ impl<'a> Query<'a> {
 /// A back end, or a link in front of one.
 ///
 /// For every query Q and table of terms:
-/// - `Sat(m)`:  m ⊨ ⋀Q, and m lists every unknown in the support of Q and no other (see [`crate::evidence`]);
+/// - `Sat(m)`:  m ⊨ ⋀Q, and m lists every symbolic variable in the support of Q and no other (see [`crate::evidence`]);
 /// - `Unsat(C)`: C ⊆ Q and ⋀C is unsatisfiable;
 /// - `Unknown`: nothing is claimed.
 pub trait Solver {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer;
-    /// Adds the figures of this link and of those behind it.
+    /// Adds the statistics of this link and of those behind it.
     fn stats(&self, out: &mut Stats);
     /// Queries so far that went to a back end, of a whole chain.
     fn hard_queries(&self) -> u64 {
         0
     }
-    /// Whether a link looks at the question before the addresses were put in ([`Query::based`]).
+    /// Whether a link looks at the query before the addresses were substituted ([`Query::based`]).
     fn reads_bases(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Figures of a run, by name and in the order of the names.
+//! Statistics of a run, by name and in the order of the names.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

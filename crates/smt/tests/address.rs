@@ -51,11 +51,11 @@ fn used(terms: &Terms, constraints: &[TermId], sizes: &[(BaseId, u64)]) -> Vec<(
     sizes.iter().copied().filter(|(b, _)| constraints.iter().any(|&c| terms.bases(c).contains(b))).collect()
 }
 
-fn ask(solver: &mut dyn Solver, terms: &mut Terms, layout: &Layout, constraints: &[TermId]) -> Answer {
+fn solve(solver: &mut dyn Solver, terms: &mut Terms, layout: &Layout, constraints: &[TermId]) -> Answer {
     ask_counting(solver, terms, layout, constraints, &Cell::new(0))
 }
 
-/// As `ask`, counting how often the form with bases is made.
+/// As `solve`, counting how often the form with bases is made.
 fn ask_counting(
     solver: &mut dyn Solver,
     terms: &mut Terms,
@@ -130,18 +130,18 @@ fn the_queries_of_table_4_1_meet() {
     let other = layout([0x60000, 0x50000], 5);
     let q5 = table_4_1(&mut terms, 2, 2);
     let q6 = table_4_1(&mut terms, 2, 3);
-    assert!(ask(&mut cache, &mut terms, &one, &q5).is_sat());
-    assert!(ask(&mut cache, &mut terms, &one, &q6).is_unsat());
+    assert!(solve(&mut cache, &mut terms, &one, &q5).is_sat());
+    assert!(solve(&mut cache, &mut terms, &one, &q6).is_unsat());
     assert_eq!(seen.borrow().len(), 2);
     let q7 = table_4_1(&mut terms, 5, 5);
     let q8 = table_4_1(&mut terms, 5, 6);
-    assert!(ask(&mut cache, &mut terms, &other, &q7).is_sat());
-    assert!(ask(&mut cache, &mut terms, &other, &q8).is_unsat());
+    assert!(solve(&mut cache, &mut terms, &other, &q7).is_sat());
+    assert!(solve(&mut cache, &mut terms, &other, &q8).is_unsat());
     assert_eq!(seen.borrow().len(), 2, "both are renamed hits");
     assert_eq!(figure(&cache, "address.renamed"), 2);
     // Objects of another size are other objects.
     let larger = Layout(vec![(BaseId(5), 0x60000, 2), (BaseId(6), 0x50000, 3)]);
-    assert!(ask(&mut cache, &mut terms, &larger, &q7).is_sat());
+    assert!(solve(&mut cache, &mut terms, &larger, &q7).is_sat());
     assert_eq!(seen.borrow().len(), 3);
 }
 
@@ -155,8 +155,8 @@ fn the_order_of_objects_is_not_agnostic() {
     let below = terms.ult(p, b3);
     let up = Layout(vec![(BaseId(1), 0x10000, 8), (BaseId(2), 0x20000, 8), (BaseId(3), 0x30000, 8)]);
     let down = Layout(vec![(BaseId(1), 0x30000, 8), (BaseId(2), 0x20000, 8), (BaseId(3), 0x10000, 8)]);
-    assert!(ask(&mut cache, &mut terms, &up, &[below]).is_sat());
-    assert!(ask(&mut cache, &mut terms, &down, &[below]).is_unsat());
+    assert!(solve(&mut cache, &mut terms, &up, &[below]).is_sat());
+    assert!(solve(&mut cache, &mut terms, &down, &[below]).is_unsat());
     assert_eq!(seen.borrow().len(), 2);
     assert_eq!(figure(&cache, "address.dependent"), 2);
 }
@@ -222,8 +222,8 @@ fn pointers_beyond_their_object_are_not_agnostic() {
     assert!(agnostic(&mut terms, k, &[bounded]));
 }
 
-/// Memory §4.3.3: the question by which a search for objects ends early, `p < β + s`, depends on where the object lies; the one by which
-/// an object is found, `β ≤ p < β + s`, does not.
+/// Memory §4.3.3: the query by which a search for objects ends early, `p < β + s`, depends on where the object lies;
+/// the one by which an object is found, `β ≤ p < β + s`, does not.
 #[test]
 fn the_end_of_a_search_is_not_agnostic() {
     let mut terms = Terms::new(64);
@@ -269,15 +269,15 @@ fn queries_that_differ_in_a_base_have_one_hash() {
         [terms.ult(i, two), terms.eq(cell, zero)]
     };
     let (q2, q3) = (query(&mut terms, 2), query(&mut terms, 3));
-    assert!(ask(&mut cache, &mut terms, &Layout(vec![(BaseId(2), 0x20000, 8)]), &q2).is_sat());
-    assert!(ask(&mut cache, &mut terms, &Layout(vec![(BaseId(3), 0x30000, 8)]), &q3).is_sat());
+    assert!(solve(&mut cache, &mut terms, &Layout(vec![(BaseId(2), 0x20000, 8)]), &q2).is_sat());
+    assert!(solve(&mut cache, &mut terms, &Layout(vec![(BaseId(3), 0x30000, 8)]), &q3).is_sat());
     assert_eq!(seen.borrow().len(), 1);
     assert_eq!((figure(&cache, "address.renamed"), figure(&cache, "address.entries")), (1, 1));
 }
 
 /// A random pointer into `objects`, rarely beyond its end.
 fn random_pointer(rng: &mut Rng, terms: &mut Terms, objects: &[(BaseId, u64)], depth: u32) -> TermId {
-    let u = small_unknowns(terms);
+    let u = small_variables(terms);
     if depth > 0 && rng.below(2) == 0 {
         let c = random_truth(rng, terms, &u, 1);
         let (a, b) = (random_pointer(rng, terms, objects, depth - 1), random_pointer(rng, terms, objects, depth - 1));
@@ -318,17 +318,17 @@ fn random_constraint(rng: &mut Rng, terms: &mut Terms, objects: &[(BaseId, u64)]
             terms.ule(d, k)
         }
         _ => {
-            let u = small_unknowns(terms);
+            let u = small_variables(terms);
             random_truth(rng, terms, &u, 2)
         }
     };
     if rng.below(3) == 0 { terms.not(t) } else { t }
 }
 
-/// Every assignment to the unknowns of `small_unknowns`, the last cell apart, gives the same truth in both layouts.
+/// Every assignment to the variables of `small_variables`, except the last cell, gives the same truth in both layouts.
 fn same_everywhere(terms: &mut Terms, constraints: &[TermId], layouts: [&Layout; 2]) -> bool {
     let plain = layouts.map(|l| constraints.iter().map(|&c| l.plain(terms, c)).collect::<Vec<_>>());
-    let u = small_unknowns(terms);
+    let u = small_variables(terms);
     let (a, b, p) = (key(terms, u.vars[0]), key(terms, u.vars[1]), key(terms, u.vars[2]));
     let symbol = symbol_of(terms, u.arrays[0]);
     (0..1u64 << 11).all(|bits| {
@@ -365,7 +365,8 @@ fn agnostic_queries_mean_the_same_in_every_layout() {
     assert!(agnostic > 30 && dependent > 30 && changed > 3, "{agnostic} {dependent} {changed}");
 }
 
-/// Random queries under other names and in other layouts: the answer is the back end's; equal sizes hit, unequal ones do not.
+/// Random queries under other names and in other layouts: the answer is the back end's; equal sizes hit, unequal ones
+/// do not.
 #[test]
 fn renamed_queries_hit_and_are_right() {
     let (mut hits, mut solved) = (0, 0);
@@ -380,11 +381,11 @@ fn renamed_queries_hit_and_are_right() {
         }
         let (mut cache, seen) = cache();
         let here = Layout::random(&mut rng, &objects);
-        ask(&mut cache, &mut terms, &here, &constraints);
+        solve(&mut cache, &mut terms, &here, &constraints);
         let others: Vec<TermId> = constraints.iter().map(|&c| renamed(&mut terms, c, 10)).collect();
         let moved = objects.map(|(b, size)| (BaseId(b.0 + 10), size));
         let there = Layout::random(&mut rng, &moved);
-        let answer = ask(&mut cache, &mut terms, &there, &others);
+        let answer = solve(&mut cache, &mut terms, &there, &others);
         let plain: Vec<TermId> = others.iter().map(|&c| there.plain(&mut terms, c)).collect();
         let expected = brute_force(&mut terms, &plain);
         assert_eq!((answer.is_sat(), answer.is_unsat()), (expected, !expected), "seed {seed}: {answer:?}");
@@ -395,7 +396,7 @@ fn renamed_queries_hit_and_are_right() {
             // One object larger: not the same query.
             let grown = moved.map(|(b, size)| (b, size + 1));
             let elsewhere = Layout::random(&mut rng, &grown);
-            ask(&mut cache, &mut terms, &elsewhere, &others);
+            solve(&mut cache, &mut terms, &elsewhere, &others);
             let words =
                 |terms: &mut Terms, l: &Layout, of: &[TermId]| sorted(of.iter().map(|&c| l.plain(terms, c)).collect());
             let same = words(&mut terms, &here, &constraints) == words(&mut terms, &elsewhere, &others);

@@ -215,7 +215,7 @@ fn a_term_a_hundred_thousand_operators_deep() {
     sat(&mut *assemble(SolverConfig::default()), terms, &[t]);
 }
 
-/// A product of two primes of 31 bits each, asked for its factors.
+/// A product of two primes of 31 bits each, to be factored.
 fn factoring(terms: &mut Terms) -> Vec<TermId> {
     let (x, y) = (var(terms, "x", 64), var(terms, "y", 64));
     let product = terms.mul(x, y);
@@ -245,7 +245,7 @@ fn hard_queries_stop_in_time() {
     }
 }
 
-/// Who asks with little patience does not spoil the answer for others.
+/// A query with a small limit does not spoil the answer for others.
 #[test]
 fn a_search_cut_short_is_not_remembered() {
     let mut terms = Terms::new(64);

@@ -139,7 +139,7 @@ fn four_unknowns_of_two_bits() {
 fn any_terms_are_handed_on_or_answered_rightly() {
     for seed in 300..330 {
         let mut terms = Terms::new(64);
-        let u = small_unknowns(&mut terms);
+        let u = small_variables(&mut terms);
         let mut rng = Rng(seed);
         let mut s = Difference::new(Silent);
         for _ in 0..30 {

@@ -22,7 +22,7 @@ fn guesses_hold_and_are_not_rare() {
     let (mut guessed, mut satisfiable) = (0, 0);
     for seed in 0..20 {
         let mut terms = Terms::new(64);
-        let u = small_unknowns(&mut terms);
+        let u = small_variables(&mut terms);
         let mut rng = Rng(seed);
         let mut s = LocalSearch::new(Silent);
         for _ in 0..30 {

@@ -1,4 +1,4 @@
-//! Each link: what it answers itself, what it hands on, and that its evidence holds.
+//! Each link: what it answers itself, what it passes on, and that its evidence holds.
 
 mod common;
 use common::*;
@@ -87,7 +87,7 @@ fn truth_sets_agree_with_the_evaluator() {
     let table: Vec<u64> = (0..100).map(|i| i * i % 251).collect();
     let t = terms.array_const(8, &table);
     let k = key(&mut terms, x);
-    let u = Unknowns { vars: vec![x], arrays: vec![t], tables: vec![t] };
+    let u = Variables { vars: vec![x], arrays: vec![t], tables: vec![t] };
     let mut s = Domain::new(Always(Answer::Unknown(UnknownReason::Timeout)));
     let mut answered = 0;
     for _ in 0..300 {
@@ -132,7 +132,7 @@ fn enumeration_decides_divisions_of_bytes() {
     let model = answer.model().expect("satisfiable");
     assert_eq!((terms.eval(large, model), model.len()), (1, 2));
     assert!(seen.borrow().is_empty());
-    // Unknowns with too many values go on.
+    // Variables with too many values are passed on.
     let z = var(&mut terms, "z", 32);
     let wide = terms.sdiv(z, a);
     let equal = terms.eq(wide, b);
@@ -233,7 +233,7 @@ fn models_are_tried_and_cores_found_in_larger_queries() {
     let c = terms.constant(32, 1 << 31);
     let small = terms.ule(z, c);
     assert!(check(&mut s, &mut terms, &[xy, small]).is_sat());
-    // a subset is satisfied by the same model, cut down to its unknowns
+    // a subset is satisfied by the same model, restricted to its symbolic variables
     let answer = check(&mut s, &mut terms, &[xy]);
     assert_eq!(answer.model().map(|m| m.len()), Some(2));
     assert_eq!(seen.borrow().len(), 1);
@@ -267,7 +267,7 @@ fn rewrite_puts_constants_in_and_keeps_the_evidence() {
     let answer = check(&mut s, &mut terms, &[pin, nine, not_four, unrelated]);
     assert_eq!(answer.core(), Some(&sorted(vec![pin, nine, not_four])[..]));
     assert!(seen.borrow().iter().all(|q| !q.contains(&pin)), "the pin itself is never passed on");
-    // two pins of one byte
+    // two fixed values of one byte
     let one = byte_is(&mut terms, b[0], 1);
     assert_eq!(check(&mut s, &mut terms, &[pin, one]).core(), Some(&sorted(vec![pin, one])[..]));
 }

@@ -16,7 +16,7 @@ fn assert_no_failures(solver: &dyn pleach_smt::Solver) {
 /// All queries of one seed share the chain, so that caches and cores are at work.
 fn against_brute_force(seed: u64, queries: usize, config: SolverConfig) {
     let mut terms = Terms::new(64);
-    let u = small_unknowns(&mut terms);
+    let u = small_variables(&mut terms);
     let mut rng = Rng(seed);
     let mut solver = assemble(SolverConfig { check_evidence: true, ..config });
     let pool: Vec<_> = (0..60).map(|_| random_truth(&mut rng, &mut terms, &u, 3)).collect();
@@ -70,7 +70,7 @@ fn every_link_alone_agrees_with_brute_force() {
 fn back_ends_agree_on_larger_queries() {
     for seed in 40..46 {
         let mut terms = Terms::new(64);
-        let u = large_unknowns(&mut terms);
+        let u = large_variables(&mut terms);
         let mut rng = Rng(seed);
         let timeout = Some(std::time::Duration::from_secs(10));
         let mut solver =
@@ -89,7 +89,7 @@ fn back_ends_agree_on_larger_queries() {
 fn equal_runs_give_equal_answers() {
     let run = || {
         let mut terms = Terms::new(64);
-        let u = large_unknowns(&mut terms);
+        let u = large_variables(&mut terms);
         let mut rng = Rng(7);
         let mut solver = assemble(SolverConfig::default());
         let mut text = String::new();

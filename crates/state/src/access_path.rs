@@ -6,7 +6,7 @@ use pleach_memory::{ObjId, Value};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// So many words of memory are looked at for a way to an object.
+/// At most this many words of memory are searched for a path to an object.
 const LOOK: usize = 8192;
 
 /// Where a pointer is kept.
@@ -34,8 +34,9 @@ pub fn frames(state: &State) -> impl Iterator<Item = (u32, &Frame)> {
     std::iter::once((state.call_depth(), &state.frame)).chain(below.map(|c| (c.depth - 1, &c.frame)))
 }
 
-/// The links that lead to the objects, each after those it needs; `None` if one is not found. Objects below `fixed` are the same in every state and
-/// need no way; the first `globals` of them are looked into. `word` is the size of a pointer.
+/// The links that lead to the objects, each after those it needs; `None` if one is not found. Objects below `fixed` are
+/// the same in every state and need no access path; the first `globals` of them are searched. `word` is the size of a
+/// pointer.
 pub fn access_paths(state: &State, fixed: u32, globals: u32, word: u64, wanted: &[ObjId]) -> Option<Vec<Link>> {
     let mut open: FxHashSet<ObjId> = wanted.iter().copied().filter(|o| o.0 >= fixed).collect();
     let mut links = Vec::new();

@@ -1,11 +1,11 @@
-//! Assumptions: what a run takes for given about what surrounds the program. They cut no path, but what is proved holds only under
-//! them. Every answer names them, and `safe` alone is never said where there is one.
+//! Assumptions of a run about the program's environment. They cut no path, but what is proved holds
+//! only under them. Every answer names them, and `safe` alone is never said where there is one.
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Assumption {
     /// `main` is called with these arguments and no others
     Arguments(Vec<String>),
-    /// the data of a fuzz target has at most so many bytes
+    /// the data of a fuzz target has at most this many bytes
     FuzzSize(u32),
     /// what a parameter of the entry is: a clause
     Parameter(String),

@@ -1,8 +1,9 @@
-//! Checks a pruner: keeps what was reached below every node, so that a covered subtree, explored all the same, can be compared with what its
-//! coverer had.
+//! Checks a pruner: keeps what was reached below every node, so that a subsumed subtree, explored anyway, can be
+//! compared with the subsuming one.
 //!
-//! *Invariant*: for a complete node, the set holds every block and error place below it; a covered node has those of its
-//! coverer. *Direction*: it sees a pruning that lost something within the limit of the second exploration; it proves nothing beyond.
+//! *Invariant*: for a complete node, the set holds every block and error place below it; a subsumed node has those of
+//! its subsuming node. *Direction*: it sees a pruning that lost something within the limit of the second exploration;
+//! it proves nothing beyond.
 
 use crate::outcome::End;
 use crate::reached_set::{Blocks, Reached};

@@ -1,4 +1,4 @@
-//! The inputs a path has asked for, in order.
+//! The inputs that a path has requested, in order.
 
 use pleach_expr::SymbolId;
 use pleach_ir::{FuncId, InstId, TypeId};
@@ -38,7 +38,7 @@ pub struct Input {
     pub size: u32,
     pub origin: Origin,
     pub ty: InputType,
-    /// the instruction by which the program asked for it
+    /// the instruction by which the program requested it
     pub site: (FuncId, InstId),
 }
 
@@ -77,7 +77,7 @@ impl Inputs {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// In the order in which the program asked.
+    /// In the order of the program's requests.
     pub fn in_order(&self) -> Vec<Rc<Input>> {
         let mut v = Vec::with_capacity(self.len);
         let mut at = &self.last;

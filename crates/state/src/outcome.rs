@@ -81,7 +81,7 @@ impl ProgramError {
     }
 }
 
-/// What a kind leaves open, for reports in the words of other tools.
+/// What a kind leaves open, for reports in the format of other tools.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Detail {
     #[default]
@@ -97,7 +97,7 @@ pub enum Detail {
     /// an assumption that cannot hold
     Assumption,
     /// in KLEE's words
-    Words {
+    KleeText {
         message: &'static str,
         suffix: &'static str,
     },
@@ -112,7 +112,7 @@ pub enum Detail {
     },
 }
 
-/// Why a path was not followed to its end.
+/// Why a path was only partially explored.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cut {
     /// an instruction or construct that is not supported yet

@@ -1,11 +1,11 @@
 //! The path constraint, kept as independent groups, each with a model.
 //!
-//! *Idea*: two constraints that share no unknown (directly or through others) cannot influence each other. The groups are
-//! maintained as constraints arrive, so that a branch looks at one group only; each group carries an assignment that
-//! satisfies it, so that one side of a branch is known to be feasible by evaluation.
-//! *Invariant*: for every group, `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the
-//! models, each restricted to its group's keys, satisfies the whole path constraint. With this path's addresses put in, `based`
-//! is equivalent to `constraints`.
+//! *Idea*: two constraints that share no symbolic variable (directly or through others) cannot influence each other.
+//! The groups are maintained as constraints arrive, so that a branch looks at one group only; each group carries an
+//! assignment that satisfies it, so that one side of a branch is known to be feasible by evaluation. *Invariant*: for
+//! every group, `model ⊨ ⋀ constraints`; the keys of different groups do not overlap; hence the union of the models,
+//! each restricted to its group's keys, satisfies the whole path constraint. With this path's addresses substituted,
+//! `based` is equivalent to `constraints`.
 
 use crate::map::{HashMap, OrdMap};
 use pleach_expr::arc::{Arc, Meet};
@@ -21,7 +21,7 @@ pub struct Group {
     pub constraints: Rc<[TermId]>,
     pub keys: Rc<[Key]>,
     pub model: Rc<Model>,
-    /// the same constraints with bases, sorted, where addresses were put in for some
+    /// the same constraints with bases, sorted, where addresses were substituted for some
     pub based: Option<Rc<[TermId]>>,
 }
 
@@ -52,8 +52,8 @@ pub struct PathConstraint {
     group_of: OrdMap<Key, GroupId>,
     groups: HashMap<GroupId, Rc<Group>>,
     next: GroupId,
-    /// unknowns that a constraint `x = c` has decided
-    pinned: HashMap<Key, u64>,
+    /// symbolic variables that a constraint `x = c` has fixed
+    fixed: HashMap<Key, u64>,
     empty: Rc<Model>,
 }
 
@@ -65,7 +65,7 @@ pub struct IndependentSlice {
     pub constraints: Rc<[TermId]>,
     /// satisfies `constraints`
     pub model: Rc<Model>,
-    /// the same with bases, where addresses were put in for some
+    /// the same with bases, where addresses were substituted for some
     pub based: Option<Rc<[TermId]>>,
 }
 
@@ -84,7 +84,7 @@ impl Default for PathConstraint {
             group_of: OrdMap::new(),
             groups: HashMap::default(),
             next: 0,
-            pinned: HashMap::default(),
+            fixed: HashMap::default(),
             empty: Rc::new(Model::new()),
         }
     }
@@ -172,9 +172,9 @@ impl PathConstraint {
         }
     }
 
-    /// Every unknown of the condition has been decided by an equation: its value under the model is its value.
+    /// Every symbolic variable of the condition has been fixed by an equation: its value under the model is its value.
     pub fn decides(&self, terms: &mut Terms, condition: TermId) -> bool {
-        !self.pinned.is_empty() && terms.support(condition).iter().all(|k| self.pinned.contains_key(k))
+        !self.fixed.is_empty() && terms.support(condition).iter().all(|k| self.fixed.contains_key(k))
     }
 
     /// Adds `condition` (base-free form `plain`). `model` satisfies it together with `relevant(plain)`.
@@ -213,7 +213,7 @@ impl PathConstraint {
         keys.dedup();
         for c in conjuncts {
             for l in narrow(terms, &mut constraints, c) {
-                self.pin(terms, l);
+                self.record_fixed_value(terms, l);
             }
         }
         let constraints = sorted(constraints);
@@ -225,7 +225,7 @@ impl PathConstraint {
         self.groups.insert(id, Rc::new(Group { constraints, keys: keys.into(), model, based }));
     }
 
-    fn pin(&mut self, terms: &Terms, c: TermId) {
+    fn record_fixed_value(&mut self, terms: &Terms, c: TermId) {
         let n = terms.node(c);
         let (x, value) = match n.op {
             Op::Eq => match (terms.as_const(n.arg_a()), terms.as_const(n.arg_b())) {
@@ -239,11 +239,11 @@ impl PathConstraint {
         let x = terms.node(x);
         match x.op {
             Op::Var => {
-                self.pinned.insert(Key::new(SymbolId(x.a), 0), value);
+                self.fixed.insert(Key::new(SymbolId(x.a), 0), value);
             }
             Op::Read if terms.op(x.arg_a()) == Op::ArrayVar => {
                 if let Some(i) = terms.as_const(x.arg_b()) {
-                    self.pinned.insert(Key::new(SymbolId(terms.node(x.arg_a()).a), i as u32), value);
+                    self.fixed.insert(Key::new(SymbolId(terms.node(x.arg_a()).a), i as u32), value);
                 }
             }
             _ => {}
@@ -259,7 +259,7 @@ impl PathConstraint {
         m
     }
 
-    /// The value this path's model gives to one unknown.
+    /// The value this path's model gives to one symbolic variable.
     pub fn model_value(&self, key: Key) -> u64 {
         // A whole array answers for its cells, the first limb of a wide variable for the others.
         let near = [key, Key::new(key.symbol(), Key::WHOLE), Key::new(key.symbol(), 0)];
@@ -268,8 +268,8 @@ impl PathConstraint {
     }
 }
 
-/// Adds a constraint; what it says together with others about one term is said once: `x > 3` and `x ≠ 4` become `x > 4`. Returns what
-/// was added.
+/// Adds a constraint; what it says together with others about one term is said once: `x > 3` and `x ≠ 4` become `x >
+/// 4`. Returns what was added.
 ///
 /// SOUND: the new constraints are equivalent to those they replace.
 fn narrow(terms: &mut Terms, constraints: &mut Vec<TermId>, c: TermId) -> SmallVec<[TermId; 2]> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The states that wait to be explored, by id.
 pub type States = BTreeMap<StateId, Box<State>>;
 
-/// Figures about where a state stands in the program, as of now.
+/// Metrics of a state's position in the program, as of now.
 pub trait SearchMetrics {
     /// Instructions to the nearest block that no path has covered yet; `None` when there is no way to one.
     fn to_uncovered(&self, state: &State) -> Option<u32>;
@@ -36,7 +36,7 @@ pub trait Searcher {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Effort {
     pub instructions: u64,
-    /// questions to the solver chain
+    /// queries to the solver chain
     pub queries: u64,
     /// those of them that went to a back end
     pub hard: u64,
@@ -73,9 +73,9 @@ pub trait PathOracle {
     fn program(&self) -> std::rc::Rc<pleach_ir::Program>;
     /// The truth of a condition where it shows without the solver: constant, or false under the state's model.
     fn decided(&mut self, state: &State, condition: pleach_expr::TermId) -> Option<bool>;
-    /// The path constraint implies the condition; false also when the solver gives no answer.
+    /// The path constraint implies the condition; false also when the solver returns unknown.
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
-    /// The path constraint allows the condition; false also when the solver gives no answer.
+    /// The path constraint allows the condition; false also when the solver returns unknown.
     fn is_satisfiable_with(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// The table of terms, and apart from it who answers queries about terms alone.
     fn split(&mut self) -> (&mut pleach_expr::Terms, Box<dyn TermOracle + '_>);
@@ -91,8 +91,8 @@ pub trait PathOracle {
     }
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
-    /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no answer, or it
-    /// depends on where objects lie.
+    /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no
+    /// answer, or it depends on where objects lie.
     fn core(
         &mut self,
         state: &State,
@@ -109,35 +109,36 @@ pub enum PruneDecision {
     NewNode,
     /// everything below is known from this node
     Subsumed(NodeId),
-    /// may be worth exploring without its path constraint, for up to so many instructions; otherwise as `Open`
+    /// may be worth exploring without its path constraint, for at most this many instructions; otherwise as `NewNode`
     Speculate(u64),
 }
 
-/// Learns from complete subtrees and covers states by what it learned. Told in this order: `open` for a new node, then either `ended` or
-/// `covered` for a leaf, then `close` when everything below the node is done (post-order).
+/// Learns from complete subtrees and subsumes states by what it learned. Called in this order: `open` for a new node,
+/// then either `ended` or `on_subsumed` for a leaf, then `close` when everything below the node is done (post-order).
 pub trait Pruner {
     fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
     /// `state` stands at the new node.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
     fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn PathOracle);
-    /// The last `look` covered a state: whether it is worth to explore that aside, or to go on with it after so much effort and so many forks,
-    /// to see what covering it saves. If so, `sampled` follows.
+    /// The last `check_subsumed` subsumed a state: whether to explore it in a sub-exploration, or to go on with that
+    /// after this effort and this number of forks, to measure what subsumption saves. If so, `sampled` follows.
     fn wants_sample(&mut self, _: Effort, _forks: u64) -> bool {
         false
     }
     /// That was explored, to the end or not.
     fn sampled(&mut self, _: Effort, _forks: u64, _ended: bool) {}
-    /// The state was covered by `by`, as the last `look` said.
+    /// The state was subsumed by `by`, as the last `check_subsumed` said.
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle);
     /// A tainted node yields nothing.
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle);
-    /// A speculation about the state, which stood as at the last `look`, has ended: whether everything was known, and what it cost in instructions.
+    /// A speculation about the state, which is as it was at the last `check_subsumed`, has ended: whether everything
+    /// was known, and what it cost in instructions.
     fn speculated(&mut self, _: &State, _known: bool, _instructions: u64) {}
     /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
     fn known_below(&self, _: NodeId) -> Option<(&crate::reached_set::Blocks, &crate::reached_set::Reached)> {
         None
     }
-    /// Figures by name.
+    /// Statistics by name.
     fn statistics(&self) -> Vec<(String, u64)> {
         Vec::new()
     }

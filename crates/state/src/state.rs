@@ -31,7 +31,7 @@ pub struct AtExit {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct NameUse {
     /// how many inputs the program called so
-    pub asked: u32,
+    pub requested: u32,
     /// one is shown under it
     pub shown: bool,
 }
@@ -55,7 +55,7 @@ pub struct State {
     pub left_out: Rc<BTreeSet<String>>,
     /// numbers given to values nobody wrote
     pub fresh: u32,
-    /// pointers with several targets that this path has decided: pointer term → object and offset
+    /// pointers with multiple targets that this path has decided: pointer term → object and offset
     pub decided: HashMap<TermId, (ObjId, TermId)>,
     /// the same for pointers that turned out to be plain numbers (null)
     pub decided_numbers: HashMap<TermId, u64>,
@@ -83,7 +83,7 @@ pub struct State {
     /// as it was when the last exception was thrown
     pub thrown: Option<Rc<State>>,
     pub phase: Phase,
-    /// whether `trace` is kept: from the first fork on, when a technique walks back over it
+    /// whether `trace` is kept: from the first fork on, when a technique propagates conditions backward over it
     pub recording: bool,
     /// executed since this state's node
     pub trace: Trace,
@@ -93,7 +93,7 @@ pub struct State {
     /// stands at the start of a block where paths meet, and is to be compared there
     pub at_join: bool,
     pub joins: JoinThrottle,
-    /// only where it is asked for
+    /// only where it is enabled
     pub record: Option<Rc<crate::branch_log::BranchLog>>,
     /// time spent solving for this path, in microseconds
     pub query_cost: u64,
@@ -119,7 +119,7 @@ pub struct JoinThrottle {
     pass: u32,
 }
 
-/// After so many nodes without a fork they get fewer.
+/// After this many nodes without a fork they get fewer.
 const MANY_JOINS: u32 = 512;
 
 /// Constructors run before the entry, destructors and exit handlers after it.
@@ -127,7 +127,8 @@ const MANY_JOINS: u32 = 512;
 pub enum Phase {
     Constructor(u32),
     Main,
-    /// leaving with this status: what is left of the handlers, then destructors from the given number on; `quick`: by `quick_exit`
+    /// leaving with this status: what is left of the handlers, then destructors from the given number on; `quick`: by
+    /// `quick_exit`
     Exiting {
         status: Option<i32>,
         next: u32,
@@ -178,7 +179,7 @@ impl State {
         }
     }
 
-    /// Tells the instructions of one path apart.
+    /// Distinguishes the instructions of one path.
     pub fn position(&self) -> (u64, u32) {
         (self.instructions, self.inst)
     }
@@ -205,8 +206,8 @@ impl State {
         here
     }
 
-    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some number on, the
-    /// distance between them grows with the way.
+    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some
+    /// number on, the distance between them grows with the way.
     pub fn throttle_joins(&mut self) {
         self.joins.nodes += 1;
         let beyond = self.joins.nodes.saturating_sub(MANY_JOINS);
@@ -231,15 +232,15 @@ impl State {
         self.callers.as_ref().map_or(0, |c| c.depth)
     }
 
-    /// A new input called `name`: how many inputs of this path were called so before, and a name to show that no other input of
-    /// this path has: `name`, `name_1`, …
+    /// A new input called `name`: how many inputs of this path were called so before, and a name to show that no other
+    /// input of this path has: `name`, `name_1`, …
     pub fn name_input(&mut self, name: &str) -> (u32, String) {
-        let nth = self.names.get(name).map_or(0, |n| n.asked);
+        let nth = self.names.get(name).map_or(0, |n| n.requested);
         let free = |shown: &String| !self.names.get(shown).is_some_and(|n| n.shown);
         let numbered = (nth.max(1)..).map(|i| format!("{name}_{i}"));
         let first = (nth == 0).then(|| name.to_owned());
         let shown = first.into_iter().chain(numbered).find(free).unwrap_or_default();
-        self.names.entry(name.to_owned()).or_default().asked += 1;
+        self.names.entry(name.to_owned()).or_default().requested += 1;
         self.names.entry(shown.clone()).or_default().shown = true;
         (nth, shown)
     }
@@ -251,8 +252,8 @@ impl State {
         number
     }
 
-    /// Where an error of this state is: the innermost place of the program's own code, which for an error inside a library is the
-    /// call of it. Where no such code is active, the instruction itself.
+    /// Where an error of this state is: the innermost place of the program's own code, which for an error inside a
+    /// library is the call of it. Where no such code is active, the instruction itself.
     pub fn error_site(&self, program: &Program) -> (FuncId, InstId) {
         if program.is_own(self.frame.func) {
             return (self.frame.func, InstId(self.inst));

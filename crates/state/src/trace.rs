@@ -1,9 +1,10 @@
-//! What a state executed since its last node in the execution tree: enough to walk back over it.
+//! What a state executed since its last node in the execution tree: enough to propagate conditions backward over it.
 //!
-//! *Idea*: the program text says what each instruction does to registers; recorded is only what it cannot say: which straight
-//! runs of instructions were executed, by which edge each was left, and which places the accesses among them resolved to.
-//! *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly one entry in `accesses`, in the
-//! order of execution; a call into a body has one for each structure it passes by value.
+//! *Idea*: the program text says what each instruction does to registers; recorded is only what it cannot say: which
+//! straight runs of instructions were executed, by which edge each was left, and which places the accesses among them
+//! resolved to. *Invariant*: every load, store, local, bulk operation, modelled call and return in `runs` has exactly
+//! one entry in `accesses`, in the order of execution; a call into a body has one for each structure it passes by
+//! value.
 
 use crate::access_path::Link;
 use pleach_ir::{FuncId, Range, Ty};
@@ -41,7 +42,8 @@ pub enum Exit {
 /// Arguments in memory: offset and type of each.
 pub type Arguments = Rc<[(u64, Ty)]>;
 
-/// One of the objects that a pointer may be into: at a constant offset, or anywhere. `aligned`: at a multiple of the bytes accessed.
+/// One of the objects that a pointer may be into: at a constant offset, or anywhere. `aligned`: at a multiple of the
+/// bytes accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MayPointTo {
     pub obj: ObjId,
@@ -67,7 +69,7 @@ pub enum Access {
         off: u64,
     },
     /// within the object of this size, at an offset that was not constant; `aligned`: a multiple of the bytes accessed
-    Within {
+    InBounds {
         obj: ObjId,
         size: u64,
         aligned: bool,
@@ -77,7 +79,7 @@ pub enum Access {
         objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
-    /// a fresh object of so many bytes; `zeroed` or never written
+    /// a fresh object of `size` bytes; `zeroed` or never written
     Alloc {
         obj: ObjId,
         size: u64,
@@ -92,11 +94,11 @@ pub enum Access {
     },
     /// the result is a new unknown
     Fresh,
-    /// the result is a new unknown from the first argument to before the second
+    /// the result is a fresh symbolic variable from the first argument to before the second
     FreshRange,
-    /// the result is a new unknown below the first argument
+    /// the result is a fresh symbolic variable below the first argument
     FreshBelow,
-    /// so many bytes became new unknowns
+    /// bytes became fresh symbolic variables
     FreshMemory {
         obj: ObjId,
         off: u64,
@@ -125,7 +127,8 @@ pub enum Access {
         index: u32,
         bits: u16,
     },
-    /// the block `old` (none: null was given) gave way to `new` (none: no bytes were asked for), with its first `kept` bytes
+    /// the block `old` (none: null was given) gave way to `new` (none: no bytes were requested), with its first `kept`
+    /// bytes
     Realloc {
         old: Option<ObjId>,
         new: Option<ObjId>,
@@ -174,7 +177,8 @@ pub enum Access {
         off: u64,
         most: u64,
     },
-    /// one offset or both were not constant (`None`); `whole`: an offset like that is a multiple of the length, which is that of a word
+    /// one offset or both were not constant (`None`); `whole`: an offset like that is a multiple of the length, which
+    /// is that of a word
     CopyWithin {
         to: ObjId,
         to_off: Option<u64>,

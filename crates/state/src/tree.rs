@@ -1,5 +1,5 @@
-//! The execution tree: one node per fork, shared by every technique. Only `explore` changes it; techniques keep their data in
-//! side tables by node id.
+//! The execution tree: one node per fork, shared by every technique. Only `explore` changes it; techniques keep their
+//! data in side tables by node id.
 //!
 //! *Invariant*: the edge conditions of siblings are mutually exclusive; `open` of a node counts its children whose
 //! subtrees are not complete; a node is tainted when a path below it was lost.
@@ -172,8 +172,8 @@ impl Tree {
         std::iter::successors(known(self.node(id).first_child()), move |c| known(self.node(*c).next_sibling))
     }
 
-    /// The leaf's path has ended. Returns the nodes whose subtrees are complete by that, innermost first (the leaf itself
-    /// included).
+    /// The leaf's path has ended. Returns the nodes whose subtrees are complete by that, innermost first (the leaf
+    /// itself included).
     pub fn end(&mut self, leaf: NodeId, status: Status, test: u32) -> Vec<NodeId> {
         let n = self.node_mut(leaf);
         debug_assert_eq!(n.status, Status::Open, "only open leaves end");

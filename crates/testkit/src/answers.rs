@@ -23,19 +23,19 @@ pub fn check_seed(seed: u64) -> Result<Vec<String>, String> {
     std::fs::write(scratch.file("program.c"), random::program(seed).source).map_err(|e| e.to_string())?;
     let mut wrong = Vec::new();
     for (property, flags) in PROPERTIES {
-        let found = ask(&scratch, &[&["test"], flags].concat())?;
+        let found = run(&scratch, &[&["test"], flags].concat())?;
         if !found.complete {
             continue;
         }
         let want = expected(property, &found);
         for way in ["--search=dfs", "--no-prune"] {
-            let got = ask(&scratch, &["verify", "-p", property, "--no-replay", way])?.svcomp;
+            let got = run(&scratch, &["verify", "-p", property, "--no-replay", way])?.svcomp;
             if got.split('(').next() != Some(want) {
                 wrong.push(format!("seed {seed}: verify -p {property} {way} says {got} instead of {want}"));
             }
         }
     }
-    let targets = |way| ask(&scratch, &["reach", "--all-blocks", "--no-replay", way]).map(results);
+    let targets = |way| run(&scratch, &["reach", "--all-blocks", "--no-replay", way]).map(results);
     if targets("--search=dfs")? != targets("--no-prune")? {
         wrong.push(format!("seed {seed}: pruning changes what reach --all-blocks says"));
     }
@@ -46,7 +46,7 @@ fn results(summary: Summary) -> Vec<(String, String)> {
     summary.targets.into_iter().map(|t| (t.target, t.result)).collect()
 }
 
-fn ask(scratch: &Scratch, args: &[&str]) -> Result<Summary, String> {
+fn run(scratch: &Scratch, args: &[&str]) -> Result<Summary, String> {
     let run = Scratch::new("answer");
     let place = run.file("run").to_string_lossy().into_owned();
     let all = [args, &["--quiet", "--max-time=60s", "program.c", "--output-dir", &place]].concat();

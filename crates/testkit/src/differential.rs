@@ -36,7 +36,7 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
     })
 }
 
-/// Caches by query and policies for pointers with several targets: what is found must not depend on them.
+/// Caches by query and policies for pointers with multiple targets: what is found must not depend on them.
 pub const MEMORY_MODES: [&[&str]; 5] = [
     &["--query-cache=off"],
     &["--query-cache=address-aware", "--check-cache"],
@@ -104,7 +104,7 @@ fn distinct(real: &Outcomes) -> BTreeSet<PathOutcome> {
     real.values().copied().filter(|o| *o != PathOutcome::Excluded).collect()
 }
 
-/// In words; empty when there are none.
+/// As text; empty when there are none.
 fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
     let mut out = String::new();
     // Each test by itself: its input must do what was predicted.

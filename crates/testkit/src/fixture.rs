@@ -7,10 +7,10 @@ mod check;
 mod parse;
 pub mod policies;
 pub mod pruning;
-pub mod question;
+pub mod verdict_check;
 
 pub use check::{brute_force, check, equal_bytes};
-pub use parse::{Expected, Fixture, Question};
+pub use parse::{Expected, Fixture, VerdictCheck};
 
 use std::path::{Path, PathBuf};
 

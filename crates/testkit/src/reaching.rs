@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Programs that are compiled together.
 pub const BATCH: u64 = 50;
 
-/// The flags a program is asked about with; each program has one of them, or all.
+/// The flags of a run; each program has one of them, or all.
 pub const MODES: [&[&str]; 10] = [
     &[],
     &["--no-replay"],
@@ -39,7 +39,7 @@ pub struct Report {
     pub wrong: Vec<String>,
 }
 
-/// Asks about the programs of these seeds.
+/// Checks the programs of these seeds.
 pub fn check_seeds(seeds: std::ops::Range<u64>, all_modes: bool) -> Result<Report, String> {
     let programs: Vec<Program> = seeds.map(generate::program).collect();
     let mut truths = truth::truths(&programs)?;
@@ -63,17 +63,17 @@ fn check(p: &Program, truth: &Truth, modes: &[&[&str]], report: &mut Report) -> 
     for mode in modes {
         let run = scratch.file("run");
         let _ = std::fs::remove_dir_all(&run);
-        let mut asked = ask(scratch.path(), &run, &targets, mode)?;
-        if asked.is_none() {
+        let mut summary = reach(scratch.path(), &run, &targets, mode)?;
+        if summary.is_none() {
             // What follows a jump is left out by the compiler, and refused as a target.
             let with_code = lines_with_code(scratch.path())?;
             if let Some(line) = truth.keys().find(|l| !with_code.contains(l) && !may_be_left_out(p, **l)) {
                 return Err(format!("line {line} is executed and is said to have no code"));
             }
             targets = with_code.intersection(&marked).copied().collect();
-            asked = ask(scratch.path(), &run, &targets, mode)?;
+            summary = reach(scratch.path(), &run, &targets, mode)?;
         }
-        let summary = asked.ok_or("the targets are refused")?;
+        let summary = summary.ok_or("the targets are refused")?;
         let first = if mode.contains(&"--each") { run.join("target-1") } else { run.clone() };
         let with_code = counted_lines(&first)?;
         let no_code = |l: &&u32| !marked.contains(l) && !p.ends.contains(l) && !is_set_up(p, **l);
@@ -133,7 +133,7 @@ fn judge(run: &Path, found: &pleach_report::TargetResult, inputs: &[Vec<u8>]) ->
 }
 
 /// Nothing if a target is refused.
-fn ask(folder: &Path, run: &Path, targets: &[u32], mode: &[&str]) -> Result<Option<Summary>, String> {
+fn reach(folder: &Path, run: &Path, targets: &[u32], mode: &[&str]) -> Result<Option<Summary>, String> {
     let mut args: Vec<String> = ["reach", "--quiet", "--max-time=60s", "--output-dir"].map(String::from).to_vec();
     args.push(run.to_string_lossy().into_owned());
     args.extend(mode.iter().map(ToString::to_string));

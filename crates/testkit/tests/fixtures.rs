@@ -22,7 +22,7 @@ fn main() {
         let extra: [(&str, bool, Check); 5] = [
             ("twice", fixture.repeat, fixture::equal_bytes),
             ("brute-force", fixture.brute.is_some(), fixture::brute_force),
-            ("answers", !fixture.questions.is_empty(), fixture::question::answers),
+            ("answers", !fixture.verdict_checks.is_empty(), fixture::verdict_check::answers),
             ("policies", fixture::policies::applies(&fixture), fixture::policies::same_findings),
             ("pruned", fixture::pruning::applies(&fixture), fixture::pruning::same_findings),
         ];

@@ -1,4 +1,5 @@
-//! Greens that would not be earned: nothing was analysed, or not everything. Exit status and words must not say otherwise.
+//! Greens that would not be earned: nothing was analysed, or not everything. Exit status and words must not say
+//! otherwise.
 
 use pleach_testkit::engine::{Finished, pleach};
 use pleach_testkit::scratch::Scratch;

@@ -1,4 +1,5 @@
-//! Limits on time, processor time and memory, and runs that end before their time. The bounds are wide: machines may be busy. `bench/limits` measures.
+//! Limits on time, processor time and memory, and runs that end before their time. The bounds are wide: machines may be
+//! busy. `bench/limits` measures.
 
 use pleach_testkit::engine::{Finished, binary, pleach, run};
 use pleach_testkit::scratch::Scratch;

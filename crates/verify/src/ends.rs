@@ -10,7 +10,7 @@ use pleach_state::{ErrorKind, State};
 pub enum Class {
     /// It violates the property: this goal, where SV-COMP has a name for it.
     Violation(Option<Goal>),
-    /// The program ends there, and that is all: `abort`, a failed assertion that the property does not ask about.
+    /// The program ends there, and that is all: `abort`, a failed assertion that the property does not cover.
     End,
     /// What the program does from there on is not defined, so that nothing can be said about it.
     Undefined,
@@ -28,13 +28,13 @@ impl Property {
                 let named = called.is_some_and(|f| self.functions.iter().any(|g| g == f));
                 match self.has(Goal::UnreachCall) {
                     true if named || self.asserts => Class::Violation(Some(Goal::UnreachCall)),
-                    // SOUND: through a pointer it may have been the function in question.
+                    // SOUND: through a pointer it may have been the target function.
                     true if called.is_none() => Class::Undefined,
                     _ => Class::End,
                 }
             }
             (ErrorKind::Abort, _) => Class::End,
-            // One check looks for both: with the stricter goal asked for, it is the stricter check.
+            // One check looks for both: with the stricter goal requested, it is the stricter check.
             (ErrorKind::Leak, _) if self.has(Goal::ValidMemcleanup) => Class::Violation(Some(Goal::ValidMemcleanup)),
             (_, Some(goal)) if self.has(goal) => Class::Violation(Some(goal)),
             _ => Class::Undefined,

@@ -1,4 +1,4 @@
-//! What is asked about a program, and the answer: properties, targets, verdicts, witnesses.
+//! Properties, targets, verdicts and witnesses.
 //!
 //! This crate explores nothing. It says which ends of paths matter for a question, and what may be concluded from those that
 //! were seen.

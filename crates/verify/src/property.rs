@@ -131,13 +131,14 @@ impl Property {
         property.checked()
     }
 
-    /// SOUND: what is left at the end is looked for by one check, and neither of the two covers the other where the program aborts.
+    /// SOUND: what is left at the end is looked for by one check, and neither of the two covers the other where the
+    /// program aborts.
     fn checked(self) -> Result<Property, PropertyError> {
         let both = self.has(Goal::ValidMemtrack) && self.has(Goal::ValidMemcleanup);
         if both { Err(PropertyError::TwoLeaks) } else { Ok(self) }
     }
 
-    /// For a question about what can be reached: no end is a violation, undefined behaviour leaves open what follows.
+    /// For reachability tasks: no end is a violation, undefined behaviour leaves open what follows.
     pub fn reaching() -> Property {
         let goals = BTreeSet::from([Goal::UnreachCall]);
         Property { goals, functions: Vec::new(), asserts: false, entry: None }
@@ -171,8 +172,8 @@ impl Property {
         }
     }
 
-    /// In the syntax of property files, one line per goal; the violated one alone if it is given, with the function that was
-    /// called.
+    /// In the syntax of property files, one line per goal; the violated one alone if it is given, with the function
+    /// that was called.
     pub fn specification(&self, violated: Option<Goal>, called: Option<&str>) -> String {
         let entry = self.entry.as_deref().unwrap_or("main");
         let function = called.or(self.functions.first().map(String::as_str)).unwrap_or("reach_error");

@@ -1,7 +1,8 @@
 //! Making given instructions the first of their blocks.
 //!
-//! Coverage and pruning speak of blocks: a block is reached when it is entered. A call in its middle may not return, so that the
-//! rest of the block need not be. *Invariant*: the new program does what the old one does; every given instruction begins a block.
+//! Coverage and pruning speak of blocks: a block is reached when it is entered. A call in its middle may not return, so
+//! that the rest of the block need not be. *Invariant*: the new program does what the old one does; every given
+//! instruction begins a block.
 
 use pleach_ir::{Block, BlockId, Edge, FuncId, Function, Inst, InstId, Program, Range, Span};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use pleach_ir::{BlockId, Callee, FuncId, Function, Inst, InstId, Program, Span};
 use std::collections::BTreeSet;
 
-/// A place as it is asked for: `file.c:42`, `label:NAME`, or a function's name.
+/// A target as the user writes it: `file.c:42`, `label:NAME`, or a function's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TargetSpec {
     Line { file: String, line: u32 },
@@ -22,11 +22,11 @@ pub enum TargetLocations {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// as it was asked for
+    /// as the user wrote it
     pub name: String,
     /// the first place that it stands for
     pub span: Span,
-    pub spots: TargetLocations,
+    pub locations: TargetLocations,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -81,12 +81,12 @@ impl TargetSpec {
     /// The instructions that it stands for.
     pub fn resolve(&self, program: &Program) -> Result<Target, TargetError> {
         let (name, at) = match self {
-            TargetSpec::Line { file, line } => (format!("{file}:{line}"), line_spots(program, file, *line)?),
-            TargetSpec::Label(label) => (format!("label:{label}"), label_spots(program, label)?),
-            TargetSpec::Function(function) => (function.clone(), function_spots(program, function)?),
+            TargetSpec::Line { file, line } => (format!("{file}:{line}"), line_locations(program, file, *line)?),
+            TargetSpec::Label(label) => (format!("label:{label}"), label_locations(program, label)?),
+            TargetSpec::Function(function) => (function.clone(), function_locations(program, function)?),
         };
         let span = first_span(program, &at);
-        Ok(Target { name, span, spots: TargetLocations::At(at) })
+        Ok(Target { name, span, locations: TargetLocations::At(at) })
     }
 }
 
@@ -106,7 +106,7 @@ fn names(given: &str, path: &str) -> bool {
 }
 
 /// In every block with code of the line, the first instruction of it.
-fn line_spots(program: &Program, file: &str, line: u32) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
+fn line_locations(program: &Program, file: &str, line: u32) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
     let mine = |s: &Span| s.is_known() && names(file, program.path(*s));
     let mut found = BTreeSet::new();
     let mut lines = BTreeSet::new();
@@ -137,7 +137,7 @@ fn line_spots(program: &Program, file: &str, line: u32) -> Result<BTreeSet<(Func
     }
 }
 
-fn label_spots(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
+fn label_locations(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
     let all = || bodies(program).flat_map(|(id, f)| f.labels.iter().map(move |(label, b)| (id, f, label, *b)));
     let found: BTreeSet<_> = all()
         .filter(|(_, _, label, _)| *label == name)
@@ -151,7 +151,7 @@ fn label_spots(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId
 }
 
 /// The start of a function with a body; the calls of one without.
-fn function_spots(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
+fn function_locations(program: &Program, name: &str) -> Result<BTreeSet<(FuncId, InstId)>, TargetError> {
     let Some(id) = program.function_named(name) else {
         let mut known: Vec<String> = bodies(program).map(|(_, f)| f.name.clone()).collect();
         known.sort();
@@ -198,12 +198,12 @@ pub fn all_asserts(program: &Program) -> Result<Vec<Target>, TargetError> {
     let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
     let asserts = |name: &str| FAIL.contains(&name) || name == "__VERIFIER_assert" && !has_body(name);
     let target = |(f, i, name): (FuncId, InstId, &str)| {
-        let spots = match name {
+        let locations = match name {
             "__VERIFIER_assert" => TargetLocations::Failing(f, i),
             _ => TargetLocations::At(BTreeSet::from([(f, i)])),
         };
         let span = program.function(f).spans.get(i.index()).copied().unwrap_or_default();
-        Target { name: place(program, span), span, spots }
+        Target { name: place(program, span), span, locations }
     };
     // What an error function of the program does is not another target.
     let found: Vec<_> = calls(program, asserts)
@@ -223,8 +223,8 @@ pub fn all_blocks(program: &Program) -> Result<Vec<Target>, TargetError> {
             let span = first.or(own.first()).copied();
             let Some(span) = span else { continue };
             let name = format!("{} {} b{}", place(program, span), f.name, b.index());
-            let spots = TargetLocations::At(BTreeSet::from([(id, InstId::new(range.start))]));
-            found.push(Target { name, span, spots });
+            let locations = TargetLocations::At(BTreeSet::from([(id, InstId::new(range.start))]));
+            found.push(Target { name, span, locations });
         }
     }
     if found.is_empty() { Err(TargetError::Nothing("blocks")) } else { Ok(found) }
@@ -235,10 +235,10 @@ mod tests {
     use super::*;
     use crate::tests::program;
 
-    fn found(wish: &str) -> Result<Vec<(String, u32)>, String> {
+    fn found(spec: &str) -> Result<Vec<(String, u32)>, String> {
         let p = program();
-        let target = TargetSpec::parse(wish).and_then(|w| w.resolve(&p)).map_err(|e| e.to_string())?;
-        let TargetLocations::At(all) = target.spots else { panic!() };
+        let target = TargetSpec::parse(spec).and_then(|w| w.resolve(&p)).map_err(|e| e.to_string())?;
+        let TargetLocations::At(all) = target.locations else { panic!() };
         Ok(all.iter().map(|(f, i)| (p.function(*f).name.clone(), i.0)).collect())
     }
 
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_said() {
-        let says = |wish: &str, what: &str| {
-            let e = found(wish).unwrap_err();
+        let says = |spec: &str, what: &str| {
+            let e = found(spec).unwrap_err();
             assert!(e.contains(what), "{e}");
         };
         says("a.c:11", "a.c:11 has no code; the nearest line with code is 10");

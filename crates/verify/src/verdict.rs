@@ -32,13 +32,13 @@ pub struct VerificationEvidence {
     pub violation: Option<Option<Goal>>,
     /// Violations that the native program did not show.
     pub unconfirmed: Vec<String>,
-    /// Ends in behaviour that is not defined and that the property does not ask about.
+    /// Ends in behaviour that is not defined and that the property does not cover.
     pub undefined: Vec<String>,
-    /// Everything that was not followed to its end.
+    /// Everything that was only partially explored.
     pub cuts: Vec<String>,
     /// The exploration came to its own end.
     pub finished: bool,
-    /// What it took for given about the program's surroundings.
+    /// Its assumptions about the program's environment.
     pub assumptions: Vec<Assumption>,
 }
 

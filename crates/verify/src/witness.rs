@@ -1,7 +1,7 @@
 //! Violation witnesses, format 2.0: the values that the program gets, call by call, and where it goes wrong.
 //!
-//! A witness is a sequence of segments; here each has one waypoint to follow: the return of an input function with its value,
-//! and last the target, the place of the violation.
+//! A witness is a sequence of segments; here each has one waypoint to follow: the return of an input function with its
+//! value, and last the target, the place of the violation.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub struct Location {
     pub function: String,
 }
 
-/// An input that the program asked for by calling a function.
+/// An input that the program requested by calling a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Returned {
     /// the closing parenthesis of the call
@@ -110,7 +110,7 @@ fn uuid(digest: &str) -> String {
     [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
 }
 
-/// A number of so many bits, little-endian, as a constant of C. The smallest signed number has no literal of its own.
+/// A little-endian number of a given width, as a constant of C. The smallest signed number has no literal of its own.
 pub fn constant(bytes: &[u8], signed: bool) -> Option<String> {
     let bits = bytes.len() * 8;
     if bits == 0 || bits > 64 {

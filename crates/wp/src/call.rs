@@ -1,4 +1,4 @@
-//! Walking back over calls, returns and modelled functions.
+//! Weakest preconditions of calls, returns and modelled functions.
 
 use crate::condition::{OwningFrame, PointsTo};
 use crate::location::Loc;
@@ -11,7 +11,8 @@ use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
 
 impl WpTransformer<'_> {
-    /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last first.
+    /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last
+    /// first.
     pub(crate) fn entered(
         &mut self,
         f: &Function,
@@ -36,12 +37,12 @@ impl WpTransformer<'_> {
             };
             let (r, base) = (self.register(target, depth + 1, p.slot), self.terms.base(to));
             self.replace(r, base);
-            let looks = self.cells(to).next().is_some();
+            let mentioned = self.cells(to).next().is_some();
             self.overwrite(to, 0, len, |w, at, k| w.contents(from, from_off + at, k));
             self.made(depth + 1, to, len, false, true)?;
             let source = self.pointer(f, depth, a.value)?;
-            if looks {
-                self.pin(source, from, Some(from_off), len, false)?;
+            if mentioned {
+                self.require_pointer(source, from, Some(from_off), len, false)?;
             } else {
                 self.valid_unless_evident(source, from, Some(from_off), len, false);
             }
@@ -74,8 +75,8 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost its locals. The
-    /// frames below are there no longer.
+    /// Back from a function that runs because the program ends: its parameters are 0, and the frame that ended it lost
+    /// its locals. The frames below are there no longer.
     pub(crate) fn ending(&mut self, inner: Option<Run>, depth: u32) -> WpResult<()> {
         let Some(inner) = inner else { return Err(NoInterpolant::CallWithoutCallee) };
         let target = &self.program.functions[inner.func as usize];
@@ -90,8 +91,8 @@ impl WpTransformer<'_> {
         if gone || self.condition.support(self.terms).iter().any(in_frame) {
             return Err(NoInterpolant::FrameLeftAtExit);
         }
-        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.owner);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.owner)) {
             *h = h.and(OwningFrame::Outlives(depth)).ok_or(NoInterpolant::LocalOfInnerFrame)?;
         }
         Ok(())
@@ -108,7 +109,7 @@ impl WpTransformer<'_> {
         let Access::VaStart { list: at, off, area, size, args } = access else {
             return Err(NoInterpolant::ArgumentListAtSymbolicOffset);
         };
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let p = self.terms.pointer_bits;
         let mut words = self.terms.base(*area);
         if p == 64 {
@@ -127,8 +128,8 @@ impl WpTransformer<'_> {
         }
         self.made(depth, *area, *size, false, true)?;
         let ptr = self.pointer(f, depth, list)?;
-        if looks {
-            self.pin(ptr, *at, Some(*off), bytes, true)
+        if mentioned {
+            self.require_pointer(ptr, *at, Some(*off), bytes, true)
         } else {
             self.valid_unless_evident(ptr, *at, Some(*off), bytes, true);
             Ok(())
@@ -156,8 +157,8 @@ impl WpTransformer<'_> {
         }
         // Whatever the condition says about memory is about objects that outlive the call.
         let outlives = OwningFrame::Outlives(depth);
-        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.owner);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.owner)) {
             *h = h.and(outlives).ok_or(NoInterpolant::LocalOfInnerFrame)?;
         }
         for &obj in dropped {
@@ -168,8 +169,8 @@ impl WpTransformer<'_> {
 
     /// Back before the call: its frame is not there yet.
     fn without_frame(&mut self, depth: u32) -> WpResult<()> {
-        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.home);
-        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.home)) {
+        let homes = self.condition.points_to.iter_mut().map(|p| &mut p.owner);
+        for h in homes.chain(self.condition.dereferenceable.iter_mut().map(|v| &mut v.owner)) {
             match *h {
                 OwningFrame::Outlives(d) if d >= depth => *h = OwningFrame::Any,
                 OwningFrame::LocalOf(d) if d >= depth => return Err(NoInterpolant::UsedBeforeAllocated),
@@ -180,11 +181,11 @@ impl WpTransformer<'_> {
     }
 
     /// The object ceased to exist here: what points to it from now on pointed to it before.
-    fn died(&mut self, obj: ObjId, home: OwningFrame) -> WpResult<()> {
+    fn died(&mut self, obj: ObjId, owner: OwningFrame) -> WpResult<()> {
         for d in std::mem::take(&mut self.condition.dangling) {
             if d.obj == obj {
                 let at = d.at.map(u64::try_from).transpose().map_err(|_| NoInterpolant::PointerBeforeObject)?;
-                self.condition.require_pin(PointsTo { home, ..PointsTo::new(d.ptr, obj, at) });
+                self.condition.require_points_to(PointsTo { owner, ..PointsTo::new(d.ptr, obj, at) });
                 self.live.forget();
             } else {
                 self.condition.dangling.push(d);
@@ -196,10 +197,10 @@ impl WpTransformer<'_> {
     /// A local that `local` points to was there before the end of its scope, and is not behind it.
     pub(crate) fn scope_ended(&mut self, f: &Function, depth: u32, local: Opnd, obj: ObjId) -> WpResult<()> {
         self.killed()?;
-        let home = OwningFrame::LocalOf(depth);
-        self.died(obj, home)?;
+        let owner = OwningFrame::LocalOf(depth);
+        self.died(obj, owner)?;
         let ptr = self.pointer(f, depth, local)?;
-        self.condition.require_pin(PointsTo { home, ..PointsTo::new(ptr, obj, Some(0)) });
+        self.condition.require_points_to(PointsTo { owner, ..PointsTo::new(ptr, obj, Some(0)) });
         self.live.forget();
         Ok(())
     }
@@ -258,7 +259,7 @@ impl WpTransformer<'_> {
                 Ok(())
             }
             Access::Fresh => {
-                // What the arguments decide beside the result (an empty range is an error) is not described.
+                // What the arguments decide besides the result (an empty range is an error) is not described.
                 if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
                     return Err(NoInterpolant::UnknownEffects);
                 }
@@ -276,7 +277,7 @@ impl WpTransformer<'_> {
                 let r = self.register(f, depth, d);
                 let w = self.terms.width(r);
                 // The result may take the place of an argument.
-                let x = self.locs.unknown(self.terms, w);
+                let x = self.locs.fresh_variable(self.terms, w);
                 self.replace(r, x);
                 let mut bounds = Vec::new();
                 for a in list.iter().take(2) {
@@ -306,7 +307,7 @@ impl WpTransformer<'_> {
                     self.forall(var)?;
                 }
                 let ptr = self.pointer(f, depth, p.value)?;
-                self.pin(ptr, obj, Some(off), len, true)?;
+                self.require_pointer(ptr, obj, Some(off), len, true)?;
                 if let Some(n) = list.get(1) {
                     self.same_as_recorded(f, depth, n.value, n.ty, len)?;
                 }
@@ -400,14 +401,14 @@ impl WpTransformer<'_> {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
                     self.assign(f, depth, d, done);
                 }
-                let looks = self.looks_into_memory();
+                let mentioned = self.mentions_memory();
                 let (base, word) = (self.terms.base(obj), u64::from(self.terms.pointer_bits) / 8);
                 self.overwrite(at, off, word, |w, k, n| w.terms.extract(base, (k * 8) as u16, (n * 8) as u16));
                 self.made(depth, obj, size, false, false)?;
                 self.block_made(obj)?;
                 let ptr = self.pointer(f, depth, p.value)?;
-                if looks {
-                    self.pin(ptr, at, Some(off), word, true)?;
+                if mentioned {
+                    self.require_pointer(ptr, at, Some(off), word, true)?;
                 } else {
                     self.valid_unless_evident(ptr, at, Some(off), word, true);
                 }
@@ -454,7 +455,7 @@ impl WpTransformer<'_> {
         if same && (read.obj.0 as usize) < self.program.globals.len() {
             return Ok(());
         }
-        self.pin(ptr, read.obj, Some(read.off), read.bytes, false)
+        self.require_pointer(ptr, read.obj, Some(read.off), read.bytes, false)
     }
 
     /// A heap block came into being.
@@ -466,7 +467,7 @@ impl WpTransformer<'_> {
     /// The pointer is to the start of this heap block, which has room for `bytes`.
     fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> WpResult<()> {
         let ptr = self.pointer(f, depth, p)?;
-        self.condition.require_pin(PointsTo {
+        self.condition.require_points_to(PointsTo {
             bytes,
             kind: Some(ObjectKind::Heap),
             ..PointsTo::new(ptr, obj, Some(0))

@@ -1,4 +1,4 @@
-//! Walking back over instructions that only compute: the result is replaced by the term the machine would build.
+//! Weakest preconditions of instructions that only compute: the result is replaced by the term the machine would build.
 
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{TermId, mask};
@@ -9,8 +9,8 @@ use pleach_semantics::{
 use rustc_hash::FxHashMap;
 
 impl WpTransformer<'_> {
-    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers; in the order in which the
-    /// machine looks.
+    /// What must hold for the instruction itself not to be an error, as far as that is a condition on numbers; in the
+    /// order in which the machine checks.
     pub fn check_of(&mut self, f: &Function, depth: u32, inst: &Inst) -> WpResult<Vec<TermId>> {
         let mut out = Vec::new();
         if let Inst::Check { cond, .. } = *inst {

@@ -34,17 +34,18 @@ impl OwningFrame {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Dereferenceable {
     pub ptr: TermId,
-    /// where it pointed on the path walked
+    /// where it pointed on the recorded path
     pub obj: ObjId,
     pub off: Option<u64>,
     pub bytes: u64,
     pub write: bool,
     /// false: only that the object is live; inside and outside its bounds are both known
     pub bounded: bool,
-    pub home: OwningFrame,
+    pub owner: OwningFrame,
 }
 
-/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
+/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different
+/// objects.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PointsTo {
     pub ptr: TermId,
@@ -57,16 +58,16 @@ pub struct PointsTo {
     pub kind: Option<ObjectKind>,
     /// must have exactly this size (an access outside it was the error, or may be)
     pub size: Option<u64>,
-    pub home: OwningFrame,
+    pub owner: OwningFrame,
 }
 
 impl PointsTo {
-    /// Points into the object, nothing else asked.
+    /// Points into the object, with no other requirement.
     pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> PointsTo {
-        PointsTo { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, home: OwningFrame::Any }
+        PointsTo { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, owner: OwningFrame::Any }
     }
 
-    /// What a link says, as a pin.
+    /// What a link says, as a points-to literal.
     pub fn of_link(locs: &mut Locs, terms: &mut Terms, link: Link) -> PointsTo {
         let w = terms.pointer_bits;
         let loc = match link.holder {
@@ -81,7 +82,7 @@ impl PointsTo {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Dangling {
     pub ptr: TermId,
-    /// where it pointed on the path walked
+    /// where it pointed on the recorded path
     pub obj: ObjId,
     pub freed: bool,
     /// at exactly this offset
@@ -107,13 +108,15 @@ pub struct Condition {
     pub dereferenceable: Vec<Dereferenceable>,
     pub points_to: Vec<PointsTo>,
     pub dangling: Vec<Dangling>,
-    /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at the end
+    /// with leaks checked for: the live heap blocks are among these object variables; everything else would be lost at
+    /// the end
     pub blocks: Option<BTreeSet<ObjId>>,
     /// literals with many summands
     pub sums: Vec<Sum>,
     pub choices: Vec<MayPointToLiteral>,
-    /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its path
-    /// constraint allows all of these together. What is neither a location nor an unknown of the state may have any value that fits
+    /// assumptions that some input must meet, each with all that is known where it is made: a state satisfies it if its
+    /// path constraint allows all of these together. What is neither a location nor a symbolic variable of the state
+    /// may have any value that fits
     pub satisfiable: Vec<Vec<TermId>>,
 }
 
@@ -146,25 +149,25 @@ impl Condition {
         }
     }
 
-    pub fn require_valid(&mut self, v: Dereferenceable) {
+    pub fn require_dereferenceable(&mut self, v: Dereferenceable) {
         if !self.dereferenceable.iter().any(|o| {
             o.ptr == v.ptr
                 && o.bytes >= v.bytes
                 && (o.write || !v.write)
                 && (o.bounded || !v.bounded)
-                && (o.home == v.home || v.home == OwningFrame::Any)
+                && (o.owner == v.owner || v.owner == OwningFrame::Any)
         }) {
             self.dereferenceable.push(v);
         }
     }
 
-    pub fn require_pin(&mut self, p: PointsTo) {
+    pub fn require_points_to(&mut self, p: PointsTo) {
         if !self.points_to.contains(&p) {
             self.points_to.push(p);
         }
     }
 
-    pub fn require_dead(&mut self, d: Dangling) {
+    pub fn require_dangling(&mut self, d: Dangling) {
         if !self.dangling.contains(&d) {
             self.dangling.push(d);
         }
@@ -222,13 +225,13 @@ impl Condition {
             self.require(l);
         }
         for v in other.dereferenceable {
-            self.require_valid(v);
+            self.require_dereferenceable(v);
         }
         for p in other.points_to {
-            self.require_pin(p);
+            self.require_points_to(p);
         }
         for d in other.dangling {
-            self.require_dead(d);
+            self.require_dangling(d);
         }
         self.blocks = match (self.blocks.take(), other.blocks) {
             (Some(a), Some(b)) => Some(a.intersection(&b).copied().collect()),
@@ -248,7 +251,7 @@ impl Condition {
         self.literals.iter().copied().chain(satisfiable).chain(self.pointers())
     }
 
-    /// The pointers it asks something of.
+    /// The pointers that it constrains.
     pub fn pointers(&self) -> impl Iterator<Item = TermId> + '_ {
         let dereferenceable = self.dereferenceable.iter().map(|v| v.ptr);
         let others = self.dangling.iter().map(|d| d.ptr).chain(self.choices.iter().map(|c| c.ptr));
@@ -270,7 +273,7 @@ impl Condition {
         s
     }
 
-    /// The symbols of all but the sums, which can be asked one by one.
+    /// The symbols of all but the sums, which can be read one by one.
     pub fn support_but_sums(&self, terms: &mut Terms) -> FxHashSet<SymbolId> {
         let mut s = FxHashSet::default();
         for t in self.terms() {

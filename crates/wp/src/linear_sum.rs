@@ -1,7 +1,7 @@
-//! Sums of many locations, kept apart from the other literals.
+//! Sums of many locations, kept separate from the other literals.
 //!
-//! *Idea*: after N stores and N additions a condition is one literal of N summands, at each of N nodes. As a term it would be rebuilt at each
-//! step; as a persistent map a step costs O(log N), and nodes share what is the same.
+//! *Idea*: after N stores and N additions a condition is one literal of N summands, at each of N nodes. As a term it
+//! would be rebuilt at each step; as a persistent map a step costs O(log N), and nodes share what is the same.
 //! *Invariant*: `Σ coefficient · location ∈ arc` modulo 2ʷ; every location is w bits wide, no coefficient is 0.
 
 use crate::location::{Loc, Locs};
@@ -33,7 +33,7 @@ impl Sum {
     }
 
     /// Some summand is in memory: cells are ordered after registers.
-    pub fn looks_into_memory(&self) -> bool {
+    pub fn mentions_memory(&self) -> bool {
         self.parts.get_max().is_some_and(|(l, _)| matches!(l, Loc::Cell { .. }))
     }
 

@@ -1,5 +1,5 @@
-//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary terms and
-//! walking back over an instruction is substitution.
+//! Locations: what a condition on a state may talk about. Each is a variable term, so that conditions are ordinary
+//! terms and the weakest precondition of an instruction is a substitution.
 
 use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::ObjId;
@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Loc {
-    /// a register of the frame at this call depth; its variable arguments follow its registers ([`pleach_state::Frame::register`])
+    /// a register of the frame at this call depth; its variable arguments follow its registers
+    /// ([`pleach_state::Frame::register`])
     Reg { depth: u32, slot: u32 },
-    /// bytes of an object; the object is a variable of the condition, named by the id it had on the path walked
+    /// bytes of an object; the object is a variable of the condition, named by the id it had on the recorded path
     Cell { obj: ObjId, off: u64, bytes: u32 },
 }
 
@@ -19,7 +20,7 @@ pub struct Locs {
     unwritten: Vec<bool>,
     loc_of: FxHashMap<SymbolId, Loc>,
     term_of: FxHashMap<(Loc, u16), TermId>,
-    unknowns: u32,
+    fresh_variables: u32,
 }
 
 impl Locs {
@@ -56,11 +57,11 @@ impl Locs {
     }
 
     /// A variable that stands for nothing in the state: any value.
-    pub fn unknown(&mut self, terms: &mut Terms, width: u16) -> TermId {
-        let number = self.unknowns;
+    pub fn fresh_variable(&mut self, terms: &mut Terms, width: u16) -> TermId {
+        let number = self.fresh_variables;
         let name = || format!("any!{number}");
         let s = terms.symbols.intern(SymbolOrigin::Any(number), SymbolKind::Bits(width), name);
-        self.unknowns += 1;
+        self.fresh_variables += 1;
         terms.var(s)
     }
 }

@@ -1,8 +1,9 @@
 //! Reads and writes through a pointer into one of several objects, where one state went on (`--resolution ite`).
 //!
-//! *Idea*: as where a state splits by object, but in one condition. The objects are found by other ways (links); the pointer is into one of them (a choice) and
-//! what is read or written is that object's, by its distance from the pointer. *Invariant*: objects do not overlap, so at most one of
-//! the distances is within its object, and the choice says that one is. *Direction*: gives up where an object has no other way to it.
+//! *Idea*: as where a state splits by object, but in one condition. The objects are found by other ways (links); the
+//! pointer is into one of them (a choice) and what is read or written is that object's, by its distance from the
+//! pointer. *Invariant*: objects do not overlap, so at most one of the distances is within its object, and the choice
+//! says that one is. *Direction*: gives up where an object has no other way to it.
 
 use crate::condition::{MayPointToLiteral, PointsTo};
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
@@ -12,7 +13,7 @@ use pleach_state::{Link, MayPointTo};
 const UNKNOWN: NoInterpolant = NoInterpolant::AccessToSeveralObjects;
 
 impl WpTransformer<'_> {
-    /// The pointer is into one of the objects, with room for so many bytes, and where it was on the path walked.
+    /// The pointer is into one of the objects, with room for `bytes` bytes, and where it was on the recorded path.
     pub(crate) fn may_point_to(
         &mut self,
         p: TermId,
@@ -49,9 +50,9 @@ impl WpTransformer<'_> {
             null: false,
         });
         for l in links {
-            let pin = PointsTo::of_link(self.locs, self.terms, *l);
+            let literal = PointsTo::of_link(self.locs, self.terms, *l);
             let size = objects.iter().find(|o| o.obj == l.to).map(|o| o.size);
-            self.condition.require_pin(PointsTo { size, write: write && size.is_some(), ..pin });
+            self.condition.require_points_to(PointsTo { size, write: write && size.is_some(), ..literal });
         }
         self.live.forget();
         Ok(())

@@ -1,4 +1,4 @@
-//! Walking back over accesses to memory, allocation and freeing.
+//! Weakest preconditions of accesses to memory, allocation and freeing.
 
 use crate::condition::{MayPointToLiteral, OwningFrame, PointsTo};
 use crate::location::Loc;
@@ -29,7 +29,7 @@ impl WpTransformer<'_> {
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                     let p = self.pointer(f, depth, ptr)?;
-                    self.pin(p, obj, Some(off), bytes, false)?;
+                    self.require_pointer(p, obj, Some(off), bytes, false)?;
                 } else {
                     let p = self.pointer(f, depth, ptr)?;
                     self.valid_unless_evident(p, obj, Some(off), bytes, false);
@@ -37,7 +37,7 @@ impl WpTransformer<'_> {
                 }
                 Ok(())
             }
-            Access::Within { obj, size, aligned } => {
+            Access::InBounds { obj, size, aligned } => {
                 let p = self.pointer(f, depth, ptr)?;
                 if needed {
                     let value = self.chosen(p, obj, bytes, size, aligned)?;
@@ -45,7 +45,7 @@ impl WpTransformer<'_> {
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                     // Exactly this size: what lies behind would be none of these words.
-                    self.pin_to_word(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
+                    self.require_word_pointer(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
                 }
                 self.valid_unless_evident(p, obj, None, bytes, false);
                 self.require_aligned(p, align);
@@ -77,33 +77,33 @@ impl WpTransformer<'_> {
         access: &Access,
     ) -> WpResult<()> {
         let bytes = u64::from(self.program.target.store_bytes(ty));
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let p = self.pointer(f, depth, ptr)?;
         match *access {
             Access::At { obj, off } => {
-                if looks {
+                if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
-                    self.overwrite(obj, off, bytes, |walker, at, n| {
-                        walker.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
+                    self.overwrite(obj, off, bytes, |transformer, at, n| {
+                        transformer.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
                     });
-                    self.pin(p, obj, Some(off), bytes, true)?;
+                    self.require_pointer(p, obj, Some(off), bytes, true)?;
                 } else {
                     self.valid_unless_evident(p, obj, Some(off), bytes, true);
                     self.require_aligned(p, align);
                 }
                 Ok(())
             }
-            Access::Within { obj, aligned, .. } => {
-                if looks {
+            Access::InBounds { obj, aligned, .. } => {
+                if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
                     if self.overwrite_symbolic_offset(p, obj, bytes, v, aligned)? {
-                        self.pin_to_word(PointsTo { write: true, ..PointsTo::new(p, obj, None) }, bytes);
+                        self.require_word_pointer(PointsTo { write: true, ..PointsTo::new(p, obj, None) }, bytes);
                     } else {
-                        self.pin(p, obj, None, 0, true)?;
+                        self.require_pointer(p, obj, None, 0, true)?;
                     }
                 }
                 self.valid_unless_evident(p, obj, None, bytes, true);
@@ -112,7 +112,7 @@ impl WpTransformer<'_> {
             }
             Access::MayPointTo { ref objects, ref links } => {
                 self.require_aligned(p, align);
-                if looks {
+                if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
                     let v = self.terms.zext(v, (bytes * 8) as u16);
@@ -258,7 +258,7 @@ impl WpTransformer<'_> {
 
     /// A fresh object came into being; what the condition says of it is decided here.
     pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: u64, zeroed: bool, local: bool) -> WpResult<()> {
-        let at_home = |home: OwningFrame| match home {
+        let at_home = |owner: OwningFrame| match owner {
             OwningFrame::Any => true,
             OwningFrame::Outlives(d) => !local || depth < d,
             OwningFrame::LocalOf(d) => local && depth == d,
@@ -285,7 +285,7 @@ impl WpTransformer<'_> {
                 return Err(NoInterpolant::PointerToSeveralObjects);
             }
             let room = p.size.map_or(p.off.unwrap_or(0) + p.bytes <= size, |s| s == size);
-            if p.obj != obj || !room || !at_home(p.home) {
+            if p.obj != obj || !room || !at_home(p.owner) {
                 return Err(NoInterpolant::PointsToUnmetByAllocation);
             }
             if let Some(k) = p.off {
@@ -294,8 +294,8 @@ impl WpTransformer<'_> {
                 self.condition.require(there);
             }
         }
-        let among = |c: &MayPointToLiteral| c.objects.contains(&obj) || self.terms.bases(c.ptr).contains(&obj);
-        if self.condition.choices.iter().any(among) {
+        let mentions = |c: &MayPointToLiteral| c.objects.contains(&obj) || self.terms.bases(c.ptr).contains(&obj);
+        if self.condition.choices.iter().any(mentions) {
             return Err(NoInterpolant::PointerToSeveralObjects);
         }
         if self.condition.dangling.iter().any(|d| self.terms.bases(d.ptr).contains(&obj)) {
@@ -308,7 +308,7 @@ impl WpTransformer<'_> {
                 continue;
             }
             let off = self.terms.sub(v.ptr, base);
-            if !at_home(v.home) {
+            if !at_home(v.owner) {
                 return Err(NoInterpolant::AccessUnmetByAllocation);
             }
             if !v.bounded && !self.terms.has(off, facts::HAS_BASE) {
@@ -340,7 +340,7 @@ impl WpTransformer<'_> {
             }
             let w = self.terms.pointer_bits;
             // Objects lie at multiples of 16.
-            let (high, low) = (self.locs.unknown(self.terms, w - 4), self.terms.constant(4, 0));
+            let (high, low) = (self.locs.fresh_variable(self.terms, w - 4), self.terms.constant(4, 0));
             let any = self.terms.concat(high, low);
             let map: FxHashMap<TermId, TermId> = [(base, any)].into_iter().collect();
             let general = self.terms.substitute(l, &map);
@@ -358,8 +358,8 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and pinned
-    /// objects differ.
+    /// Objects ceased to exist. Whatever the condition says about memory must be about others: pointers are pinned, and
+    /// pinned objects differ.
     pub(crate) fn killed(&mut self) -> WpResult<()> {
         for v in std::mem::take(&mut self.condition.dereferenceable) {
             match Value::from_term(self.terms, v.ptr) {
@@ -367,9 +367,9 @@ impl WpTransformer<'_> {
                     self.condition.dereferenceable.push(v)
                 }
                 _ => match v.off.filter(|_| v.bounded) {
-                    Some(off) => self.pin(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
+                    Some(off) => self.require_pointer(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
                     None => {
-                        self.pin(v.ptr, v.obj, None, 0, v.write)?;
+                        self.require_pointer(v.ptr, v.obj, None, 0, v.write)?;
                         self.condition.dereferenceable.push(v);
                     }
                 },
@@ -405,16 +405,16 @@ impl WpTransformer<'_> {
         self.require_disjoint(d, s, n, access)
     }
 
-    /// So many bytes were copied.
+    /// `n` bytes were copied.
     pub(crate) fn copied(&mut self, d: TermId, s: TermId, access: &Access) -> WpResult<u64> {
         match *access {
             Access::Empty => Ok(0),
             Access::Copy { to, to_off, from, from_off, len: n } => {
-                let looks = self.looks_into_memory();
-                if looks {
+                let mentioned = self.mentions_memory();
+                if mentioned {
                     self.overwrite(to, to_off, n, |w, at, k| w.contents(from, from_off + at, k));
-                    self.pin(d, to, Some(to_off), n, true)?;
-                    self.pin(s, from, Some(from_off), n, false)?;
+                    self.require_pointer(d, to, Some(to_off), n, true)?;
+                    self.require_pointer(s, from, Some(from_off), n, false)?;
                 } else {
                     self.valid_unless_evident(d, to, Some(to_off), n, true);
                     self.valid_unless_evident(s, from, Some(from_off), n, false);
@@ -442,21 +442,21 @@ impl WpTransformer<'_> {
             Access::Empty => self.length(f, depth, len, len_width, 0),
             Access::FillUpTo { .. } => self.filled_up_to(f, depth, d, byte, (len, len_width), access),
             Access::Fill { obj, off, len: n } => {
-                let looks = self.looks_into_memory();
-                if looks {
+                let mentioned = self.mentions_memory();
+                if mentioned {
                     let b = self.operand(f, depth, byte, 8)?;
                     self.overwrite(obj, off, n, |w, _, k| (1..k).fold(b, |acc, _| w.terms.concat(b, acc)));
-                    self.pin(d, obj, Some(off), n, true)?;
+                    self.require_pointer(d, obj, Some(off), n, true)?;
                 } else {
                     self.valid_unless_evident(d, obj, Some(off), n, true);
                 }
                 self.length(f, depth, len, len_width, n)
             }
             Access::FillWithin { obj, len: n } => {
-                if self.looks_into_memory() {
+                if self.mentions_memory() {
                     let b = self.operand(f, depth, byte, 8)?;
                     self.filled_within(d, obj, n, b)?;
-                    self.pin(d, obj, None, 0, true)?;
+                    self.require_pointer(d, obj, None, 0, true)?;
                 }
                 self.valid_unless_evident(d, obj, None, n, true);
                 self.length(f, depth, len, len_width, n)

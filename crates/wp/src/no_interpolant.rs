@@ -1,6 +1,7 @@
 //! Why a node gets no interpolant.
 //!
-//! Giving up is always sound: the node subsumes nothing. The reasons are counted and shown (`no-interpolant: …` in `summary.json`).
+//! Giving up is always sound: the node subsumes nothing. The reasons are counted and shown (`no-interpolant: …` in
+//! `summary.json`).
 
 /// A reason why the weakest precondition of a path was not computed, or was not kept.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

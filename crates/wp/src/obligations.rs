@@ -1,4 +1,4 @@
-//! What an access needs beside a valid pointer: an aligned address, and for copies ranges that do not overlap.
+//! What an access needs besides a valid pointer: an aligned address, and for copies ranges that do not overlap.
 
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{Op, TermId, Terms};
@@ -7,7 +7,8 @@ use pleach_semantics::disjoint;
 use pleach_state::Access;
 
 impl WpTransformer<'_> {
-    /// The address is a multiple of 2^align. Summands that are such multiples say nothing, bases among them: objects lie at multiples of 16.
+    /// The address is a multiple of 2^align. Summands that are such multiples say nothing, bases among them: objects
+    /// lie at multiples of 16.
     pub fn aligned(&mut self, ptr: TermId, align: u8) -> TermId {
         let (mut todo, mut rest) = (vec![ptr], Terms::FALSE);
         let mut any = false;
@@ -43,12 +44,12 @@ impl WpTransformer<'_> {
             _ => return Err(NoInterpolant::CopyAtSymbolicOffset),
         };
         if to == from {
-            let apart = disjoint(self.terms, d, s, n);
-            self.require(apart);
+            let separate = disjoint(self.terms, d, s, n);
+            self.require(separate);
             return Ok(());
         }
         // Different object variables are different objects.
-        self.pin(d, to, None, 0, true)?;
-        self.pin(s, from, None, 0, false)
+        self.require_pointer(d, to, None, 0, true)?;
+        self.require_pointer(s, from, None, 0, false)
     }
 }

@@ -1,7 +1,8 @@
-//! Which locations a condition mentions, and in which of its terms, kept while it is walked back.
+//! Which locations a condition mentions, and in which of its terms, kept while it is propagated backward.
 //!
-//! *Idea*: a step changes few terms of many. Those are found by the location it writes, and no other is looked at. What simplification takes out is noticed only when
-//! it is asked for. *Invariant*: if `known`, every term of the condition (but for its sums) stands under each of its locations.
+//! *Idea*: a step changes few terms of many. Those are found by the location it writes, and no other is visited. What
+//! simplification removes is noticed only on the next look-up. *Invariant*: if `known`, every term of the condition
+//! (but for its sums) stands under each of its locations.
 
 use crate::condition::Condition;
 use crate::location::{Loc, Locs};
@@ -18,7 +19,7 @@ pub(crate) struct OccurrenceIndex {
 }
 
 impl OccurrenceIndex {
-    /// The condition changed in a way that was not followed.
+    /// The condition changed in a way that the index does not track.
     pub fn forget(&mut self) {
         self.known = false;
     }
@@ -63,7 +64,8 @@ impl OccurrenceIndex {
         self.of.remove(&s).unwrap_or_default()
     }
 
-    /// The terms that change when these variables are replaced, with what they become; they stand under their new locations.
+    /// The terms that change when these variables are replaced, with what they become; they stand under their new
+    /// locations.
     pub fn replaced(
         &mut self,
         terms: &mut Terms,
@@ -104,8 +106,8 @@ impl OccurrenceIndex {
         cells
     }
 
-    /// Something other than a sum looks into memory.
-    pub fn looks_into_memory(&mut self, terms: &mut Terms, locs: &Locs, condition: &Condition) -> bool {
+    /// Something other than a sum mentions memory.
+    pub fn mentions_memory(&mut self, terms: &mut Terms, locs: &Locs, condition: &Condition) -> bool {
         self.learn(terms, locs, condition);
         let found = |s: &SymbolId| self.of.get(s).is_some_and(|list| list.iter().rev().any(|t| condition.has(*t)));
         self.cells.values().flatten().any(found)

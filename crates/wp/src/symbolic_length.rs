@@ -1,4 +1,5 @@
-//! Copies and fills whose length was not known: every byte up to the most that the path allowed is the new one or the old one, by the length.
+//! Copies and fills whose length was not known: every byte up to the most that the path allowed is the new one or the
+//! old one, by the length.
 //!
 //! *Invariant*: the length is at most that, and both ends are pinned with room for it; both are part of the condition.
 
@@ -20,13 +21,13 @@ impl WpTransformer<'_> {
         let &Access::CopyUpTo { to, to_off, from, from_off, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
-            if looks {
+            if mentioned {
                 self.up_to(to, to_off, most, n, |w, i| w.contents(from, from_off + i, 1));
-                self.pin(d, to, Some(to_off), most, true)?;
-                self.pin(s, from, Some(from_off), most, false)?;
+                self.require_pointer(d, to, Some(to_off), most, true)?;
+                self.require_pointer(s, from, Some(from_off), most, false)?;
             } else {
                 self.valid_unless_evident(d, to, Some(to_off), most, true);
                 self.valid_unless_evident(s, from, Some(from_off), most, false);
@@ -48,13 +49,13 @@ impl WpTransformer<'_> {
         let &Access::FillUpTo { obj, off, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
-        let looks = self.looks_into_memory();
+        let mentioned = self.mentions_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
-            if looks {
+            if mentioned {
                 let b = self.operand(f, depth, byte, 8)?;
                 self.up_to(obj, off, most, n, |_, _| b);
-                self.pin(d, obj, Some(off), most, true)?;
+                self.require_pointer(d, obj, Some(off), most, true)?;
             } else {
                 self.valid_unless_evident(d, obj, Some(off), most, true);
             }

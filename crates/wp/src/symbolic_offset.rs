@@ -1,9 +1,9 @@
 //! Reads and writes at offsets that are not constant.
 //!
-//! *Idea*: what such a read gives is a choice between the words of the object, by the offset; after such a write every byte that the condition
-//! mentions is the old one or the new one, by the offset. The offset is the pointer minus the address of the object, which leaves no address
-//! behind once the pointer is known to be into it. *Invariant*: the pointer is pinned to the object, and its offset is a multiple of the
-//! bytes accessed; both are part of the condition.
+//! *Idea*: what such a read gives is a choice between the words of the object, by the offset; after such a write every
+//! byte that the condition mentions is the old one or the new one, by the offset. The offset is the pointer minus the
+//! address of the object, which leaves no address behind once the pointer is known to be into it. *Invariant*: the
+//! pointer is pinned to the object, and its offset is a multiple of the bytes accessed; both are part of the condition.
 
 use crate::condition::PointsTo;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
@@ -13,7 +13,7 @@ use pleach_memory::symbolic::{select, word_index};
 use pleach_state::Access;
 use rustc_hash::FxHashMap;
 
-/// Objects of more words are not looked into at an offset that is not constant.
+/// Objects of more words than this are not read at a symbolic offset.
 const MAX_WORDS: u64 = 64;
 /// Nor are constant ones of more.
 const MAX_TABLE: u64 = 1 << 13;
@@ -27,19 +27,19 @@ impl WpTransformer<'_> {
     }
 
     /// The pointer is into the object, its offset a multiple of `bytes`.
-    pub(crate) fn pin_to_word(&mut self, pin: PointsTo, bytes: u64) {
-        let off = self.offset(pin.ptr, pin.obj);
+    pub(crate) fn require_word_pointer(&mut self, literal: PointsTo, bytes: u64) {
+        let off = self.offset(literal.ptr, literal.obj);
         if bytes > 1 {
             let low = self.terms.extract(off, 0, bytes.trailing_zeros() as u16);
             let zero = self.terms.constant(self.terms.width(low), 0);
             let even = self.terms.eq(low, zero);
             self.require(even);
         }
-        self.condition.require_pin(pin);
+        self.condition.require_points_to(literal);
         self.live.forget();
     }
 
-    /// The word of an object that a pointer into it means; goes with [`WpTransformer::pin_to_word`].
+    /// The word of an object that a pointer into it means; goes with [`WpTransformer::require_word_pointer`].
     pub(crate) fn chosen(&mut self, ptr: TermId, obj: ObjId, bytes: u64, size: u64, aligned: bool) -> WpResult<TermId> {
         let count = size / bytes;
         if !aligned || bytes > 8 || !size.is_multiple_of(bytes) || count > MAX_TABLE {
@@ -59,8 +59,8 @@ impl WpTransformer<'_> {
         Ok(select(self.terms, index, &words, 0))
     }
 
-    /// `bytes` bytes were written somewhere into the object. True if the condition looks there: goes with
-    /// [`WpTransformer::pin_to_word`].
+    /// `bytes` bytes were written at a symbolic offset of the object. True if the condition mentions the object: goes
+    /// with [`WpTransformer::require_word_pointer`].
     pub(crate) fn overwrite_symbolic_offset(
         &mut self,
         ptr: TermId,
@@ -112,7 +112,7 @@ impl WpTransformer<'_> {
         Ok(map)
     }
 
-    /// So many bytes were copied, from or to a place that is not constant.
+    /// Bytes were copied, from or to a symbolic offset.
     pub(crate) fn copied_within(&mut self, d: TermId, s: TermId, access: &Access) -> WpResult<u64> {
         let &Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole } = access else {
             return Err(NoInterpolant::TraceMismatch);
@@ -142,26 +142,26 @@ impl WpTransformer<'_> {
                 }
                 None if whole => {
                     self.overwrite_symbolic_offset(d, to, len, value, true)?;
-                    self.pin_to_word(PointsTo { write: true, ..PointsTo::new(d, to, None) }, len);
+                    self.require_word_pointer(PointsTo { write: true, ..PointsTo::new(d, to, None) }, len);
                 }
                 None => self.overwrite_bytes(d, to, len, |w, i| w.terms.extract(value, (i * 8) as u16, 8))?,
             }
             if from_off.is_none() {
-                self.pin_to_word(PointsTo { size: Some(from_size), ..PointsTo::new(s, from, None) }, word);
+                self.require_word_pointer(PointsTo { size: Some(from_size), ..PointsTo::new(s, from, None) }, word);
             }
         }
-        if looked_at || self.looks_into_memory() {
-            self.pin(d, to, to_off, room(to_off), true)?;
+        if looked_at || self.mentions_memory() {
+            self.require_pointer(d, to, to_off, room(to_off), true)?;
         }
         if looked_at {
-            self.pin(s, from, from_off, room(from_off), false)?;
+            self.require_pointer(s, from, from_off, room(from_off), false)?;
         }
         self.valid_unless_evident(d, to, to_off, len, true);
         self.valid_unless_evident(s, from, from_off, len, false);
         Ok(len)
     }
 
-    /// So many bytes somewhere in the object became this one.
+    /// Bytes at a symbolic offset of the object became this one.
     pub(crate) fn filled_within(&mut self, d: TermId, obj: ObjId, len: u64, byte: TermId) -> WpResult<()> {
         let off = self.offset(d, obj);
         let width = self.terms.width(off);
@@ -174,7 +174,7 @@ impl WpTransformer<'_> {
         })
     }
 
-    /// So many bytes were written somewhere into the object, not at a multiple of their number.
+    /// Bytes were written at a symbolic offset of the object, not at a multiple of their number.
     fn overwrite_bytes(
         &mut self,
         ptr: TermId,
@@ -196,7 +196,7 @@ impl WpTransformer<'_> {
         })
     }
 
-    /// Every byte of the object that the condition looks at becomes something else, by its offset and what it was.
+    /// Replaces every byte of the object that the condition mentions, by its offset and its old value.
     fn bytes_become(&mut self, obj: ObjId, new: impl Fn(&mut Self, u64, TermId) -> TermId) -> WpResult<()> {
         let cells: Vec<_> = self.cells(obj).collect();
         if cells.iter().map(|c| c.2 as usize).sum::<usize>() > MAX_CELLS {

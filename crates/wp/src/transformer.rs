@@ -1,12 +1,13 @@
-//! Walking a condition back over what a path executed.
+//! Weakest preconditions: propagates a condition backward over what a path executed.
 //!
-//! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was read, with the pointer
-//! pinned to its object; every access leaves the obligation that it is valid; a branch that could go only one way leaves
-//! the condition under which it does. *Invariant*: from every state that satisfies the result, executing the recorded
-//! instructions takes the same way without an error and ends in a state that satisfies the condition given.
-//! *Deviations*: memory is matched by object variables (pins) instead of array terms; an access at an offset that is not constant is a choice
-//! between the words of a small object. *Direction*: may give up ([`NoInterpolant`]); what it returns may be stronger than the weakest
-//! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
+//! *Paper*: TracerX Fig. 6 (BACKPROP), HeapInterp §IV. *Idea*: assignments substitute; reads become the cell that was
+//! read, with the pointer pinned to its object; every access leaves the obligation that it is valid; a branch that
+//! could go only one way leaves the condition under which it does. *Invariant*: from every state that satisfies the
+//! result, executing the recorded instructions takes the same way without an error and ends in a state that satisfies
+//! the condition given. *Deviations*: memory is matched by object variables (points-to literals) instead of array
+//! terms; an access at an offset that is not constant is a choice between the words of a small object. *Direction*: may
+//! give up ([`NoInterpolant`]); what it returns may be stronger than the weakest precondition, never weaker. *Checked
+//! by*: the tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, OwningFrame, PointsTo};
 use crate::linear_sum::Sum;
@@ -20,7 +21,8 @@ use pleach_state::trace::{Exit, Run};
 use pleach_state::{Access, Trace};
 use rustc_hash::FxHashMap;
 
-/// Within one edge of the tree a condition may grow to so many conjuncts before it is tightened; more would make the walk quadratic.
+/// Within one edge of the tree a condition may grow to this many conjuncts before it is tightened; more would make the
+/// propagation quadratic.
 const MAX_CONJUNCTS: usize = 512;
 
 pub use crate::no_interpolant::NoInterpolant;
@@ -278,10 +280,10 @@ impl WpTransformer<'_> {
         self.condition.change(&changed);
     }
 
-    /// Some literal or pin looks into memory.
-    pub(crate) fn looks_into_memory(&mut self) -> bool {
-        self.condition.sums.iter().any(Sum::looks_into_memory)
-            || self.live.looks_into_memory(self.terms, self.locs, &self.condition)
+    /// Some literal or points-to literal mentions memory.
+    pub(crate) fn mentions_memory(&mut self) -> bool {
+        self.condition.sums.iter().any(Sum::mentions_memory)
+            || self.live.mentions_memory(self.terms, self.locs, &self.condition)
     }
 
     pub(crate) fn assign_operand(&mut self, f: &Function, depth: u32, dst: Slot, src: Opnd) -> WpResult<()> {
@@ -304,7 +306,7 @@ impl WpTransformer<'_> {
                     let w = self.terms.pointer_bits;
                     v.to_term(self.terms, w).ok_or(NoInterpolant::UndefinedConstant)?
                 }
-                Const::Undef { width } => self.locs.unknown(self.terms, *width),
+                Const::Undef { width } => self.locs.fresh_variable(self.terms, *width),
             },
         };
         let have = self.terms.width(t);
@@ -342,7 +344,7 @@ impl WpTransformer<'_> {
                     let w = self.terms.width(var);
                     let any = match any {
                         Some(a) => a,
-                        None => self.locs.unknown(self.terms, w),
+                        None => self.locs.fresh_variable(self.terms, w),
                     };
                     fresh = Some(any);
                     let map: FxHashMap<TermId, TermId> = [(var, any)].into_iter().collect();
@@ -363,7 +365,7 @@ impl WpTransformer<'_> {
             return;
         }
         let w = self.terms.width(var);
-        let some = self.locs.unknown(self.terms, w);
+        let some = self.locs.fresh_variable(self.terms, w);
         self.condition.substitute_satisfiable(self.terms, &[(var, some)].into_iter().collect());
         for together in std::mem::take(&mut self.condition.satisfiable) {
             let rest = self.without_free(together);
@@ -371,11 +373,12 @@ impl WpTransformer<'_> {
         }
     }
 
-    /// Conditions that must be possible together, less those that no state has a say in and that are possible by themselves.
+    /// Conditions that must be possible together, less those that no state has a say in and that are possible by
+    /// themselves.
     fn without_free(&mut self, together: Vec<TermId>) -> Vec<TermId> {
         let (mut tied, mut free) = (Vec::new(), together);
         loop {
-            // A condition is tied if it mentions a location, a base, or an unknown of one that is tied.
+            // A condition is tied if it mentions a location, a base, or a symbolic variable of one that is tied.
             let shared: Vec<SymbolId> = tied.iter().flat_map(|t| symbols(self.terms, *t)).collect();
             let (terms, locs) = (&mut *self.terms, &*self.locs);
             let more = free.extract_if(.., |t| {
@@ -420,17 +423,24 @@ impl WpTransformer<'_> {
         (rest != Terms::FALSE).then_some(rest)
     }
 
-    pub(crate) fn pin(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) -> WpResult<()> {
-        if let Some(held) = self.pinned_already(ptr, obj, off) {
+    pub(crate) fn require_pointer(
+        &mut self,
+        ptr: TermId,
+        obj: ObjId,
+        off: Option<u64>,
+        bytes: u64,
+        write: bool,
+    ) -> WpResult<()> {
+        if let Some(held) = self.points_to_by_itself(ptr, obj, off) {
             return if held { Ok(()) } else { Err(NoInterpolant::OtherObject) };
         }
-        self.condition.require_pin(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) });
+        self.condition.require_points_to(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) });
         self.live.add(self.terms, self.locs, ptr);
         Ok(())
     }
 
-    /// A pointer that names its object itself (a global): whether that is the pinned place.
-    fn pinned_already(&self, ptr: TermId, obj: ObjId, off: Option<u64>) -> Option<bool> {
+    /// A pointer that names its object itself (a global): whether that is the required location.
+    fn points_to_by_itself(&self, ptr: TermId, obj: ObjId, off: Option<u64>) -> Option<bool> {
         match Value::from_term(self.terms, ptr) {
             Value::Ptr { obj: o, off: k } => Some(o == obj && off.is_none_or(|off| k >= 0 && k as u64 == off)),
             _ => None,
@@ -438,14 +448,14 @@ impl WpTransformer<'_> {
     }
 
     pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_valid(Dereferenceable {
+        self.condition.require_dereferenceable(Dereferenceable {
             ptr,
             obj,
             off,
             bytes,
             write,
             bounded: true,
-            home: OwningFrame::Any,
+            owner: OwningFrame::Any,
         });
         self.live.add(self.terms, self.locs, ptr);
     }
@@ -486,7 +496,7 @@ impl<'a> WpTransformer<'a> {
                 bytes,
                 write,
                 bounded: true,
-                home: OwningFrame::Any,
+                owner: OwningFrame::Any,
             });
         }
         Ok(c)

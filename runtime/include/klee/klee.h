@@ -39,7 +39,7 @@ PLEACH_NORETURN void klee_abort(void);
 /* Ends the path with a `user` error at file:line. */
 PLEACH_NORETURN void klee_report_error(const char *file, int line, const char *message, const char *suffix);
 
-/* ---- questions to the engine ---- */
+/* ---- queries to the engine ---- */
 
 /* Size of the object that `ptr` is the start of. */
 size_t klee_get_obj_size(void *ptr);

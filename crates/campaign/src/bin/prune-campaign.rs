@@ -1,7 +1,7 @@
 //! The soundness campaign of the pruning: `prune-campaign --count 20000 --seed 1 [--jobs 2] [--print]`.
 //!
-//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, with `--print` prints it,
-//! with `--reduce` prints what is needed of it.
+//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, with `--print` prints
+//! it, with `--reduce` prints what is needed of it.
 
 use pleach_campaign::compare::{Totals, compare};
 use pleach_campaign::engine::Bounds;
@@ -27,7 +27,7 @@ struct Options {
     instructions: u64,
     /// Nodes per run whose interpolant is audited.
     audit: u64,
-    /// Programs that choose between objects by an unknown index.
+    /// Programs that choose between objects by a symbolic index.
     targets: bool,
     /// The same, only the modes of memory.
     memory: bool,

@@ -3,7 +3,7 @@
 use pleach_exec::{ParameterSpec, Pointee, Size};
 
 /// For `NAME[len]` without a bound.
-const MOST_COUNTED: u64 = 8;
+const MAX_COUNTED: u64 = 8;
 const SHAPES: &str = "`object`, `[4]`, `[len]`, `bytes[16]`, `bytes[len]`, `bytes[len<=16]`, `string[16]` or `null`; \
                       a `?` behind it means that it may be null as well";
 
@@ -36,7 +36,7 @@ fn size(text: &str) -> Option<Size> {
     if let Ok(n) = text.parse() {
         return Some(Size::Exactly(n));
     }
-    let (by, most) = text.split_once("<=").map_or((text, Some(MOST_COUNTED)), |(by, n)| (by, n.parse().ok()));
+    let (by, most) = text.split_once("<=").map_or((text, Some(MAX_COUNTED)), |(by, n)| (by, n.parse().ok()));
     let is_name = !by.is_empty() && by.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     // One initial state for each count.
     let most = most.filter(|n| is_name && *n < 1024)?;

@@ -1,4 +1,4 @@
-//! The front end as an executable of its own, beside `pleach`: the only one that contains LLVM.
+//! The front end as an executable of its own, next to `pleach`: the only one that contains LLVM.
 
 use std::process::ExitCode;
 

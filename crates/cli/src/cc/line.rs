@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// What one call of the compiler does.
 #[derive(PartialEq, Eq, Debug)]
 pub enum CompileStep {
-    /// Nothing that makes code of sources: preprocessing, assembly, linking, questions.
+    /// Nothing that makes code of sources: preprocessing, assembly, linking, options that only print information.
     Plain,
     /// Each source becomes an object.
     Objects,
@@ -22,7 +22,7 @@ pub struct Source {
 }
 
 pub struct Line {
-    pub job: CompileStep,
+    pub step: CompileStep,
     pub sources: Vec<Source>,
     pub output: Option<PathBuf>,
     /// what the bitcode of each source is compiled with
@@ -37,8 +37,8 @@ const WITH_VALUE: &str = "-o -x -I -D -U -include -imacros -isystem -iquote -idi
 /// With one of these no object is made, or not from sources.
 const PLAIN: &str = "-E -S -M -MM -fsyntax-only -emit-llvm -### --precompile --analyze";
 
-/// What the bitcode is compiled without: outputs besides it, dependencies, optimisation, and what a compiler adds to find or to hide
-/// errors, for that is the engine's business.
+/// What the bitcode is compiled without: outputs default_objects it, dependencies, optimisation, and what a compiler
+/// adds to find or to hide errors, for that is the engine's business.
 const LEFT_OUT: &str = "-c -MD -MMD -MG -MP -MV -pg -p -Werror -pedantic-errors --coverage -save-temps";
 /// The same by how they begin.
 const LEFT_OUT_BEGINNINGS: &str = "-O -g -flto -fsanitize -fno-sanitize -fprofile -fcoverage -fstack-protector -fstack-clash-protection \
@@ -52,7 +52,7 @@ fn has(list: &str, flag: &str) -> bool {
 
 impl Line {
     pub fn parse(args: &[OsString]) -> Line {
-        let mut line = Line { job: CompileStep::Link, sources: Vec::new(), output: None, flags: Vec::new() };
+        let mut line = Line { step: CompileStep::Link, sources: Vec::new(), output: None, flags: Vec::new() };
         let mut language = None;
         let mut objects = false;
         let mut plain = false;
@@ -89,7 +89,7 @@ impl Line {
                 line.flags.extend(value.cloned());
             }
         }
-        line.job = match (plain || line.sources.is_empty(), objects) {
+        line.step = match (plain || line.sources.is_empty(), objects) {
             (true, _) => CompileStep::Plain,
             (false, true) => CompileStep::Objects,
             (false, false) => CompileStep::Link,
@@ -99,8 +99,8 @@ impl Line {
 
     /// Where the compiler puts the object of a source.
     pub fn object(&self, source: &Source) -> PathBuf {
-        let beside = || PathBuf::from(source.path.file_name().unwrap_or_default()).with_extension("o");
-        self.output.clone().unwrap_or_else(beside)
+        let default_object = || PathBuf::from(source.path.file_name().unwrap_or_default()).with_extension("o");
+        self.output.clone().unwrap_or_else(default_object)
     }
 
     /// Tests of build systems: compiled by the hundred and thrown away.
@@ -145,13 +145,13 @@ mod tests {
             "-c -xassembler a.c",
             "-c -xc -",
         ] {
-            assert_eq!(line(plain).job, CompileStep::Plain, "{plain}");
+            assert_eq!(line(plain).step, CompileStep::Plain, "{plain}");
         }
         for objects in ["-c a.c", "-O2 -o x.o -c a.c", "-c a.c b.c", "-MD -MF a.d -c a.cc", "-c -x c a.inc"] {
-            assert_eq!(line(objects).job, CompileStep::Objects, "{objects}");
+            assert_eq!(line(objects).step, CompileStep::Objects, "{objects}");
         }
         for link in ["a.c", "a.c b.o -lm -o prog", "-o prog a.c -Wl,-O1"] {
-            assert_eq!(line(link).job, CompileStep::Link, "{link}");
+            assert_eq!(line(link).step, CompileStep::Link, "{link}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! `pleach cc` and `pleach c++`: clang, but what it makes carries its bitcode.
 //!
-//! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode, or the linker would not
-//! take them out of a library. Each source is compiled a second time to
-//! bitcode for the engine, which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources
-//! are linked at once, the section comes from a piece of assembly added to the command.
+//! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode,
+//! or the linker would not take them out of a library. Each source is compiled a second time to bitcode for the engine,
+//! which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources are linked at
+//! once, the section comes from a piece of assembly added to the command.
 
 mod line;
 
@@ -20,7 +20,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 /// After the given flags, which may say otherwise.
 const UNOPTIMISED: [&str; 2] = ["-O0", "-U_FORTIFY_SOURCE"];
 
-/// The compiler, if the arguments (the program's name first) ask for one: `pleach cc …`, or `pleach-cc …` through a link.
+/// The compiler, if the arguments (the program's name first) ask for one: `pleach cc …`, or `pleach-cc …` through a
+/// link.
 pub fn asked(args: &[OsString]) -> Option<(&'static str, &[OsString])> {
     let compiler = |name: &OsStr| match name.to_str() {
         Some("cc") => Some(CLANG),
@@ -38,7 +39,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
     // Objects must be machine code: what link-time optimisation leaves has no sections.
     let args: Vec<OsString> = args.iter().filter(|a| !a.to_string_lossy().starts_with("-flto")).cloned().collect();
     let line = Line::parse(&args);
-    if line.job == CompileStep::Plain || line.is_a_probe() {
+    if line.step == CompileStep::Plain || line.is_a_probe() {
         return Err(unusable(compiler, Command::new(compiler).args(&args).exec()));
     }
     let scratch = Scratch::new()?;
@@ -52,7 +53,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
         let status = command.status().map_err(|why| unusable(compiler, why))?;
         Ok(status.code().map_or(1, |c| c as u8))
     };
-    let status = match line.job {
+    let status = match line.step {
         CompileStep::Objects => {
             let status = native(&[])?;
             for (source, bitcode) in line.sources.iter().zip(bitcode) {
@@ -96,8 +97,8 @@ impl Bitcode {
         Ok(Bitcode { name: source.path.display().to_string(), path, child })
     }
 
-    /// The section for it. A source that is no C for the engine goes without, and this is said unless the compiler complained
-    /// itself.
+    /// The section for it. A source that is no C for the engine goes without, and this is said unless the compiler
+    /// complained itself.
     fn finish(self, say: bool) -> Result<Option<Vec<u8>>, CliError> {
         let output = self.child.wait_with_output().map_err(system)?;
         if !output.status.success() {

@@ -1,4 +1,4 @@
-//! `pleach explain`: why a run pruned what it pruned.
+//! `pleach explain`: the interpolants of a run.
 
 use crate::args::ExplainArgs;
 use pleach::number_format;
@@ -73,7 +73,7 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
         println!("The run was made without --prune.");
         return;
     }
-    println!("Figures of the pruning:");
+    println!("Pruning statistics:");
     let (given_up, plain): (Vec<_>, Vec<_>) =
         statistics.iter().partition(|(name, _)| name.starts_with("no-interpolant: "));
     for (name, value) in plain {

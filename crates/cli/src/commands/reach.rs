@@ -22,16 +22,16 @@ use std::sync::Arc;
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
-    let plan = plan(&args);
-    let mut session = Session::load(&args.run, &plan)?;
+    let settings = settings(&args);
+    let mut session = Session::load(&args.run, &settings)?;
     let targets = resolve(&args, &wishes, &session.program)?;
-    let (program, moved) = split(&session.program, &targets.iter().flat_map(spots).collect());
+    let (program, moved) = split(&session.program, &targets.iter().flat_map(locations).collect());
     session.program = Rc::new(program);
     let watches: Vec<TargetWatch> = targets.iter().map(|t| watch(&session.program, t, &moved)).collect();
 
     let (mut summary, dir, words, crashed) = match args.each {
-        false => together(&args, &session, &plan, &targets, watches)?,
-        true => one_by_one(&args, &session, &plan, &targets, watches)?,
+        false => together(&args, &session, &settings, &targets, watches)?,
+        true => one_by_one(&args, &session, &settings, &targets, watches)?,
     };
     conclude(&mut summary, &dir, &words, crashed, args.run.json)
 }
@@ -55,7 +55,7 @@ fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, jso
     })
 }
 
-fn plan(args: &ReachArgs) -> ExplorationSettings {
+fn settings(args: &ReachArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune,
@@ -83,8 +83,8 @@ fn resolve(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Result
     Ok(targets)
 }
 
-fn spots(target: &Target) -> Vec<(FuncId, InstId)> {
-    match &target.spots {
+fn locations(target: &Target) -> Vec<(FuncId, InstId)> {
+    match &target.locations {
         TargetLocations::At(all) => all.iter().copied().collect(),
         TargetLocations::Failing(f, i) => vec![(*f, *i)],
     }
@@ -92,8 +92,8 @@ fn spots(target: &Target) -> Vec<(FuncId, InstId)> {
 
 /// Where the target is after the blocks were split.
 fn watch(program: &Program, target: &Target, moved: &Moved) -> TargetWatch {
-    let blocks: BTreeSet<_> = spots(target).into_iter().filter_map(|at| Some((at.0, *moved.get(&at)?))).collect();
-    match target.spots {
+    let blocks: BTreeSet<_> = locations(target).into_iter().filter_map(|at| Some((at.0, *moved.get(&at)?))).collect();
+    match target.locations {
         TargetLocations::At(_) => TargetWatch { blocks, failing: None },
         TargetLocations::Failing(..) => {
             let call = blocks.first().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
@@ -122,14 +122,14 @@ type Answered = (Summary, RunDir, String, bool);
 fn together(
     args: &ReachArgs,
     session: &Session,
-    plan: &ExplorationSettings,
+    settings: &ExplorationSettings,
     targets: &[Target],
     watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
-    let mut arrivals = TargetTracker::new(watches);
+    let mut tracker = TargetTracker::new(watches);
     let conclude = cut_short(args, session, targets);
-    let mut found = session.explore(plan, &mut arrivals, args.run.output_dir.as_deref(), &conclude)?;
-    found.summary.targets = results(args, session, targets, &arrivals, &found);
+    let mut found = session.explore(settings, &mut tracker, args.run.output_dir.as_deref(), &conclude)?;
+    found.summary.targets = results(args, session, targets, &tracker, &found);
     found.write();
     let words = account(&found);
     Ok((found.summary, found.dir, words, found.crashed))
@@ -139,7 +139,7 @@ fn together(
 fn one_by_one(
     args: &ReachArgs,
     session: &Session,
-    plan: &ExplorationSettings,
+    settings: &ExplorationSettings,
     targets: &[Target],
     watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
@@ -147,11 +147,11 @@ fn one_by_one(
     let mut all: Option<Summary> = None;
     let (mut words, mut crashed) = (String::new(), false);
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
-        let mut arrivals = TargetTracker::new(vec![watch]);
+        let mut tracker = TargetTracker::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
         let conclude = cut_short(args, session, std::slice::from_ref(target));
-        let mut found = session.explore(plan, &mut arrivals, Some(&place), &conclude)?;
-        found.summary.targets = results(args, session, std::slice::from_ref(target), &arrivals, &found);
+        let mut found = session.explore(settings, &mut tracker, Some(&place), &conclude)?;
+        found.summary.targets = results(args, session, std::slice::from_ref(target), &tracker, &found);
         found.write();
         if i == 0 {
             base.write_run_info(&found.dir.run_info()?)?;
@@ -190,16 +190,16 @@ fn results(
     args: &ReachArgs,
     session: &Session,
     targets: &[Target],
-    arrivals: &TargetTracker,
+    tracker: &TargetTracker,
     found: &ExplorationResult,
 ) -> Vec<TargetResult> {
-    let reached = (0..targets.len()).filter_map(|i| Some((i, arrivals.test(i)?)));
-    let tests: Vec<_> = reached.map(|(i, test)| (test, arrivals.lines(i, &session.program))).collect();
+    let reached = (0..targets.len()).filter_map(|i| Some((i, tracker.test(i)?)));
+    let tests: Vec<_> = reached.map(|(i, test)| (test, tracker.lines(i, &session.program))).collect();
     let replays = args.replay.options().map(|options| target_tracker::replay(&found.dir, &tests, options));
     let mut replays = replays.unwrap_or_default().into_iter();
     let missing = missing(found);
     let mut one = |(i, target): (usize, &Target)| {
-        if let Some(test) = arrivals.test(i) {
+        if let Some(test) = tracker.test(i) {
             let replay = replays.next().unwrap_or_else(|| NOT_REPLAYED.into());
             let contradicted = replay.starts_with(target_tracker::CONTRADICTS);
             let (result, reason) =

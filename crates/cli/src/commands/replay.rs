@@ -28,7 +28,7 @@ pub fn run(args: ReplayArgs) -> Result<Code, CliError> {
     let done = if args.all { all(&args, options) } else { one(&args, options) };
     done.map_err(|error| match error {
         CliError::Replay(why @ ReplayError::Isolation { .. }) => {
-            CliError::Usage(format!("{why}; --unsafe runs it all the same"))
+            CliError::Usage(format!("{why}; --unsafe runs it anyway"))
         }
         other => other,
     })

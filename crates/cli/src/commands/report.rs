@@ -1,4 +1,4 @@
-//! `pleach report`: what a run cost, and who answered its queries.
+//! `pleach report`: cost and solver statistics of a run.
 
 use crate::args::ReportArgs;
 use pleach::number_format::{count, number};
@@ -45,7 +45,7 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
 struct Account {
     summary: Summary,
     timing: Timing,
-    /// what happened, for people
+    /// what happened, as human-readable text
     words: String,
 }
 

@@ -12,11 +12,11 @@ use pleach_verify::Property;
 use std::sync::Arc;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
-    let plan = plan(&args);
+    let settings = settings(&args);
     let (json, require_complete) = (args.run.json, args.require_complete);
     let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
-    let session = Session::load(&args.run, &plan)?;
-    conclude(session.explore(&plan, &mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
+    let session = Session::load(&args.run, &settings)?;
+    conclude(session.explore(&settings, &mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
 fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {
@@ -41,7 +41,7 @@ fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) ->
     Ok(code)
 }
 
-fn plan(args: &TestArgs) -> ExplorationSettings {
+fn settings(args: &TestArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,

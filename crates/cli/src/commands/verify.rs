@@ -17,19 +17,19 @@ use std::sync::{Arc, PoisonError};
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = Property::parse(&args.property)?;
     start_where_the_property_says(&mut args, &property)?;
-    let mut plan = plan(&args, property);
-    let session = Session::load(&args.run, &plan)?;
+    let mut settings = settings(&args, property);
+    let session = Session::load(&args.run, &settings)?;
     if !allocates(&session.program) {
-        plan.leaks = Leaks::Ignored;
+        settings.leaks = Leaks::Ignored;
     }
-    let mut judge = Counterexample::new(&session, &plan.property, args.replay.options());
+    let mut judge = Counterexample::new(&session, &settings.property, args.replay.options());
     let judged = judge.judged();
-    let (name, unwind, json) = (plan.property.name(), args.unwind, args.run.json);
+    let (name, unwind, json) = (settings.property.name(), args.unwind, args.run.json);
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
         conclude(found, &judged, &name, unwind, json)
     });
-    conclude(session.explore(&plan, &mut judge, args.run.output_dir.as_deref(), &conclude)?)
+    conclude(session.explore(&settings, &mut judge, args.run.output_dir.as_deref(), &conclude)?)
 }
 
 fn conclude(
@@ -79,7 +79,7 @@ fn start_where_the_property_says(args: &mut VerifyArgs, property: &Property) -> 
     Ok(())
 }
 
-fn plan(args: &VerifyArgs, property: Property) -> ExplorationSettings {
+fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
     let leaks = match () {
         () if property.has(Goal::ValidMemcleanup) => Leaks::Unfreed,
         () if property.has(Goal::ValidMemtrack) => Leaks::LostAnyway,

@@ -145,7 +145,7 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> StepResult<Option<ObjI
             if let Some([c]) = pleach_memory::resolve::candidates(&mut m.terms, t).as_deref()
                 && let Some(obj) = c.obj
             {
-                // One block, somewhere in it: only its start can be freed.
+                // One block, at any offset: only its start can be freed.
                 let zero = m.terms.constant(m.terms.width(c.offset), 0);
                 let start = m.terms.eq(c.offset, zero);
                 m.require(st, start, ErrorKind::BadFree, || "free of a pointer into the middle of a block".into())?;
@@ -172,7 +172,7 @@ fn free(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 fn of_realloc(flow: Flow) -> Flow {
     match flow {
         Flow::Stop(Step::End(End::Error(e))) if e.kind == ErrorKind::BadFree && e.detail == Detail::None => {
-            let words = Detail::Words { message: "memory error: invalid pointer: realloc", suffix: "ptr.err" };
+            let words = Detail::KleeText { message: "memory error: invalid pointer: realloc", suffix: "ptr.err" };
             Flow::error_with(e.kind, e.message, words)
         }
         other => other,
@@ -229,7 +229,7 @@ fn memcpy_checked(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()
         return Err(Flow::error_with(
             ErrorKind::OobWrite,
             why,
-            Detail::Words { message: "memcpy overflow", suffix: "ptr.err" },
+            Detail::KleeText { message: "memcpy overflow", suffix: "ptr.err" },
         ));
     }
     m.require(st, fits, ErrorKind::OobWrite, || "memcpy or memmove writes more than its target has room for".into())?;

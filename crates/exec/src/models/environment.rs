@@ -1,4 +1,4 @@
-//! What the model of the operating system (`runtime/posix`) asks of the engine.
+//! What the model of the operating system (`runtime/posix`) requires of the engine.
 
 use super::text::Reads;
 use super::{Call, ModelFn};
@@ -56,7 +56,7 @@ fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `__pleach_reads(bytes, n)`: the system reads so many bytes.
+/// `__pleach_reads(bytes, n)`: the system reads `n` bytes.
 fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     m.read_range(st, call, 0, &[1], &mut reads)?;
@@ -72,7 +72,8 @@ fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `__pleach_own_memory(n)`: memory that is there from the beginning as the program sees it, so that it is no block to free or to leak.
+/// `__pleach_own_memory(n)`: memory that is there from the beginning as the program sees it, so that it is no block to
+/// free or to leak.
 fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let w = call.width(m, 0);
     let n = m.concretize(st, call.arg(0), w, "the size of an argument")?;
@@ -141,8 +142,8 @@ impl Machine {
     }
 }
 
-/// `__pleach_printed(fd, bytes, n)`: the program writes to standard output or standard error. Symbolic bytes are shown as the
-/// path's test has them; nothing is fixed by that.
+/// `__pleach_printed(fd, bytes, n)`: the program writes to standard output or standard error. Symbolic bytes are shown
+/// as the path's test has them; nothing is fixed by that.
 fn printed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
     if !m.config.echo {

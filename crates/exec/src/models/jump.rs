@@ -1,8 +1,9 @@
 //! `setjmp` and `longjmp`.
 //!
-//! `setjmp` keeps the registers of its call in the state and leaves the number of that copy in the buffer, so that a copied
-//! buffer jumps as well. *Invariant*: the front end keeps the variables of a function that calls `setjmp` in memory; a jump
-//! therefore finds them as they are now, as C says, and only values that nothing could change since come from the copy.
+//! `setjmp` keeps the registers of its call in the state and leaves the number of that copy in the buffer, so that a
+//! copied buffer jumps as well. *Invariant*: the front end keeps the variables of a function that calls `setjmp` in
+//! memory; a jump therefore finds them as they are now, as C says, and only values that nothing could change since come
+//! from the copy.
 
 use super::{Call, ModelFn};
 use crate::access::{AccessKind, note};

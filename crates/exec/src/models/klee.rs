@@ -51,8 +51,8 @@ fn errno(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `klee_prefer_cex(object, condition)`: a wish for the test. It may change the values a prediction was made with, so that it is heeded only
-/// where nothing is predicted.
+/// `klee_prefer_cex(object, condition)`: a wish for the test. It may change the values a prediction was made with, so
+/// that it is heeded only where nothing is predicted.
 fn prefer(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     note(st, || Access::Result(Value::Int(0)));
     if m.config.rules.heed_preferences {
@@ -78,7 +78,8 @@ fn int(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `klee_range(begin, end, name)`: begin ≤ x < end. One possible value is no input; where that depends on the path, it splits.
+/// `klee_range(begin, end, name)`: begin ≤ x < end. One possible value is no input; where that depends on the path, it
+/// splits.
 fn range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let lo = m.term(st, call.arg(0), 32);
     let hi = m.term(st, call.arg(1), 32);
@@ -130,7 +131,8 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
     match m.is_satisfiable(st, c) {
         Ok(Some(side)) => {
-            // An assumption that cannot hold is an error: walking back, one that was implied must stay implied, another possible.
+            // An assumption that cannot hold is an error: in backward propagation, one that was implied must stay
+            // implied, any other one satisfiable.
             let implied = m.entails(st, c);
             if side.address_free != Terms::TRUE {
                 m.add(st, side);

@@ -76,8 +76,8 @@ pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
         .or_else(|| sanitizer::find(name))
 }
 
-/// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end of
-/// the program, jumps, the floating-point environment.
+/// Functions of the C library that stay modelled when the library is linked: the heap, whole ranges of memory, the end
+/// of the program, jumps, the floating-point environment.
 pub const ALWAYS_MODELLED: &[&str] = &[
     "malloc",
     "calloc",

@@ -10,7 +10,8 @@ use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};
 
 /// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: those of a pointer), signed.
 ///
-/// Those of `runtime/replay/nondet.inc`. A pointer is any number of its width: it may be null, wild, or mean any object.
+/// Those of `runtime/replay/nondet.inc`. A pointer is any number of its width: it may be null, wild, or mean any
+/// object.
 const TYPES: &[(&str, &str, u16, bool)] = &[
     ("bool", "_Bool", 8, false),
     ("_Bool", "_Bool", 8, false),
@@ -75,7 +76,7 @@ const TYPES: &[(&str, &str, u16, bool)] = &[
     ("u128", "unsigned __int128", 128, false),
 ];
 
-/// What is said of the absolute value of the smallest number.
+/// The message about the absolute value of the smallest number.
 pub const ABS_OVERFLOW: &str = "signed overflow in an absolute value";
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
@@ -165,8 +166,8 @@ pub(super) fn silent(_: &mut Machine, _: &mut State, _: &Call) -> StepResult<()>
     Err(Flow::Stop(Step::End(End::Silent)))
 }
 
-/// The front end asks whether a vector has a lane.
-/// The absolute value of the smallest number: overflow, where that is looked for. KLEE sees it where the number is known.
+/// The front end checks whether a vector has a lane. The absolute value of the smallest number: overflow, where that is
+/// looked for. KLEE sees it where the number is known.
 fn abs(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let fits = m.term(st, call.arg(0), 1);
     let checked = m.config.check_signed_overflow && call.arg(1) == Value::Int(0);

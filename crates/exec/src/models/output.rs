@@ -1,5 +1,5 @@
-//! Output. Nothing is printed during analysis; the calls return what they would on success. What they read of memory is checked; the
-//! numbers they print are not looked at, so that printing a symbolic value does not fork.
+//! Output. Nothing is printed during analysis; the calls return what they would on success. What they read of memory is
+//! checked; the numbers they print are not looked at, so that printing a symbolic value does not fork.
 
 use super::text::{Reads, beyond};
 use super::{Call, ModelFn};
@@ -125,7 +125,7 @@ fn text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `fwrite`: so many items of this size.
+/// `fwrite`: a number of items of one size.
 fn items(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.warn_of_output(call.name);
     let mut reads = Reads::default();

@@ -28,11 +28,11 @@ fn set_round(_: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// Any of the exceptions that are asked for.
+/// Any of the requested exceptions.
 fn test_exceptions(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let asked = m.term(st, call.arg(0), 32);
+    let requested = m.term(st, call.arg(0), 32);
     let raised = m.environment_value(st, 32);
-    let t = m.terms.and(asked, raised);
+    let t = m.terms.and(requested, raised);
     note(st, || Access::Opaque);
     let v = Value::from_term(&m.terms, t);
     call.give(st, v);

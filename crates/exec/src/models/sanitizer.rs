@@ -1,5 +1,6 @@
-//! Handlers of the undefined-behaviour sanitizer, which clang calls where one of its checks fails (`-fsanitize=undefined` and its
-//! like): every call is an error, named as the sanitizer names it. The layout of what they are told is that of LLVM's runtime.
+//! Handlers of the undefined-behaviour sanitizer, which clang calls where one of its checks fails
+//! (`-fsanitize=undefined` and its like): every call is an error, named as the sanitizer names it. The layout of what
+//! they are told is that of LLVM's runtime.
 
 use super::{Call, ModelFn};
 use crate::flow::{Flow, StepResult};

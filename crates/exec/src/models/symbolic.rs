@@ -10,7 +10,7 @@ use pleach_ir::{Inst, InstId, TypeId};
 use pleach_memory::{Background, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, Detail, ErrorKind, Input, InputType, Origin, State};
 
-/// Up to so many elements a typed array is made of whole elements instead of bytes.
+/// A typed array of at most this many elements is made of whole elements instead of bytes.
 const MAX_ELEMENTS: u64 = 1024;
 
 impl Machine {
@@ -39,7 +39,8 @@ impl Machine {
         whole
     }
 
-    /// Restricts input `number`, made of these elements, to the one that is to be followed. Bytes beyond those given are zero.
+    /// Restricts input `number`, made of these elements, to the one that is to be followed. Bytes beyond those given
+    /// are zero.
     fn follow_given(&mut self, st: &mut State, number: usize, elements: &[TermId]) {
         let Some(given) = &self.config.inputs else { return };
         let given = match given.by_name {
@@ -58,12 +59,12 @@ impl Machine {
                 .collect();
             let value = if w <= 64 { self.terms.constant(w, limbs[0]) } else { self.terms.wide_constant(w, &limbs) };
             let same = self.terms.eq(t, value);
-            // A new unknown can have any value.
+            // A fresh symbolic variable can have any value.
             let _ = self.assume(st, same);
         }
     }
 
-    /// The bits of one element, if an array of so many bytes of this type is best kept in elements: whole scalars.
+    /// The bits of one element, if an array of this size and type is best kept in elements: whole scalars.
     fn element_bits(&self, ty: Option<TypeId>, size: u64) -> Option<u16> {
         let mut id = ty?;
         loop {

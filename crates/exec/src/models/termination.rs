@@ -1,4 +1,4 @@
-//! Ending the program, on purpose or not.
+//! Termination of the program, intended or not.
 
 use super::{Call, ModelFn};
 use crate::access::note;
@@ -81,7 +81,7 @@ fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()
 }
 
 impl Machine {
-    /// Where it is asked for, memory that was lost counts also when the program gives up.
+    /// On request, lost memory also counts when the program aborts.
     fn lost_before_abort(&mut self, st: &mut State) -> StepResult<()> {
         if self.config.leaks == Leaks::LostAnyway { self.require_nothing_lost(st) } else { Ok(()) }
     }

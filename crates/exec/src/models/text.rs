@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Of longer strings only those that end at a known place are looked at.
 const MAX_SYMBOLIC: u64 = 4096;
 
-/// What was read so far, for those who walk back over the call.
+/// What was read so far, for backward propagation over the call.
 #[derive(Default)]
 pub(super) struct Reads {
     known: Vec<ArgumentRead>,
@@ -25,7 +25,8 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Records the call: its result, and that what was read could be read. Without a record nothing is concluded across it.
+    /// Records the call: its result, and that what was read could be read. Without a record nothing is concluded across
+    /// it.
     pub fn note(self, st: &mut State, result: Access) {
         if self.opaque {
             return;
@@ -63,7 +64,7 @@ impl Machine {
         Some(text)
     }
 
-    /// The string that argument `arg` points to is read up to its end or up to so many bytes.
+    /// The string that argument `arg` points to is read up to its end or up to a number of bytes.
     pub(super) fn read_text(
         &mut self,
         st: &mut State,
@@ -104,7 +105,8 @@ impl Machine {
         }
     }
 
-    /// A string at a known place: how many bytes are read and whether the last one is its end; none if its bytes decide that.
+    /// A string at a known place: how many bytes are read and whether the last one is its end; none if its bytes decide
+    /// that.
     fn text_at(
         &mut self,
         st: &mut State,
@@ -141,7 +143,7 @@ impl Machine {
         Ok(None)
     }
 
-    /// A string somewhere in an object.
+    /// A string at any offset of an object.
     fn text_within(
         &mut self,
         st: &mut State,
@@ -184,7 +186,7 @@ impl Machine {
         self.require(st, ends, AccessKind::Read.oob(), || format!("read of a string that has no end within {what}"))
     }
 
-    /// So many bytes that argument `arg` points to are read as the arguments `factors`, multiplied, say.
+    /// Reads the bytes that argument `arg` points to. Their number is the product of the arguments `factors`.
     pub(super) fn read_range(
         &mut self,
         st: &mut State,

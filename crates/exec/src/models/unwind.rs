@@ -1,4 +1,5 @@
-//! Unwinding: the callers of a frame are left until one has a landing pad. See `runtime/cxx` and the front end's `exception`.
+//! Unwinding: the callers of a frame are left until one has a landing pad. See `runtime/cxx` and the front end's
+//! `exception`.
 
 use super::{Call, ModelFn};
 use crate::access::note;
@@ -25,7 +26,8 @@ fn pass_by(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     }
 }
 
-/// `__pleach_unwind()`: an exception is thrown. The state is kept, because nothing is left or cleaned up for one that nobody catches.
+/// `__pleach_unwind()`: an exception is thrown. The state is kept, because nothing is left or cleaned up for one that
+/// nobody catches.
 fn throw(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     st.thrown = None;
     st.thrown = Some(std::rc::Rc::new(st.clone()));

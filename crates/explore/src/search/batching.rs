@@ -33,8 +33,8 @@ impl Searcher for Batching {
         if let Some((id, start)) = self.current
             && removed.contains(&id)
         {
-            // A fork does not end the batch: its first child goes on. One of which a single side goes on does: where the solver returned unknown for the
-            // other, there may be more such queries ahead, and they take long.
+            // A fork does not end the batch: its first child goes on. One of which a single side goes on does: where
+            // the solver returned unknown for the other, there may be more such queries ahead, and they take long.
             let heir = added.first().filter(|_| current == Some(id) && added.len() > 1);
             self.current = heir.map(|h| (*h, start));
         }

@@ -1,4 +1,4 @@
-//! Several strategies, asked in turn. Each knows all states.
+//! Several strategies, used in turn. Each knows all states.
 
 use pleach_state::StateId;
 use pleach_state::seams::{Searcher, View};

@@ -85,9 +85,9 @@ impl Strategy {
 
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// Asked in turn. Default, as in KLEE: random-path and nurs:covnew.
+    /// Used in turn. Default, as in KLEE: random-path and nurs:covnew.
     pub strategies: Vec<Strategy>,
-    /// Stay with a chosen state for so many instructions. Default: none, choose after every step.
+    /// Stay with a chosen state for this many instructions. Default: none, choose after every step.
     pub batch_instructions: Option<u64>,
     /// Seed of the random choices. Default: 0.
     pub seed: u64,
@@ -120,7 +120,7 @@ impl SearchConfig {
             None => searcher,
         })
     }
-    /// Whether [`pleach_state::seams::SearchMetrics::to_uncovered`] will be asked for.
+    /// Whether [`pleach_state::seams::SearchMetrics::to_uncovered`] will be needed.
     pub fn needs_distances(&self) -> bool {
         let needs = |w| matches!(w, Weight::CoveringNew | Weight::MinDistToUncovered);
         self.strategies.iter().any(|s| matches!(s, Strategy::Nurs(w) if needs(*w)))

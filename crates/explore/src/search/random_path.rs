@@ -1,14 +1,14 @@
 //! A random walk from the root of the execution tree, at each fork into one of the subtrees that are still open.
 //!
-//! *Paper*: KLEE (OSDI'08) §3.4. *Idea*: states high in the tree, with few constraints and much freedom, are favoured, and
-//! a loop that forks a state at every turn does not drown the others.
+//! *Paper*: KLEE (OSDI'08) §3.4. *Idea*: states high in the tree, with few constraints and much freedom, are favoured,
+//! and a loop that forks a state at every turn does not drown the others.
 
 use crate::rng::Rng;
 use pleach_state::seams::{Searcher, View};
 use pleach_state::{NodeId, StateId};
 use rustc_hash::FxHashMap;
 
-/// So many walks are tried before any state will do.
+/// At most this many walks are tried; then any state is taken.
 const WALKS: u32 = 16;
 
 pub struct RandomPath {
@@ -41,7 +41,7 @@ impl RandomPath {
 
 impl Searcher for RandomPath {
     fn select(&mut self, view: View) -> Option<StateId> {
-        // A walk may end at a leaf whose state was set aside.
+        // A walk may end at a leaf whose state was evicted.
         let found = (0..WALKS).find_map(|_| self.walk(view));
         found.or_else(|| match view.states.len() {
             0 => None,

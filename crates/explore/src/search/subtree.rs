@@ -1,9 +1,10 @@
 //! Completes subtrees: chooses where little is left to do, and stays until it is done.
 //!
-//! *Paper*: TracerX §4, the third step of the random strategy. *Idea*: a subtree yields an interpolant when its last path ends. Of a few states drawn at
-//! random the one is taken whose end would complete the most nodes above it; then everything below it is explored depth first, whatever
-//! other strategies do there. One that does not end is left after a while, which is mostly short and now and then long (Luby's sequence):
-//! small subtrees are completed everywhere, and large ones in the end.
+//! *Paper*: TracerX §4, the third step of the random strategy. *Idea*: a subtree yields an interpolant when its last
+//! path ends. Of a few states drawn at random the one is taken whose end would complete the most nodes above it; then
+//! everything below it is explored depth first, whatever other strategies do there. One that does not end is left after
+//! a while, which is mostly short and now and then long (Luby's sequence): small subtrees are completed everywhere, and
+//! large ones in the end.
 
 use crate::rng::Rng;
 use crate::search::random_state::SampledSet;
@@ -12,9 +13,9 @@ use pleach_state::{NodeId, StateId, Tree};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// States looked at for a choice.
+/// States considered for a choice.
 const SAMPLE: usize = 16;
-/// Nodes looked at above a state.
+/// Nodes considered above a state.
 const HEIGHT: u32 = 64;
 /// Steps that a subtree may take, times a number of the sequence.
 const PATIENCE: u64 = 64;

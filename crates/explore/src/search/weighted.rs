@@ -1,7 +1,7 @@
 //! Non-uniform random search: a state is drawn with a probability proportional to its weight.
 //!
-//! The weights are KLEE's. *Deviations*: the instruction count of `icnt` is that of the block; `cpicnt` counts a whole step
-//! for the call path at which the step ended.
+//! The weights are KLEE's. *Deviations*: the instruction count of `icnt` is that of the block; `cpicnt` counts a whole
+//! step for the call path at which the step ended.
 
 use crate::rng::Rng;
 use crate::search::Pdf;
@@ -29,7 +29,7 @@ pub enum Weight {
 
 /// Stands for "no way to uncovered code".
 const FAR: u32 = 10_000;
-/// More frames do not tell call paths apart.
+/// At most this many frames distinguish call paths.
 const FRAMES: usize = 64;
 
 pub struct Weighted {

@@ -28,7 +28,8 @@ pub(crate) fn read(terms: &mut Terms, array: TermId, index: TermId) -> TermId {
     terms.intern(Op::Read, width, array.0, index.0, 0)
 }
 
-/// Two indices that are never equal, as far as one look tells: constants, ranges apart, or one term plus two constants.
+/// Two indices that are never equal, by a constant-time test: constants, disjoint ranges, or one term plus two
+/// constants.
 fn differ(terms: &Terms, i: TermId, j: TermId) -> bool {
     let ((il, ih), (jl, jh)) = (terms.range(i), terms.range(j));
     if ih < jl || jh < il {

@@ -271,8 +271,8 @@ fn both(terms: &mut Terms, signed: bool, strict: bool, a: TermId, b: TermId) -> 
         }
     } else if terms.width(a) <= 64 {
         let ((al, ah), (bl, bh)) = (terms.range(a), terms.range(b));
-        // rule ult-range: x < y, ranges apart → true or false
-        // rule ule-range: x <= y, ranges apart → true or false
+        // rule ult-range: x < y, disjoint ranges → true or false
+        // rule ule-range: x <= y, disjoint ranges → true or false
         if ah < bl || (!strict && ah == bl) {
             return Some(Terms::TRUE);
         }

@@ -1,7 +1,7 @@
 //! Concatenation.
 //!
-//! *Canonical*: nested to the right (`a . (b . c)`); neighbouring constants and neighbouring extracts of one term are one;
-//! leading zeros are a zero extension and extensions stand outermost.
+//! *Canonical*: nested to the right (`a . (b . c)`); neighbouring constants and neighbouring extracts of one term are
+//! one; leading zeros are a zero extension and extensions stand outermost.
 
 use crate::term::{Op, TermId, Terms};
 

@@ -48,7 +48,8 @@ pub(crate) fn udiv(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
     None
 }
 
-/// `x` and `c` of `x / c`, where `c` is not 0 and has at most 64 bits. Numbers are written digit by digit with such quotients.
+/// `x` and `c` of `x / c`, where `c` is not 0 and has at most 64 bits. Numbers are written digit by digit with such
+/// quotients.
 pub(super) fn constant_quotient(terms: &Terms, t: TermId) -> Option<(TermId, u64)> {
     let n = terms.node(t);
     if n.op != Op::UDiv || n.width > 64 {

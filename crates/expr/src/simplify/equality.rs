@@ -24,7 +24,7 @@ pub(crate) fn eq(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
     if terms.is_complement(a, b) {
         return Some(Terms::FALSE);
     }
-    // rule eq-range: x == y, ranges apart → false
+    // rule eq-range: x == y, disjoint ranges → false
     // rule base-range: β == c, where no object lies → false
     if terms.width(a) <= 64 {
         let ((al, ah), (bl, bh)) = (terms.range(a), terms.range(b));

@@ -1,5 +1,5 @@
-//! What is known of a term without a solver: constants, ranges, known-zero ends. All looks are bounded in depth, so a
-//! rule that asks costs a constant amount of work.
+//! What is known of a term without a solver: constants, ranges, known-zero ends. All inspections are bounded in depth,
+//! so a rule that uses them costs a constant amount of work.
 
 use crate::bits;
 use crate::term::{Op, TermId, Terms, base_range, mask};

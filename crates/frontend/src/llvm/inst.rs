@@ -35,13 +35,13 @@ impl Attr {
 
 /// SAFETY: `raw` is null or a live attribute.
 unsafe fn attribute_type<'m>(raw: LLVMAttributeRef) -> Option<Type<'m>> {
-    // SAFETY: by contract; asked of type attributes only.
+    // SAFETY: by contract; called on type attributes only.
     unsafe { (!raw.is_null() && LLVMIsTypeAttribute(raw) != 0).then(|| Type::from_raw(LLVMGetTypeAttributeValue(raw))) }
 }
 
 /// SAFETY: `raw` is null or a live attribute.
 unsafe fn attribute_number(raw: LLVMAttributeRef) -> Option<u64> {
-    // SAFETY: by contract; asked of enum attributes only.
+    // SAFETY: by contract; called on enum attributes only.
     unsafe { (!raw.is_null() && LLVMIsEnumAttribute(raw) != 0).then(|| LLVMGetEnumAttributeValue(raw)) }
 }
 
@@ -114,11 +114,11 @@ impl<'m> Inst<'m> {
         self.location().map_or(0, Meta::inlined_at)
     }
     pub fn int_predicate(self) -> Option<IntPredicate> {
-        // SAFETY: asked of integer comparisons only.
+        // SAFETY: called on integer comparisons only.
         (self.opcode() == Opcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.raw()) })
     }
     pub fn real_predicate(self) -> Option<RealPredicate> {
-        // SAFETY: asked of floating-point comparisons only.
+        // SAFETY: called on floating-point comparisons only.
         (self.opcode() == Opcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.raw()) })
     }
     /// (nsw, nuw); only addition, subtraction, multiplication and left shift have them.
@@ -149,11 +149,11 @@ impl<'m> Inst<'m> {
         }
     }
     pub fn allocated_type(self) -> Option<Type<'m>> {
-        // SAFETY: asked of allocas only.
+        // SAFETY: called on allocas only.
         (self.opcode() == Opcode::LLVMAlloca).then(|| unsafe { Type::from_raw(LLVMGetAllocatedType(self.raw())) })
     }
     pub fn rmw_op(self) -> Option<RmwOp> {
-        // SAFETY: asked of atomicrmw only.
+        // SAFETY: called on atomicrmw only.
         (self.opcode() == Opcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.raw()) })
     }
     /// The constant path of `extractvalue` and `insertvalue`.
@@ -180,7 +180,7 @@ impl<'m> Inst<'m> {
         }
     }
     pub fn called(self) -> Option<Value<'m>> {
-        // SAFETY: asked of calls only.
+        // SAFETY: called on calls only.
         self.is_call().then(|| unsafe { Value::from_raw(LLVMGetCalledValue(self.raw())) })?
     }
     pub fn call_args(self) -> Vec<Value<'m>> {
@@ -221,11 +221,11 @@ impl<'m> Inst<'m> {
         self.is_call() && (!at_call(self).is_null() || callee().is_some_and(|f| f.has(Attr::ReturnsTwice)))
     }
     pub fn normal_dest(self) -> Option<Block<'m>> {
-        // SAFETY: asked of invokes only.
+        // SAFETY: called on invokes only.
         (self.opcode() == Opcode::LLVMInvoke).then(|| unsafe { Block::from_raw(LLVMGetNormalDest(self.raw())) })?
     }
     pub fn unwind_dest(self) -> Option<Block<'m>> {
-        // SAFETY: asked of invokes only.
+        // SAFETY: called on invokes only.
         (self.opcode() == Opcode::LLVMInvoke).then(|| unsafe { Block::from_raw(LLVMGetUnwindDest(self.raw())) })?
     }
     /// The clauses of a landing pad: types of handlers, or arrays of types.
@@ -240,7 +240,7 @@ impl<'m> Inst<'m> {
         }
     }
     pub fn is_cleanup(self) -> bool {
-        // SAFETY: asked of landing pads only.
+        // SAFETY: called on landing pads only.
         self.opcode() == Opcode::LLVMLandingPad && unsafe { LLVMIsCleanup(self.raw()) != 0 }
     }
     pub fn successors(self) -> Vec<Block<'m>> {

@@ -79,13 +79,13 @@ impl<'m> Meta<'m> {
     /// The variable of a global variable expression.
     pub fn global_variable(self) -> Option<Meta<'m>> {
         let fits = matches!(self.kind(), LLVMMetadataKind::LLVMDIGlobalVariableExpressionMetadataKind);
-        // SAFETY: asked of such expressions only.
+        // SAFETY: called on such expressions only.
         fits.then(|| unsafe { Meta::from_raw(LLVMDIGlobalVariableExpressionGetVariable(self.raw)) })?
     }
 
     /// (line, column, scope) of a location; inlined code counts where it was written.
     pub fn location(self) -> Option<(u32, u32, Option<Meta<'m>>)> {
-        // SAFETY: asked of locations only.
+        // SAFETY: called on locations only.
         (self.class() == Class::Location).then(|| unsafe {
             let scope = Meta::from_raw(LLVMDILocationGetScope(self.raw));
             (LLVMDILocationGetLine(self.raw), LLVMDILocationGetColumn(self.raw), scope)
@@ -94,7 +94,7 @@ impl<'m> Meta<'m> {
 
     /// A number for the location that this one was inlined at; 0 if it was not.
     pub fn inlined_at(self) -> usize {
-        // SAFETY: asked of locations only; null when there is none.
+        // SAFETY: called on locations only; null when there is none.
         let at = (self.class() == Class::Location).then(|| unsafe { LLVMDILocationGetInlinedAt(self.raw) });
         at.map_or(0, |raw| raw as usize)
     }
@@ -152,17 +152,17 @@ impl<'m> Meta<'m> {
         }
     }
     pub fn type_bits(self) -> u64 {
-        // SAFETY: asked of types only.
+        // SAFETY: called on types only.
         if self.is_type() { unsafe { LLVMDITypeGetSizeInBits(self.raw) } } else { 0 }
     }
     pub fn type_offset_bits(self) -> u64 {
-        // SAFETY: asked of types only.
+        // SAFETY: called on types only.
         if self.is_type() { unsafe { LLVMDITypeGetOffsetInBits(self.raw) } } else { 0 }
     }
     pub fn is_bit_field(self) -> bool {
         /// LLVM's `DIFlagBitField`
         const BIT_FIELD: i32 = 1 << 19;
-        // SAFETY: asked of types only.
+        // SAFETY: called on types only.
         self.is_type() && unsafe { LLVMDITypeGetFlags(self.raw) } & BIT_FIELD != 0
     }
     /// The DWARF tag; 0 for nodes without one.
@@ -205,7 +205,7 @@ impl<'m> Value<'m> {
     }
     /// The text behind a metadata operand.
     pub fn meta_string(self) -> Option<String> {
-        // SAFETY: asked of metadata strings only; the text is valid for the length given.
+        // SAFETY: called on metadata strings only; the text is valid for the length given.
         unsafe {
             if self.kind() != super::ValueKind::Metadata || LLVMIsAMDString(self.raw()).is_null() {
                 return None;

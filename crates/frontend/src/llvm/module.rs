@@ -13,7 +13,8 @@ use std::ffi::CStr;
 pub(crate) struct Module<'c> {
     raw: LLVMModuleRef,
     context: &'c Context,
-    /// What was found about the size of types. Asked for every field of a constant, where a type may have thousands of fields.
+    /// What was found about the size of types. Needed for every field of a constant, where a type may have thousands of
+    /// fields.
     fixed_size: RefCell<FxHashMap<LLVMTypeRef, bool>>,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Type<'m> {
     of: PhantomData<&'m ()>,
 }
 
-/// A type taken apart.
+/// A type as its parts.
 pub(crate) enum Shape<'m> {
     Void,
     Int(u32),
@@ -85,7 +85,7 @@ impl<'m> Type<'m> {
 
     /// Fields of a structure; 0 for anything else.
     pub fn field_count(self) -> u32 {
-        // SAFETY: asked only of structures.
+        // SAFETY: called only on structures.
         unsafe {
             if LLVMGetTypeKind(self.raw) == LLVMStructTypeKind { LLVMCountStructElementTypes(self.raw) } else { 0 }
         }
@@ -105,17 +105,17 @@ impl<'m> Type<'m> {
     /// Of a function type.
     /// Of a function type.
     pub fn parameter_count(self) -> u32 {
-        // SAFETY: asked of function types only.
+        // SAFETY: called on function types only.
         unsafe { LLVMCountParamTypes(self.raw()) }
     }
     pub fn is_variadic(self) -> bool {
-        // SAFETY: asked only of function types.
+        // SAFETY: called only on function types.
         unsafe { matches!(self.shape(), Shape::Function) && LLVMIsFunctionVarArg(self.raw) != 0 }
     }
 
     /// Of a function type.
     pub fn return_type(self) -> Option<Type<'m>> {
-        // SAFETY: asked only of function types.
+        // SAFETY: called only on function types.
         matches!(self.shape(), Shape::Function).then(|| unsafe { Type::from_raw(LLVMGetReturnType(self.raw)) })
     }
 }

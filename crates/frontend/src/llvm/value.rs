@@ -178,7 +178,7 @@ impl<'m> Value<'m> {
     }
 
     pub fn operand_count(self) -> u32 {
-        // SAFETY: asked of users only; metadata has its own accessors.
+        // SAFETY: called on users only; metadata has its own accessors.
         unsafe {
             if LLVMIsAUser(self.raw).is_null() { 0 } else { u32::try_from(LLVMGetNumOperands(self.raw)).unwrap_or(0) }
         }
@@ -237,20 +237,20 @@ impl<'m> Value<'m> {
     }
 
     pub fn is_declaration(self) -> bool {
-        // SAFETY: asked of globals only.
+        // SAFETY: called on globals only.
         unsafe { self.is_global_object() && LLVMIsDeclaration(self.raw) != 0 }
     }
 
     /// Undefined and allowed to stay so: its address is null then.
     pub fn is_extern_weak(self) -> bool {
-        // SAFETY: asked of globals only.
+        // SAFETY: called on globals only.
         unsafe { self.is_global_object() && LLVMGetLinkage(self.raw) == LLVMLinkage::LLVMExternalWeakLinkage }
     }
 
     /// Whether other modules can name it.
     pub fn is_visible(self) -> bool {
         use LLVMLinkage::*;
-        // SAFETY: asked of globals only.
+        // SAFETY: called on globals only.
         let linkage = unsafe { LLVMGetLinkage(self.raw) };
         !matches!(linkage, LLVMInternalLinkage | LLVMPrivateLinkage | LLVMAppendingLinkage)
     }
@@ -267,18 +267,18 @@ impl<'m> Value<'m> {
     }
 
     pub fn initializer(self) -> Option<Value<'m>> {
-        // SAFETY: asked of global variables only; null when there is none.
+        // SAFETY: called on global variables only; null when there is none.
         (self.kind() == ValueKind::Global).then(|| unsafe { Value::from_raw(LLVMGetInitializer(self.raw)) })?
     }
 
     pub fn is_constant_global(self) -> bool {
-        // SAFETY: asked of global variables only.
+        // SAFETY: called on global variables only.
         unsafe { self.kind() == ValueKind::Global && LLVMIsGlobalConstant(self.raw) != 0 }
     }
 
     /// Marked `unnamed_addr`.
     pub fn is_unnamed_global(self) -> bool {
-        // SAFETY: asked of global variables only.
+        // SAFETY: called on global variables only.
         unsafe {
             self.kind() == ValueKind::Global
                 && LLVMGetUnnamedAddress(self.raw) == llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr
@@ -286,13 +286,13 @@ impl<'m> Value<'m> {
     }
 
     pub fn is_thread_local(self) -> bool {
-        // SAFETY: asked of global variables only.
+        // SAFETY: called on global variables only.
         unsafe { self.kind() == ValueKind::Global && LLVMIsThreadLocal(self.raw) != 0 }
     }
 
     /// Of a global: the type of what it names.
     pub fn value_type(self) -> Type<'m> {
-        // SAFETY: asked of globals only.
+        // SAFETY: called on globals only.
         unsafe { if self.is_global_object() { Type::from_raw(LLVMGlobalGetValueType(self.raw)) } else { self.ty() } }
     }
 
@@ -306,7 +306,7 @@ impl<'m> Value<'m> {
     }
 
     pub fn aliasee(self) -> Option<Value<'m>> {
-        // SAFETY: asked of aliases only.
+        // SAFETY: called on aliases only.
         (self.kind() == ValueKind::Alias).then(|| unsafe { Value::from_raw(LLVMAliasGetAliasee(self.raw)) })?
     }
 

@@ -1,4 +1,4 @@
-//! First-class structures and arrays: taking apart and putting together costs nothing once they are flat.
+//! First-class structures and arrays: extracting and inserting elements costs nothing once they are flat.
 
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering};

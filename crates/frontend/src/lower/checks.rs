@@ -1,8 +1,9 @@
-//! Checks of undefined behaviour that clang puts in: a branch around a trap becomes one [`ir::Inst::Check`], and the blocks on both sides of
-//! it stay one block.
+//! Checks of undefined behaviour that clang inserts: a branch around a trap becomes one [`ir::Inst::Check`], and the
+//! blocks on both sides of it stay one block.
 //!
-//! *Idea*: clang folds `7 % 0` to a constant without a value before anyone sees it, but not the check that it puts before. *Deviations*: where
-//! the operation itself is checked when it is executed, the check that clang put in is dropped, unless it was folded too.
+//! *Idea*: clang folds `7 % 0` to a constant without a value before anyone sees it, but not the check that it puts
+//! before. *Deviations*: where the operation itself is checked when it is executed, the check that clang inserted is
+//! dropped, unless it was folded too.
 
 use super::emit::{Lowered, Lowering};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, ValueKind};

@@ -16,10 +16,10 @@ enum SlotScope {
 
 pub(crate) fn compact(f: &mut Function) {
     let mut insts = std::mem::take(&mut f.insts);
-    let homes = homes(f, &mut insts);
+    let scopes = scopes(f, &mut insts);
     let mut names = Names { slots: Vec::new(), new: vec![None; f.slots.len()] };
-    for (i, (home, info)) in homes.iter().zip(&f.slots).enumerate() {
-        if *home == SlotScope::Everywhere {
+    for (i, (scope, info)) in scopes.iter().zip(&f.slots).enumerate() {
+        if *scope == SlotScope::Everywhere {
             names.give_own(i, info.clone());
         }
     }
@@ -27,7 +27,7 @@ pub(crate) fn compact(f: &mut Function) {
     let blocks = f.blocks.clone();
     for block in blocks {
         let range = block.first.index()..block.first.index() + block.len as usize;
-        share(f, &mut insts[range], &homes, &mut names, &mut shared);
+        share(f, &mut insts[range], &scopes, &mut names, &mut shared);
     }
     for param in &mut f.params {
         param.slot = names.of(param.slot);
@@ -51,13 +51,13 @@ fn drop_unused_parts(f: &mut Function, insts: &mut [Inst]) {
     f.scaled = scaled;
 }
 
-fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<SlotScope> {
-    let mut homes = vec![SlotScope::Nowhere; f.slots.len()];
-    let mention = |homes: &mut Vec<SlotScope>, s: Slot, block: u32| {
-        let home = &mut homes[s.index()];
-        *home = match *home {
+fn scopes(f: &mut Function, insts: &mut [Inst]) -> Vec<SlotScope> {
+    let mut scopes = vec![SlotScope::Nowhere; f.slots.len()];
+    let mention = |scopes: &mut Vec<SlotScope>, s: Slot, block: u32| {
+        let scope = &mut scopes[s.index()];
+        *scope = match *scope {
             SlotScope::Nowhere => SlotScope::Block(block),
-            SlotScope::Block(b) if b == block => *home,
+            SlotScope::Block(b) if b == block => *scope,
             _ => SlotScope::Everywhere,
         };
     };
@@ -67,31 +67,31 @@ fn homes(f: &mut Function, insts: &mut [Inst]) -> Vec<SlotScope> {
         for inst in &mut insts[block.first.index()..block.first.index() + block.len as usize] {
             each_use(inst, f, &mut |o| {
                 if let Some(s) = o.as_slot() {
-                    mention(&mut homes, s, index);
+                    mention(&mut scopes, s, index);
                     // Read before it is written here: the value comes from elsewhere.
                     if !written.contains(&s) {
-                        homes[s.index()] = SlotScope::Everywhere;
+                        scopes[s.index()] = SlotScope::Everywhere;
                     }
                 }
             });
             each_def(inst, f, &mut |s| {
-                mention(&mut homes, s, index);
+                mention(&mut scopes, s, index);
                 written.insert(s);
             });
         }
     }
     for copy in &f.copies {
-        homes[copy.dst.index()] = SlotScope::Everywhere;
+        scopes[copy.dst.index()] = SlotScope::Everywhere;
     }
     for param in &f.params {
-        homes[param.slot.index()] = SlotScope::Everywhere;
+        scopes[param.slot.index()] = SlotScope::Everywhere;
     }
-    for (home, info) in homes.iter_mut().zip(&f.slots) {
-        if info.name.is_some() && *home != SlotScope::Nowhere {
-            *home = SlotScope::Everywhere;
+    for (scope, info) in scopes.iter_mut().zip(&f.slots) {
+        if info.name.is_some() && *scope != SlotScope::Nowhere {
+            *scope = SlotScope::Everywhere;
         }
     }
-    homes
+    scopes
 }
 
 /// The new slots.
@@ -122,8 +122,8 @@ struct Shared {
 }
 
 /// Numbers the temporaries of one block and rewrites it.
-fn share(f: &mut Function, insts: &mut [Inst], homes: &[SlotScope], names: &mut Names, shared: &mut Shared) {
-    let is_local = |s: Slot| matches!(homes[s.index()], SlotScope::Block(_));
+fn share(f: &mut Function, insts: &mut [Inst], scopes: &[SlotScope], names: &mut Names, shared: &mut Shared) {
+    let is_local = |s: Slot| matches!(scopes[s.index()], SlotScope::Block(_));
     let mut last_read: FxHashMap<Slot, usize> = FxHashMap::default();
     for (at, inst) in insts.iter_mut().enumerate() {
         each_use(inst, f, &mut |o| {

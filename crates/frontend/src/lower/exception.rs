@@ -1,7 +1,8 @@
 //! Exceptions: `invoke`, `landingpad`, `resume`.
 //!
-//! An invoke is a call and a branch on a flag of the frame: off before the call; the engine switches it on when it unwinds to this
-//! frame, and goes on after the call. A landing pad asks the runtime (`runtime/cxx`) which clause takes the exception.
+//! An invoke is a call and a branch on a flag of the frame: off before the call; the engine switches it on when it
+//! unwinds to this frame, and goes on after the call. A landing pad calls the runtime (`runtime/cxx`) to find the
+//! clause that takes the exception.
 
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering};

@@ -1,4 +1,5 @@
-//! Conversions of floating-point values that the integer type does not have: an error, or any value behind an optimiser.
+//! Conversions of floating-point values that the integer type does not have: an error, or any value behind an
+//! optimiser.
 
 use super::emit::{Lowered, Lowering};
 use super::float::float_type;

@@ -5,7 +5,7 @@ use crate::llvm::{Shape, Value, ValueKind};
 use pleach_ir::{Const, FuncId, Global, Init, Reloc, Symbol};
 
 /// Initialisers above this size are not materialised, unless all zero.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 #[derive(Default)]
 struct Image {
@@ -54,7 +54,7 @@ impl<'m> Unit<'m> {
         if value.is_zero() || value.kind() == ValueKind::Undef {
             return Init::Zero;
         }
-        if size > MOST_BYTES {
+        if size > MAX_BYTES {
             return Init::Unsupported { what: format!("an initialiser of {size} bytes") };
         }
         let mut image = Image { bytes: vec![0; size as usize], relocs: Vec::new() };

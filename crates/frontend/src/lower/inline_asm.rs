@@ -1,8 +1,9 @@
-//! Inline assembly: texts that only order memory or pass values through, and short sequences of x86 instructions on registers. Anything
-//! else ends the path under its text.
+//! Inline assembly: texts that only order memory or pass values through, and short sequences of x86 instructions on
+//! registers. Anything else ends the path under its text.
 //!
-//! *Understood*: AT&T syntax; `mov add sub and or xor neg not inc dec bswap rol ror shl sal shr sar imul` with an optional
-//! suffix, on operands `$0`, `${0:w}` and numbers `$$5`; `nop pause mfence lfence sfence` and `rep; nop`. Flags are no results.
+//! *Understood*: AT&T syntax; `mov add sub and or xor neg not inc dec bswap rol ror shl sal shr sar imul` with an
+//! optional suffix, on operands `$0`, `${0:w}` and numbers `$$5`; `nop pause mfence lfence sfence` and `rep; nop`.
+//! Flags are no results.
 
 use super::Unsupported;
 use super::emit::{Leaves, Lowered, Lowering};

@@ -222,7 +222,8 @@ impl<'m> Lowering<'_, 'm> {
         }
     }
 
-    /// The smallest number has no absolute value, where the compiler relies on it. An optimiser may have moved it to where it does not matter.
+    /// The smallest number has no absolute value, where the compiler relies on it. An optimiser may have moved it to
+    /// where it does not matter.
     fn check_abs(&mut self, of: Value<'m>) -> Lowered<()> {
         let (types, lanes) = (self.leaf_types(of)?, self.operands(of)?);
         for (ty, lane) in types.iter().zip(lanes) {

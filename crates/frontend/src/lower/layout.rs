@@ -14,7 +14,7 @@ pub(crate) struct Leaf {
 }
 
 /// More leaves than this are not kept in slots.
-const MOST_LEAVES: usize = 4096;
+const MAX_LEAVES: usize = 4096;
 
 /// The leaves of every type seen so far.
 pub(crate) struct Layouts<'m> {
@@ -58,7 +58,7 @@ pub(crate) fn scalar(ty: Type<'_>) -> Option<Ty> {
 fn flatten<'m>(module: &Module<'m>, ty: Type<'_>, bit: u64, out: &mut Vec<Leaf>) -> bool {
     if let Some(ty) = scalar(ty) {
         out.push(Leaf { ty, bit });
-        return out.len() <= MOST_LEAVES;
+        return out.len() <= MAX_LEAVES;
     }
     match ty.shape() {
         Shape::Void => true,
@@ -80,5 +80,5 @@ fn flatten<'m>(module: &Module<'m>, ty: Type<'_>, bit: u64, out: &mut Vec<Leaf>)
 }
 
 fn repeat(module: &Module<'_>, of: Type<'_>, n: u64, bit: u64, stride: u64, out: &mut Vec<Leaf>) -> bool {
-    n <= MOST_LEAVES as u64 && (0..n).all(|i| flatten(module, of, bit + i * stride, out))
+    n <= MAX_LEAVES as u64 && (0..n).all(|i| flatten(module, of, bit + i * stride, out))
 }

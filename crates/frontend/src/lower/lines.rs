@@ -1,10 +1,11 @@
 //! Which lines of the source a block has code of.
 //!
-//! A jump from one block to the next stands for no code of the source, but the compiler gives it a line: the end of the statement that is
-//! left, or whatever came last. Such a line was not executed. Only a jump that the source has as a statement of its own (`break`, `continue`,
-//! `goto`, `return`, the head of a loop, a macro for one of them) counts. What stands at its place in the source tells; where the source is
-//! not there to be read, a jump counts if nothing else has code of its line. The compiler leaves the place of such a statement on jumps that it makes
-//! after it (from `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
+//! A jump from one block to the next stands for no code of the source, but the compiler gives it a line: the end of the
+//! statement that is left, or whatever came last. Such a line was not executed. Only a jump that the source has as a
+//! statement of its own (`break`, `continue`, `goto`, `return`, the head of a loop, a macro for one of them) counts.
+//! What stands at its place in the source tells; where the source is not there to be read, a jump counts if nothing
+//! else has code of its line. The compiler leaves the place of such a statement on jumps that it makes after it (from
+//! `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
 
 use pleach_ir::{BlockId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,7 +41,8 @@ pub(crate) struct Lines {
     jumps: Vec<Jump>,
 }
 
-/// A jump, or what the compiler notes for one out of a scope; its place, and a number for the call that it was inlined at.
+/// A jump, or what the compiler notes for one out of a scope; its place, and a number for the call that it was inlined
+/// at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Jump {
     pub block: BlockId,

@@ -105,7 +105,8 @@ impl<'m> Lowering<'_, 'm> {
     }
 }
 
-/// The power of two that an access needs its address to be a multiple of. Objects lie at multiples of 16, so that more cannot be said.
+/// The power of two that an access needs its address to be a multiple of. Objects lie at multiples of 16, so that more
+/// cannot be said.
 fn alignment(inst: Inst<'_>) -> u8 {
     inst.value().alignment().max(1).ilog2().min(4) as u8
 }

@@ -103,8 +103,9 @@ fn param_to_reuse<'m>(l: &Lowering<'_, 'm>, store: Inst<'m>) -> Option<Slot> {
     }
 }
 
-/// Whether an optimiser was at work, which nothing in a module says: no local is left that a slot could hold, and no parameter is
-/// stored in one, as the compiler does with all but structures; where it does not optimise it forbids inlining everywhere.
+/// Whether an optimiser was at work, which nothing in a module says: no local is left that a slot could hold, and no
+/// parameter is stored in one, as the compiler does with all but structures; where it does not optimise it forbids
+/// inlining everywhere.
 pub(crate) fn is_optimised(f: Function<'_>) -> bool {
     let locals = f.blocks().next().into_iter().flat_map(|b| b.insts()).filter(|i| i.opcode() == Opcode::LLVMAlloca);
     let untouched = locals.into_iter().any(is_promotable) || f.params().into_iter().any(|p| home_of(p).is_some());
@@ -132,8 +133,8 @@ fn keeps_private(user: Value<'_>, alloca: Inst<'_>) -> bool {
     }
 }
 
-/// Whether an instruction only sees to where control goes when a scope is left: the compiler keeps that in a local that the source does not have,
-/// stores constants there and switches on them.
+/// Whether an instruction only sees to where control goes when a scope is left: the compiler keeps that in a local that
+/// the source does not have, stores constants there and switches on them.
 pub(crate) fn leaves_scope(inst: Inst<'_>, variables: &Variables<'_>) -> bool {
     let first = inst.value().operand(0);
     match inst.opcode() {

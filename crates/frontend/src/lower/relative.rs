@@ -1,5 +1,5 @@
-//! Tables of distances from themselves (`llvm.load.relative`), which optimisers make of tables of addresses in code that can lie anywhere: beside each
-//! one a table of the addresses themselves, to load from.
+//! Tables of distances from themselves (`llvm.load.relative`), which optimisers make of tables of addresses in code
+//! that can lie anywhere: next to each one a table of the addresses themselves, to load from.
 
 use super::unit::Unit;
 use crate::llvm::{Opcode, Value, ValueKind};
@@ -10,7 +10,7 @@ const DISTANCE: u64 = 4;
 pub(crate) const ADDRESS: u64 = 8;
 
 impl<'m> Unit<'m> {
-    /// The table of addresses beside a constant that consists of distances from itself.
+    /// The table of addresses that belongs to a constant that consists of distances from itself.
     pub fn addresses_of(&mut self, table: Value<'m>) -> Option<GlobalId> {
         let mut table = table;
         while let Some(same) = table.operand(0).filter(|_| table.opcode() == Some(Opcode::LLVMBitCast)) {

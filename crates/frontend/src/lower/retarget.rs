@@ -9,7 +9,7 @@ use super::uses::{each_def, each_use, map_defs, map_uses};
 use pleach_ir::{Function, Inst, Opnd, Slot};
 use rustc_hash::FxHashMap;
 
-/// How far apart computation and last use may be.
+/// The largest distance between computation and last use.
 const REACH: usize = 128;
 
 pub(crate) fn retarget(l: &mut Lowering<'_, '_>) {

@@ -19,7 +19,7 @@ pub(crate) struct Unit<'m> {
     blocks: FxHashMap<Function<'m>, FxHashMap<Block<'m>, BlockId>>,
     /// the types that handlers of exceptions name; their numbers are their places, from 1 on
     types: Vec<Value<'m>>,
-    /// tables of distances, and those of addresses beside them
+    /// tables of distances, and their tables of addresses
     pub tables: FxHashMap<Value<'m>, Option<GlobalId>>,
 }
 

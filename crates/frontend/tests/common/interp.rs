@@ -15,9 +15,10 @@ pub struct Machine<'p> {
 }
 
 /// Steps after which a program counts as endless.
-const MOST_STEPS: u64 = 200_000_000;
+const MAX_STEPS: u64 = 200_000_000;
 
-/// The status after the constructors and `main` without arguments; `None` when it does not end or computes above 128 bits.
+/// The status after the constructors and `main` without arguments; `None` when it does not end or computes above 128
+/// bits.
 pub fn run(p: &Program) -> Option<u64> {
     if p.functions.iter().flat_map(|f| &f.slots).any(|s| p.target.bits(s.ty) > 128) {
         return None;
@@ -30,7 +31,7 @@ pub fn run(p: &Program) -> Option<u64> {
     let main = p.function_named("main").expect("main");
     let args = vec![0u128; p.function(main).params.len()];
     let status = m.call(main, &args, &[]).first().copied().unwrap_or(0) as u64;
-    (m.steps < MOST_STEPS).then_some(status)
+    (m.steps < MAX_STEPS).then_some(status)
 }
 
 impl Machine<'_> {
@@ -140,7 +141,7 @@ impl Machine<'_> {
                 }
                 panic!("block without end");
             };
-            if self.steps >= MOST_STEPS {
+            if self.steps >= MAX_STEPS {
                 return vec![0; f.results.len()];
             }
             match target {

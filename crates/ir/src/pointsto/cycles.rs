@@ -42,7 +42,8 @@ impl Search {
 }
 
 impl Inclusions {
-    /// Joins the variables of each cycle. The variables that are left, those that are included before those that include them.
+    /// Joins the variables of each cycle. The variables that are left, those that are included before those that
+    /// include them.
     pub(super) fn collapse(&mut self) -> Vec<Node> {
         let count = self.parent.len();
         for v in 0..count {

@@ -1,9 +1,10 @@
 //! Inclusions between sets of objects, solved.
 //!
-//! *Paper*: Pereira, Berlin: Wave propagation and deep propagation for pointer analysis (CGO 2009). *Idea*: variables on a cycle of inclusions have
-//! equal sets and become one; then what is new goes through the graph once, in topological order; then loads and stores make
-//! inclusions of the objects found since. Repeated until nothing changes. Pointers with equal sets share their inclusions (`Hub`).
-//! *Invariant*: the least solution, whatever the order. *Checked by*: `inclusions_tests.rs`, against a solver that only repeats.
+//! *Paper*: Pereira, Berlin: Wave propagation and deep propagation for pointer analysis (CGO 2009). *Idea*: variables
+//! on a cycle of inclusions have equal sets and become one; then what is new goes through the graph once, in
+//! topological order; then loads and stores make inclusions of the objects found since. Repeated until nothing changes.
+//! Pointers with equal sets share their inclusions (`Hub`). *Invariant*: the least solution, whatever the order.
+//! *Checked by*: `inclusions_tests.rs`, against a solver that only repeats.
 
 use super::sets::Set;
 use rustc_hash::FxHashMap;
@@ -29,7 +30,8 @@ impl Variable {
     }
 }
 
-/// Stands between the pointers with one set and the contents of its objects: `n` pointers to `m` objects need `n + m` inclusions.
+/// Stands between the pointers with one set and the contents of its objects: `n` pointers to `m` objects need `n + m`
+/// inclusions.
 #[derive(Clone, Copy)]
 struct Hub {
     /// ⊇ the contents of each object: what is loaded through such a pointer
@@ -46,7 +48,7 @@ pub(super) struct Inclusions {
     /// contents of object `o` are variable `contents + o`
     contents: Node,
     hubs: FxHashMap<Set, Hub>,
-    /// variables whose objects are asked for, with those told
+    /// variables whose objects are reported, with those reported so far
     watched: FxHashMap<Node, Set>,
 }
 
@@ -124,7 +126,8 @@ impl Inclusions {
         self.watched.entry(node).or_default();
     }
 
-    /// One wave after the other. Stops where watched variables point to objects that were not told before, and tells them; empty at the end.
+    /// One wave after the other. Stops where watched variables point to objects that were not told before, and tells
+    /// them; empty at the end.
     pub fn solve(&mut self) -> Vec<(Node, Vec<u32>)> {
         loop {
             let order = self.collapse();

@@ -1,9 +1,11 @@
 //! What pointers may point to, before the run: Andersen's analysis, and the partition of objects that follows from it.
 //!
-//! *Paper*: Memory §3.2.3.1 (segmented memory model). *Idea*: one variable per slot and one per abstract object's contents; assignments are
-//! inclusions, loads and stores become inclusions as points-to sets grow. Abstract objects are globals, functions and instructions that
-//! allocate. Objects that one access may mean belong together. *Deviations*: neither contexts nor fields are told apart; integers are
-//! followed like pointers. Slots are shared by values that live apart: within a block a use means the last definition before it. *Direction*: sets are too large rather than too small, except for addresses made of numbers.
+//! *Paper*: Memory §3.2.3.1 (segmented memory model). *Idea*: one variable per slot and one per abstract object's
+//! contents; assignments are inclusions, loads and stores become inclusions as points-to sets grow. Abstract objects
+//! are globals, functions and instructions that allocate. Objects that one access may refer to belong together.
+//! *Deviations*: the analysis is insensitive to contexts and fields; integers are followed like pointers. Slots are
+//! shared by values with disjoint live ranges: within a block a use means the last definition before it. *Direction*:
+//! sets are too large rather than too small, except for addresses made of numbers.
 
 use crate::ids::{FuncId, Slot};
 use crate::inst::{Callee, Inst, Opnd, OpndKind};
@@ -61,7 +63,7 @@ struct Analysis<'a> {
     starts: Vec<Vec<u32>>,
 }
 
-/// Which objects belong together because one access may mean them.
+/// Which objects belong together because one access may refer to them.
 pub fn partition(program: &Program) -> Partition {
     let mut a = Analysis::new(program);
     a.collect();
@@ -181,8 +183,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A variable of its own for a value in the instruction: the contents of the object that stands for the instruction, where it is no
-    /// allocation. Only for instructions with a site.
+    /// A variable of its own for a value in the instruction: the contents of the object that stands for the
+    /// instruction, where it is no allocation. Only for instructions with a site.
     fn scratch(&self, f: u32, k: u32) -> Node {
         self.contents + self.sites[&(f, k)]
     }

@@ -1,7 +1,7 @@
 //! Sets of objects that are shared until they differ.
 //!
-//! Most variables of a program point to what another one does. A set is therefore counted by reference, and growing into another set means
-//! becoming that set.
+//! Most variables of a program point to what another one does. A set is therefore counted by reference, and growing
+//! into another set means becoming that set.
 
 use std::rc::Rc;
 

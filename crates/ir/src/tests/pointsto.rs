@@ -61,10 +61,11 @@ fn what_one_access_may_mean_belongs_together() {
     let p = program(PROGRAM);
     let of = partition(&p);
     let class = |name: &str| class(&p, &of, name);
-    // a choice between addresses; the arguments of two calls, which are not told apart
+    // a choice between addresses; the arguments of two calls, which are not distinguished
     assert_eq!(class("a"), class("b"));
     assert_eq!(class("c"), class("d"));
-    // accesses to one object each, however the pointer came there: through a call by pointer, a constant, an initialiser
+    // accesses to one object each, however the pointer came there: through a call by pointer, a constant, an
+    // initialiser
     let alone = ["a", "c", "e", "f", "g"].map(class);
     for (i, x) in alone.iter().enumerate() {
         assert!(!alone[..i].contains(x), "{alone:?}");

@@ -124,7 +124,7 @@ fn replay(program: &str, executable: &Path, test: &str, directory: &Path) -> Res
     let began = Instant::now();
     let mut child = command.spawn().map_err(|why| usage(TOOL, format!("{program}: {why}")))?;
     if let (Some(bytes), Some(mut pipe)) = (through_pipe, child.stdin.take()) {
-        // Who does not read it has not asked for it.
+        // A caller that does not read it does not need it.
         std::thread::spawn(move || pipe.write_all(&bytes));
     }
     let status = wait(&mut child, began)?;

@@ -1,4 +1,4 @@
-//! The tools beside KLEE, as commands of `pleach klee`.
+//! KLEE's companion tools, as commands of `pleach klee`.
 
 mod attributes;
 mod klee_replay;

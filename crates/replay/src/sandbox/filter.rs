@@ -76,7 +76,7 @@ const DENIED: &[&str] = &[
 
 /// Families of sockets that a network namespace contains.
 const SOCKETS: [u64; 3] = [libc::AF_UNIX as u64, libc::AF_INET as u64, libc::AF_INET6 as u64];
-/// No family has a larger number that this filter needs to tell apart.
+/// No family has a larger number that this filter needs to distinguish.
 const FAMILIES: u64 = 11;
 
 /// What types a letter into the terminal, or moves its selection.

@@ -64,7 +64,7 @@ pub(crate) struct Finished {
 /// Why a program could not be run.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The machine does not give the isolation that is asked for.
+    /// The machine does not provide the requested isolation.
     Isolation(Step, io::Error),
     /// Something else.
     System(io::Error),

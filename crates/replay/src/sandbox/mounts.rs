@@ -8,7 +8,7 @@
 //! | `/dev/{null,zero,full,random,urandom}` | the machine's |
 //! | `/proc` | processes of the own namespace, nothing else, read-only |
 //! | `/work` (the working directory), `/tmp`, `/dev/shm` | writable, in memory |
-//! | `/pleach/out` | the same, apart: a program that fills the rest does not stop the notes on it |
+//! | `/pleach/out` | the same, separately: a program that fills the rest does not stop the notes on it |
 
 #![allow(unsafe_code)]
 

@@ -217,15 +217,15 @@ fn become_program(prepared: &Prepared, vectors: &[Vec<*const libc::c_char>; 2]) 
 
 /// Waits for the program; ends it when nobody waits for this process any more. Reaps what it leaves behind.
 fn watch_over(program: Pid) -> WaitStatus {
-    let bell = pidfd_open(program, PidfdFlags::empty());
+    let notifier = pidfd_open(program, PidfdFlags::empty());
     loop {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if pid == program {
                 return status;
             }
         }
-        let bell = bell.as_ref().map_or(fd(LIFE), |bell| bell.as_fd());
-        let mut events = [fd(LIFE), bell].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let notifier = notifier.as_ref().map_or(fd(LIFE), |notifier| notifier.as_fd());
+        let mut events = [fd(LIFE), notifier].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let _ = poll(&mut events, Some(&ROUND));
         if events[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
             let _ = kill_process(program, Signal::KILL);

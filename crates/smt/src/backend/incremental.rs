@@ -1,8 +1,9 @@
 //! A solver instance kept over many queries.
 //!
 //! *Idea*: constraints are assumptions, so that the instance keeps what it learnt and every term is translated once. An
-//! instance pays for all it ever took in (each satisfying assignment covers it), so it is given up for a fresh one when it
-//! has become much larger than what a query needs. The rule counts terms, not time: answers do not depend on the clock.
+//! instance pays for all it ever took in (each satisfying assignment assigns all of it), so it is given up for a fresh
+//! one when it has become much larger than what a query needs. The rule counts terms, not time: answers do not depend
+//! on the clock.
 
 use super::encode::Encoder;
 use super::{Engine, Limits, Verdict};
@@ -15,7 +16,7 @@ use pleach_expr::Terms;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The names of a back end's figures.
+/// The names of a back end's statistics.
 pub struct Names {
     queries: &'static str,
     sat: &'static str,
@@ -48,9 +49,10 @@ pub static Z3: Names = names!("z3");
 /// An instance may grow to this many terms, or to [`GROWTH`] times its first query.
 const FLOOR: usize = 4_000;
 const GROWTH: usize = 8;
-/// After so many checks it is given up if it has grown beyond twice its first query, or is small enough to make anew:
-/// every check also tidies up what the earlier ones left behind. Measured: 1,000 queries on one variable each take 0.2 s of
-/// processor time with 10 to 50 checks, 0.5 s with 200, 2.6 s without a limit; queries that share their terms do not mind.
+/// After this many checks it is dropped if it has grown beyond twice its first query, or is small enough to make anew:
+/// every check also tidies up what the earlier ones left behind. Measured: 1,000 queries on one variable each take 0.2
+/// s of processor time with 10 to 50 checks, 0.5 s with 200, 2.6 s without a limit; queries that share their terms do
+/// not mind.
 const CHECKS: u32 = 32;
 const CHEAP: usize = 1_000;
 

@@ -34,7 +34,7 @@ pub struct Limits {
 #[derive(Debug, Default)]
 pub struct Steps {
     pub taken: Cell<u64>,
-    /// one check may take so many
+    /// the limit for one check
     pub limit: Cell<Option<u64>>,
 }
 
@@ -166,10 +166,10 @@ pub trait Engine: Sized {
     fn truth(&mut self, value: bool) -> Result<Self::Term, SmtError>;
     /// From little-endian limbs.
     fn bits(&mut self, width: u16, limbs: &[u64]) -> Result<Self::Term, SmtError>;
-    /// A new unknown.
+    /// A fresh variable.
     fn fresh(&mut self, sort: Sort) -> Result<Self::Term, SmtError>;
     fn apply(&mut self, fun: Fun, args: &[Self::Term]) -> Result<Self::Term, SmtError>;
-    /// `body` for all values of the unknown `bound`.
+    /// `body` for all values of the variable `bound`.
     fn forall(&mut self, bound: Self::Term, sort: Sort, body: Self::Term) -> Result<Self::Term, SmtError>;
     fn assert(&mut self, term: Self::Term) -> Result<(), SmtError>;
     fn check(&mut self, assumptions: &[Self::Term]) -> Result<Verdict, SmtError>;

@@ -1,4 +1,5 @@
-//! How many queries no link answered, and how far the back ends searched for them: a measure of the solver's work that is the same in every run, as time is not.
+//! How many queries no link answered, and how far the back ends searched for them: a measure of the solver's work that
+//! is the same in every run, as time is not.
 
 use crate::answer::Answer;
 use crate::backend::Steps;

@@ -1,7 +1,7 @@
 //! Answers by query, word for word.
 //!
 //! Terms are hash-consed, so equal constraint lists are equal queries. Memory is bounded by two generations: when the
-//! young one is full it becomes the old one, and what is still asked for moves back into the young one.
+//! young one is full it becomes the old one, and what is still queried moves back into the young one.
 
 use crate::answer::{Answer, UnknownReason};
 use crate::query::{Query, Solver};

@@ -30,7 +30,9 @@ impl<S: Solver, O: Solver> Checking<S, O> {
                     return Err(SmtError::Bug("a model does not satisfy its query".into()));
                 }
                 if !evidence::is_normal(terms, query, model) {
-                    return Err(SmtError::Bug("a model does not list exactly the unknowns of its query".into()));
+                    return Err(SmtError::Bug(
+                        "a model does not list exactly the symbolic variables of its query".into(),
+                    ));
                 }
             }
             Answer::Unsat(core) => {

@@ -1,9 +1,9 @@
-//! Small domains: a constraint on one unknown of at most 8 bits is the set of values that make it true.
+//! Small domains: a constraint on one symbolic variable of at most 8 bits is the set of values that make it true.
 //!
-//! *Idea*: programs that read bytes ask mostly about one byte. The truth set of a constraint (a bitmap of 256 bits) is
-//! computed once, by evaluation; a query is then an intersection of bitmaps per unknown.
-//! *Invariant*: v ∈ truth(c) ⇔ c[k := v], so ⋀Q on one unknown is satisfiable iff ⋂ truth(c) ≠ ∅.
-//! The model takes the smallest values; the core is minimal.
+//! *Idea*: queries of programs that read bytes are mostly about one byte. The truth set of a constraint (a bitmap of
+//! 256 bits) is computed once, by evaluation; a query is then an intersection of bitmaps per variable. *Invariant*: v ∈
+//! truth(c) ⇔ c[k := v], so ⋀Q on one variable is satisfiable iff ⋂ truth(c) ≠ ∅. The model takes the smallest values;
+//! the core is minimal.
 
 use crate::answer::{Answer, Core};
 use crate::query::{Query, Solver};
@@ -64,7 +64,7 @@ impl Set {
 /// What is known about constraints; the domain links of one chain share it.
 #[derive(Default)]
 pub struct TruthTables {
-    /// `None`: not a constraint on one small unknown
+    /// `None`: not a constraint on one small variable
     truth: FxHashMap<TermId, Option<(Key, Set)>>,
     models: FxHashMap<(Key, u64), Rc<Model>>,
     made: u64,
@@ -83,7 +83,7 @@ struct Statistics {
     unsat: u64,
 }
 
-/// The values an unknown can take, if they are few.
+/// The values a variable can take, if they are few.
 fn domain(terms: &Terms, key: Key) -> Option<Set> {
     match terms.symbols.kind(key.symbol()) {
         SymbolKind::Bits(w) if w <= 8 => Some(Set::below(1 << w)),
@@ -93,11 +93,11 @@ fn domain(terms: &Terms, key: Key) -> Option<Set> {
     }
 }
 
-/// The truth of `c` for each value of `key`, its only unknown. `None` if an operator is not covered.
+/// The truth of `c` for each value of `key`, its only variable. `None` if an operator is not supported.
 fn truth_column(terms: &Terms, c: TermId, key: Key, all: Set) -> Option<Vec<u64>> {
     let mut lanes = Lanes::new(terms, &[c], &[key], VALUES, u64::MAX)?;
     for (v, slot) in lanes.key_mut(0).iter_mut().enumerate() {
-        // Values that the unknown does not have stand for 0.
+        // Values outside the variable's width stand for 0.
         *slot = if all.has(v) { v as u64 } else { 0 };
     }
     lanes.root(terms, 0).map(<[u64]>::to_vec)
@@ -174,7 +174,7 @@ impl TruthTables {
         Some((key, set))
     }
 
-    /// The values that constraints on this unknown alone leave it, and those constraints; `None` if it is not small.
+    /// The values that constraints on this variable alone leave it, and those constraints; `None` if it is not small.
     pub(super) fn left_to(
         &mut self,
         terms: &mut Terms,

@@ -1,9 +1,10 @@
 //! Enumeration: a query over few assignments is decided by evaluating all of them, many at a time.
 //!
-//! *Idea*: two unknown bytes have 65,536 values, five digits 100,000. To divide, look up or compute with floats on so many is a matter of
-//! milliseconds; to solve for them is one of seconds. Constraints on single bytes come first: they leave each unknown the values to try.
-//! *Invariant*: `Sat` after every constraint evaluated to true; `Unsat` after every assignment was refuted by a constraint of the core.
-//! How many evaluations a query is worth depends on whether it has operators that are hard to solve, not on time.
+//! *Idea*: two symbolic bytes have 65,536 values, five digits 100,000. To divide, look up or compute with floats for
+//! each of them takes milliseconds; to solve for them takes seconds. Constraints on single bytes come first: they leave
+//! each variable the values to try. *Invariant*: `Sat` after every constraint evaluated to true; `Unsat` after every
+//! assignment was refuted by a constraint of the core. How many evaluations a query is worth depends on whether it has
+//! operators that are hard to solve, not on time.
 
 use super::domain::TruthTables;
 use crate::answer::{Answer, Core};
@@ -16,12 +17,13 @@ use std::rc::Rc;
 
 /// Assignments that are evaluated at a time: their columns stay in the cache.
 const LANES: usize = 1024;
-/// Unknowns of a query.
+/// Symbolic variables of a query.
 const MAX_KEYS: usize = 8;
 /// Operators times assignments: of a query without and with operators that are hard to solve. About 2 and 150 ms.
 const WORK: u64 = 1 << 21;
 const HARD_WORK: u64 = 1 << 27;
-/// The same for queries that are evaluated one assignment after the other, because they have parts wider than 64 bits. About 50 ms.
+/// The same for queries that are evaluated one assignment after the other, because they have parts wider than 64 bits.
+/// About 50 ms.
 const SINGLE_WORK: u64 = 1 << 18;
 
 pub struct Enumerate<S> {
@@ -37,7 +39,7 @@ struct Statistics {
     unsat: u64,
 }
 
-/// The unknowns of a query with the values left to each.
+/// The symbolic variables of a query with the values left to each.
 struct Space {
     keys: Vec<Key>,
     values: Vec<Vec<u64>>,

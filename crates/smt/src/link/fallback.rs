@@ -8,19 +8,19 @@ use pleach_expr::{Terms, facts};
 pub struct Fallback<A, B> {
     first: A,
     second: B,
-    /// the second is asked first where there are quantifiers
+    /// the second is queried first where there are quantifiers
     quantifiers_second: bool,
-    asked: u64,
+    queries: u64,
     helped: u64,
 }
 
 impl<A: Solver, B: Solver> Fallback<A, B> {
     pub fn new(first: A, second: B, quantifiers_second: bool) -> Fallback<A, B> {
-        Fallback { first, second, quantifiers_second, asked: 0, helped: 0 }
+        Fallback { first, second, quantifiers_second, queries: 0, helped: 0 }
     }
 }
 
-/// Is it worth asking someone else? A time-out would double the time the user allowed.
+/// Is it worth querying the other back end? A time-out would double the time that the user allowed.
 fn hopeful(answer: &Answer) -> bool {
     matches!(answer, Answer::Unknown(UnknownReason::Unsupported(_) | UnknownReason::BackendError(_)))
 }
@@ -33,7 +33,7 @@ impl<A: Solver, B: Solver> Solver for Fallback<A, B> {
         if !hopeful(&answer) {
             return answer;
         }
-        self.asked += 1;
+        self.queries += 1;
         let other = if swap { self.first.check(terms, query) } else { self.second.check(terms, query) };
         if other.is_unknown() {
             return answer;
@@ -43,7 +43,7 @@ impl<A: Solver, B: Solver> Solver for Fallback<A, B> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("fallback.asked", self.asked);
+        out.add("fallback.queries", self.queries);
         out.add("fallback.answered", self.helped);
         self.first.stats(out);
         self.second.stats(out);

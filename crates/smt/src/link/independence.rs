@@ -1,7 +1,7 @@
-//! Constraints without common unknowns are solved apart.
+//! Constraints without common symbolic variables are solved separately.
 //!
-//! *Invariant*: ⋀Q is satisfiable iff every group is; the groups' models list disjoint unknowns, so together they are a
-//! model of Q, and a core of one group is a core of Q. A whole array overlaps with each of its cells.
+//! *Invariant*: ⋀Q is satisfiable iff every group is; the groups' models list disjoint symbolic variables, so together
+//! they are a model of Q, and a core of one group is a core of Q. A whole array overlaps with each of its cells.
 
 use crate::answer::{Answer, UnknownReason};
 use crate::query::{Query, Solver};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 pub struct Independence<S> {
     next: S,
-    /// scratch: which group first mentioned an unknown
+    /// scratch: which group first mentioned a symbolic variable
     owner: FxHashMap<Key, usize>,
     statistics: Statistics,
 }
@@ -76,7 +76,7 @@ fn find(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// The cheap way to see that there is one group: all constraints mention the first unknown of the newest one.
+/// The cheap way to see that there is one group: all constraints mention the first symbolic variable of the newest one.
 fn share_a_key(terms: &mut Terms, constraints: &[TermId]) -> bool {
     let Some(&newest) = constraints.last() else { return true };
     let Some(&key) = terms.support(newest).first() else { return false };

@@ -1,9 +1,9 @@
-//! Guessing: a few values for few unknowns, tried by evaluation.
+//! Local search: a few values for few symbolic variables, tried by evaluation.
 //!
 //! *Idea*: most satisfiable queries of programs are satisfied by values near the constants they mention, or by a recent
-//! model with one unknown changed. From such a model, take a violated constraint and try candidates for its unknowns; keep
-//! the change that leaves the fewest constraints violated; at most so many evaluations.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it. Says `Sat` or nothing.
+//! model with one variable changed. From such a model, take a violated constraint and try candidates for its variables;
+//! keep the change that leaves the fewest constraints violated. The number of evaluations is bounded. *Invariant*: a
+//! model is returned only after every constraint evaluated to true under it. Says `Sat` or nothing.
 
 use crate::answer::Answer;
 use crate::evidence;
@@ -14,7 +14,7 @@ use pleach_expr::{Key, Model, Op, TermId, Terms, facts, mask};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Queries with more unknowns, constraints or operators are handed on.
+/// Queries with more variables, constraints or operators are passed on.
 const MAX_KEYS: usize = 6;
 const MAX_CONSTRAINTS: usize = 64;
 const MAX_OPERATORS: usize = 400;
@@ -125,7 +125,7 @@ fn look(terms: &Terms, c: TermId) -> ConstraintSummary {
         let n = terms.node(t);
         match n.op {
             Op::Const if n.width > 1 && constants.len() < MAX_CONSTANTS && !constants.contains(&n.value()) => {
-                // signed constants of any width come out as numbers of 64 bits, to be cut to the unknown's width
+                // signed constants of any width come out as numbers of 64 bits, to be cut to the variable's width
                 constants.push(pleach_expr::sign_extend(n.value(), n.width) as u64);
             }
             // the place of a cell is not a value

@@ -1,4 +1,4 @@
-//! The links of the chain: each answers what it can and hands the rest to the next one.
+//! The links of the chain: each answers what it can and passes the rest to the next one.
 
 pub mod address;
 pub mod backend_counter;

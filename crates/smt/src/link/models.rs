@@ -1,8 +1,7 @@
 //! Recent models.
 //!
-//! *Idea* (KLEE's counterexample cache): a model of one path often satisfies the next query too, which evaluation tells in
-//! less than a microsecond.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it.
+//! *Idea* (KLEE's counterexample cache): a model of one path often satisfies the next query too, which evaluation tells
+//! in less than a microsecond. *Invariant*: a model is returned only after every constraint evaluated to true under it.
 
 use crate::answer::Answer;
 use crate::evidence;
@@ -18,10 +17,10 @@ use std::rc::Rc;
 const RECENT: usize = 16;
 /// Models tried for one query.
 const TRIES: usize = 16;
-/// Models kept for each unknown, and unknowns of the newest constraint that are looked up.
+/// Models kept for each symbolic variable, and variables of the newest constraint that are looked up.
 const PER_KEY: usize = 8;
 const KEYS: usize = 4;
-/// Unknowns with models of their own; beyond that the index starts anew.
+/// Symbolic variables with models of their own; beyond that the index starts anew.
 const MAX_KEYS: usize = 4_096;
 
 pub struct Models<S> {

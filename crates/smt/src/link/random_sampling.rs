@@ -1,9 +1,9 @@
-//! Sampling: random values for the unknowns of large queries, tried by evaluation.
+//! Sampling: random values for the symbolic variables of large queries, tried by evaluation.
 //!
-//! *Idea*: where inputs go through a digest, a checksum or a cipher, no solver finds a value with a certain byte, but one value in 256 has it.
-//! From the models of such queries that were answered last, some unknowns are drawn anew, at most so many operators' worth of evaluations.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it. Says `Sat` or nothing. The draws are those of a
-//! fixed seed.
+//! *Idea*: where inputs go through a digest, a checksum or a cipher, no solver finds a value with a certain byte, but
+//! one value in 256 has it. From the models of such queries that were answered last, some variables are drawn anew,
+//! with a bounded number of evaluated operators. *Invariant*: a model is returned only after every constraint evaluated
+//! to true under it. Says `Sat` or nothing. The draws are those of a fixed seed.
 
 use crate::answer::Answer;
 use crate::evidence;
@@ -75,7 +75,7 @@ impl<S: Solver> Sample<S> {
         found
     }
 
-    /// One unknown drawn anew, or about half of them.
+    /// One variable drawn anew, or about half of them.
     fn varied(&mut self, terms: &Terms, keys: &[Key], start: &Model) -> Model {
         let mut model = Model::new();
         start.entries().into_iter().for_each(|(k, v)| model.set(k, v));

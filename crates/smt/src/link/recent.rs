@@ -33,7 +33,7 @@ impl RecentModels {
         next: &mut impl Solver,
     ) -> Answer {
         let answer = match proposed {
-            // SOUND: asked in full, whatever the link found out about it.
+            // SOUND: queried in full, whatever the link found out about it.
             Some(model) if evidence::satisfies(terms, query.constraints, &model) => {
                 *accepted += 1;
                 Answer::Sat(Rc::new(model))
@@ -48,7 +48,7 @@ impl RecentModels {
     }
 }
 
-/// The bits of an unknown for which values can be proposed: a variable of at most 64 bits, or a cell.
+/// The bits of a symbolic variable for which values can be proposed: a variable of at most 64 bits, or a cell.
 pub fn width(terms: &Terms, key: Key) -> Option<u16> {
     match terms.symbols.kind(key.symbol()) {
         SymbolKind::Bits(w) => (w <= 64).then_some(w),

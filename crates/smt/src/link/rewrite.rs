@@ -1,8 +1,9 @@
-//! `unknown = constant` is put into the other constraints.
+//! `variable = constant` is substituted into the other constraints.
 //!
-//! *Idea*: such a constraint pins its unknowns; the others become smaller, often constant or about a single byte.
-//! *Invariant*: the rest together with the pins is equivalent to the query. Each rewritten constraint knows its *origins*,
-//! the constraints of the query it follows from, so a core of the rest gives a core of the query; the pins complete models.
+//! *Idea*: such a constraint fixes its symbolic variables; the others become smaller, often constant or about a single
+//! byte. *Invariant*: the rest together with the fixed values is equivalent to the query. Each rewritten constraint
+//! knows its *origins*, the constraints of the query it follows from, so a core of the rest gives a core of the query;
+//! the fixed values complete models.
 
 use crate::answer::{Answer, Core};
 use crate::evidence;
@@ -13,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
-/// Pins found in rewritten constraints are put in as well, so many times over.
+/// Fixed values found in rewritten constraints are substituted as well, in at most this many rounds.
 const ROUNDS: usize = 4;
 
 type Origins = SmallVec<[TermId; 4]>;
@@ -40,9 +41,9 @@ struct Statistics {
     answered: u64,
 }
 
-/// The outcome of putting in the pins.
+/// The result of substituting the fixed values.
 enum RewriteResult {
-    /// no constraint pins anything
+    /// no constraint fixes anything
     Nothing,
     Unsat(Origins),
     Rest(Vec<Item>, FxHashMap<Key, FixedValue>),
@@ -54,7 +55,7 @@ impl<S: Solver> Rewrite<S> {
     }
 }
 
-/// The unknown behind a leaf, if it is one.
+/// The symbolic variable of a leaf, if it is one.
 fn unknown(terms: &Terms, t: TermId) -> Option<Key> {
     let n = terms.node(t);
     match n.op {
@@ -62,7 +63,7 @@ fn unknown(terms: &Terms, t: TermId) -> Option<Key> {
         Op::Read if terms.op(n.arg_a()) == Op::ArrayVar => {
             let symbol = SymbolId(terms.node(n.arg_a()).a);
             let cell = terms.as_const(n.arg_b())?;
-            // A cell beyond the end is 0, not unknown.
+            // A cell beyond the end is 0, not symbolic.
             let SymbolKind::Array { len, .. } = terms.symbols.kind(symbol) else { return None };
             if cell < u64::from(len) { Some(Key::new(symbol, cell as u32)) } else { None }
         }
@@ -70,7 +71,7 @@ fn unknown(terms: &Terms, t: TermId) -> Option<Key> {
     }
 }
 
-/// What the constraint pins: leaves and their values, if it says nothing else.
+/// What the constraint fixes: leaves and their values, if it says nothing else.
 fn pins(terms: &Terms, constraint: TermId) -> Option<SmallVec<[(TermId, Key, u64); 8]>> {
     let n = terms.node(constraint);
     let (term, value) = match n.op {
@@ -104,7 +105,7 @@ fn pins(terms: &Terms, constraint: TermId) -> Option<SmallVec<[(TermId, Key, u64
     Some(found)
 }
 
-/// Arrays that some constraint reads as a whole; their cells cannot be put in.
+/// Arrays that some constraint reads as a whole; their cells cannot be substituted.
 fn whole_arrays(terms: &mut Terms, constraints: &[TermId]) -> FxHashSet<SymbolId> {
     let mut whole = FxHashSet::default();
     for &c in constraints {
@@ -121,7 +122,7 @@ fn union(a: &mut Origins, b: &Origins) {
     }
 }
 
-/// Conjunctions are taken apart: one of their parts may pin something.
+/// Conjunctions are split: one of their parts may fix something.
 fn push_parts(terms: &mut Terms, items: &mut Vec<Item>, item: Item) {
     let n = terms.node(item.term);
     if n.op == Op::And || n.op == Op::Not && terms.op(n.arg_a()) == Op::Or {
@@ -224,7 +225,7 @@ impl<S: Solver> Solver for Rewrite<S> {
                 for (&key, pin) in &known {
                     full.set(key, pin.value);
                 }
-                // Unknowns that went away with the rewriting may have any value, but are listed.
+                // Symbolic variables that the rewriting removed may have any value, but are listed.
                 let keys = evidence::support(terms, query.constraints);
                 Answer::Sat(Rc::new(evidence::project(terms, &keys, &full)))
             }

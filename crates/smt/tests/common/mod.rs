@@ -50,27 +50,27 @@ pub fn check(solver: &mut dyn Solver, terms: &mut Terms, constraints: &[TermId])
     solver.check(terms, &Query::new(&constraints))
 }
 
-/// The unknowns that random terms are made of.
-pub struct Unknowns {
+/// The symbolic variables that random terms are made of.
+pub struct Variables {
     pub vars: Vec<TermId>,
     pub arrays: Vec<TermId>,
     pub tables: Vec<TermId>,
 }
 
 /// Few bits in all, so that brute force is cheap.
-pub fn small_unknowns(terms: &mut Terms) -> Unknowns {
+pub fn small_variables(terms: &mut Terms) -> Variables {
     let vars = vec![var(terms, "a", 3), var(terms, "b", 4), var(terms, "p", 1)];
     let arrays = vec![array(terms, "m", 2, 3)];
     let tables = vec![terms.array_const(4, &[3, 3, 9, 0, 14]), terms.array_const(2, &[1, 2, 3])];
-    Unknowns { vars, arrays, tables }
+    Variables { vars, arrays, tables }
 }
 
-pub fn large_unknowns(terms: &mut Terms) -> Unknowns {
+pub fn large_variables(terms: &mut Terms) -> Variables {
     let vars = vec![var(terms, "x", 16), var(terms, "y", 16), var(terms, "c", 8), var(terms, "w", 80)];
     let arrays = vec![array(terms, "m", 8, 4), array(terms, "big", 8, 300)];
     let table: Vec<u64> = (0..40).map(|i| i * 7 % 19).collect();
     let tables = vec![terms.array_const(8, &table)];
-    Unknowns { vars, arrays, tables }
+    Variables { vars, arrays, tables }
 }
 
 fn fit(terms: &mut Terms, t: TermId, width: u16, signed: bool) -> TermId {
@@ -78,7 +78,7 @@ fn fit(terms: &mut Terms, t: TermId, width: u16, signed: bool) -> TermId {
 }
 
 /// A random array: a variable, a table, or one of them with stores.
-fn random_array(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) -> TermId {
+fn random_array(rng: &mut Rng, terms: &mut Terms, u: &Variables, depth: u32) -> TermId {
     let all = u.arrays.len() + u.tables.len();
     let i = rng.below(all as u64) as usize;
     let mut a = if i < u.arrays.len() { u.arrays[i] } else { u.tables[i - u.arrays.len()] };
@@ -91,7 +91,7 @@ fn random_array(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) -> T
     a
 }
 
-fn random_index(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) -> TermId {
+fn random_index(rng: &mut Rng, terms: &mut Terms, u: &Variables, depth: u32) -> TermId {
     if rng.below(2) == 0 {
         let i = rng.below(5);
         return terms.constant(32, i);
@@ -100,7 +100,7 @@ fn random_index(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) -> T
     fit(terms, x, 32, false)
 }
 
-pub fn random_bits(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, width: u16, depth: u32) -> TermId {
+pub fn random_bits(rng: &mut Rng, terms: &mut Terms, u: &Variables, width: u16, depth: u32) -> TermId {
     if depth == 0 || rng.below(6) == 0 {
         return match rng.below(3) {
             0 => {
@@ -177,7 +177,7 @@ pub fn random_bits(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, width: u16, d
     }
 }
 
-pub fn random_truth(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) -> TermId {
+pub fn random_truth(rng: &mut Rng, terms: &mut Terms, u: &Variables, depth: u32) -> TermId {
     let d = depth.saturating_sub(1);
     if depth > 0 && rng.below(4) == 0 {
         let (a, b) = (random_truth(rng, terms, u, d), random_truth(rng, terms, u, d));
@@ -199,7 +199,7 @@ pub fn random_truth(rng: &mut Rng, terms: &mut Terms, u: &Unknowns, depth: u32) 
     }
 }
 
-/// Is there an assignment to the unknowns that makes all constraints true? For few bits in all.
+/// Is there an assignment to the symbolic variables that makes all constraints true? For few bits in all.
 pub fn brute_force(terms: &mut Terms, constraints: &[TermId]) -> bool {
     let mut keys: Vec<(Key, u16)> = Vec::new();
     let mut support: Vec<Key> = constraints.iter().flat_map(|&c| terms.support(c).to_vec()).collect();

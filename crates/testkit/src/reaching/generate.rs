@@ -1,5 +1,6 @@
-//! Random programs without undefined behaviour in which the control flow is what matters: branches, loops, switches and jumps of all kinds, one after
-//! the other, within each other, with and without braces, and with conditions over several lines.
+//! Random programs without undefined behaviour in which the control flow is what matters: branches, loops, switches and
+//! jumps of all kinds, one after the other, within each other, with and without braces, and with conditions over
+//! several lines.
 //!
 //! A program is written twice: as it is, and with a mark for each line with code, for native execution.
 

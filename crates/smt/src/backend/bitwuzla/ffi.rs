@@ -43,7 +43,7 @@ pub type Tm = *mut TermManager;
 pub type Term = *mut TermData;
 /// Counted reference to a sort; null where a call failed.
 pub type Sort = *mut SortData;
-/// Asked now and then during a check; anything but 0 ends it with `Answer::UNKNOWN`.
+/// Polled now and then during a check; anything but 0 ends it with `Answer::UNKNOWN`.
 pub type TerminateFn = unsafe extern "C" fn(state: *mut c_void) -> i32;
 /// Told about misuse of the API, with a message that is valid only during the call.
 pub type AbortFn = unsafe extern "C" fn(message: *const c_char);

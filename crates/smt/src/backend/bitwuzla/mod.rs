@@ -46,7 +46,8 @@ enum Reason {
 }
 
 unsafe extern "C" fn poll(state: *mut c_void) -> i32 {
-    // SAFETY: `state` is the `Stop` boxed in the `Bitwuzla` that runs the check; it is only ever shared, its fields are cells.
+    // SAFETY: `state` is the `Stop` boxed in the `Bitwuzla` that runs the check; it is only ever shared, its fields are
+    // cells.
     let stop = unsafe { &*state.cast::<Stop>() };
     let taken = stop.steps.taken.get() + 1;
     stop.steps.taken.set(taken);
@@ -76,7 +77,8 @@ pub struct Bitwuzla {
 
 impl Drop for Bitwuzla {
     fn drop(&mut self) {
-        // SAFETY: both were made in `open` and are deleted once, the solver before its manager; terms and sorts go with it.
+        // SAFETY: both were made in `open` and are deleted once, the solver before its manager; terms and sorts go with
+        // it.
         unsafe {
             if !self.solver.is_null() {
                 ffi::bitwuzla_delete(self.solver);
@@ -250,7 +252,8 @@ impl Engine for Bitwuzla {
     }
 
     fn value(&mut self, term: ffi::Term) -> Result<Vec<u64>, SmtError> {
-        // SAFETY: called after `Sat`; the value is released after its text, which lives in a thread-local buffer, was read.
+        // SAFETY: called after `Sat`; the value is released after its text, which lives in a thread-local buffer, was
+        // read.
         unsafe {
             let value = some(ffi::bitwuzla_get_value(self.solver, term), "value")?;
             let limbs = if ffi::bitwuzla_term_is_bool(value) {

@@ -1,9 +1,9 @@
 //! Reads.
 //!
 //! *Idea*: the encoding of a table lookup matters more than the solver behind it.
-//! - A cell of an array variable at a constant index is an unknown of its own.
-//! - A read of a constant table, or of a variable of at most [`TREE_CELLS`] cells, at a symbolic index is a balanced tree
-//!   of `ite`s over the bits of the index; equal halves are merged.
+//! - A cell of an array variable at a constant index is a variable of its own.
+//! - A read of a constant table, or of a variable of at most [`TREE_CELLS`] cells, at a symbolic index is a balanced
+//!   tree of `ite`s over the bits of the index; equal halves are merged.
 //! - Longer array variables become arrays of the library; cells made before that are tied to it by equalities.
 //! - A read over stores is a chain of `ite`s on index equality. Over more than [`LONG_CHAIN`] stores that are not
 //!   translated yet it becomes a library array with stores. A read of an `ite` of arrays is an `ite` of reads.
@@ -158,7 +158,7 @@ impl<E: Engine> Encoder<E> {
         self.tree(terms, index, leaves, element)
     }
 
-    /// The unknown that stands for one cell.
+    /// The solver variable that stands for one cell.
     fn cell(&mut self, key: Key, element: u16) -> Made<E::Term> {
         if let Some(&known) = self.arrays.cells.get(&key) {
             return Ok(known);
@@ -243,7 +243,8 @@ impl<E: Engine> Encoder<E> {
         self.engine.assert(equal)
     }
 
-    /// A read over many stores: the library's arrays, with the one fact they do not know, that cells beyond the end are 0.
+    /// A read over many stores: the library's arrays, with the one fact they do not know, that cells beyond the end are
+    /// 0.
     fn read_long(&mut self, terms: &Terms, array: TermId, index: TermId) -> Made<E::Term> {
         let mut stores = Vec::new();
         let mut at = array;
@@ -288,7 +289,7 @@ impl<E: Engine> Encoder<E> {
         Ok(value)
     }
 
-    /// A table as an array unknown with one equality per element.
+    /// A table as an array variable with one equality per element.
     fn table_array(&mut self, terms: &Terms, table: TermId) -> Made<E::Term> {
         if let Some(&known) = self.arrays.chains.get(&table) {
             return Ok(known);

@@ -1,6 +1,6 @@
 //! Floats: carried as bit patterns by our terms, as floats by the library.
 //!
-//! A float operator is translated to a float; its bit pattern, where one is asked for, is a new unknown p with
+//! A float operator is translated to a float; its bit pattern, where one is needed, is a fresh variable p with
 //! `to_fp(p) = f`, and the one quiet NaN for NaN, as in the evaluator.
 
 use super::super::{Format, Round};
@@ -32,8 +32,9 @@ fn quiet_nan(width: u16) -> [u64; 2] {
     }
 }
 
-/// x87's format of 80 bits has the integer part of the significand, which the others imply, as a bit of its own; the library's
-/// float has 79 bits. Patterns in which that bit is not what the exponent says are taken for those in which it is.
+/// x87's format of 80 bits has the integer part of the significand, which the others imply, as a bit of its own; the
+/// library's float has 79 bits. Patterns in which that bit is not what the exponent says are taken for those in which
+/// it is.
 const INTEGER_BIT: u16 = 63;
 
 fn rounding(mode: u32) -> Result<Round, SmtError> {

@@ -1,10 +1,10 @@
 //! From our terms to a library's terms, remembered for the life of one solver instance.
 //!
-//! *Booleans*: our truth values are bit-vectors of width 1; a term is translated to the sort its operator yields, and to
-//! the other one on demand (`b = 1`, `ite b 1 0`). Floats likewise: to a float, and to its bit pattern on demand.
-//! *Arrays*: see [`arrays`]. *Depth*: the cone of a term is sorted by id (arguments have smaller ids), so nothing recurses.
-//! *Invariant*: the terms asserted here define new unknowns or are consequences of what reads mean; they exclude no
-//! assignment to the unknowns of the query.
+//! *Booleans*: our truth values are bit-vectors of width 1; a term is translated to the sort its operator yields, and
+//! to the other one on demand (`b = 1`, `ite b 1 0`). Floats likewise: to a float, and to its bit pattern on demand.
+//! *Arrays*: see [`arrays`]. *Depth*: the cone of a term is sorted by id (arguments have smaller ids), so nothing
+//! recurses. *Invariant*: the terms asserted here define fresh variables or follow from the semantics of reads; they
+//! exclude no assignment to the symbolic variables of the query.
 
 mod arrays;
 mod floats;
@@ -37,7 +37,7 @@ pub struct Encoder<E: Engine> {
     vars: FxHashMap<SymbolId, E::Term>,
     arrays: Arrays<E::Term>,
     /// array terms whose parts are all translated, with their depths
-    walked: FxHashMap<TermId, u32>,
+    visited: FxHashMap<TermId, u32>,
     /// inside a quantified constraint: nothing may be asserted about its terms
     quantified: bool,
 }
@@ -59,7 +59,7 @@ impl<E: Engine> Encoder<E> {
             forms: FxHashMap::default(),
             vars: FxHashMap::default(),
             arrays: Arrays::default(),
-            walked: FxHashMap::default(),
+            visited: FxHashMap::default(),
             quantified: false,
         }
     }
@@ -81,7 +81,7 @@ impl<E: Engine> Encoder<E> {
                 return Err(SmtError::Unsupported(format!("a term nested more than {} deep", E::MAX_DEPTH)));
             }
             if is_array(terms, x) {
-                self.walked.insert(x, depth);
+                self.visited.insert(x, depth);
             } else {
                 let forms = self.node(terms, x)?;
                 self.forms.insert(x, Forms { depth, ..forms });
@@ -96,7 +96,7 @@ impl<E: Engine> Encoder<E> {
         let mut todo = vec![t];
         let mut cone = Vec::new();
         while let Some(x) = todo.pop() {
-            if self.forms.contains_key(&x) || self.walked.contains_key(&x) || !seen.insert(x) {
+            if self.forms.contains_key(&x) || self.visited.contains_key(&x) || !seen.insert(x) {
                 continue;
             }
             cone.push(x);
@@ -107,7 +107,7 @@ impl<E: Engine> Encoder<E> {
     }
 
     fn depth(&self, terms: &Terms, t: TermId) -> u32 {
-        let known = |t| self.forms.get(&t).map(|f| f.depth).or_else(|| self.walked.get(&t).copied()).unwrap_or(0);
+        let known = |t| self.forms.get(&t).map(|f| f.depth).or_else(|| self.visited.get(&t).copied()).unwrap_or(0);
         terms.args(t).into_iter().map(known).max().map_or(0, |d| d + 1)
     }
 

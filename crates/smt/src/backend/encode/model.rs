@@ -1,4 +1,4 @@
-//! Reading a model: the values of exactly the unknowns the query depends on.
+//! Reading a model: the values of exactly the symbolic variables that the query depends on.
 
 use super::arrays::{TREE_CELLS, array_kind};
 use super::{Encoder, Engine, Made};

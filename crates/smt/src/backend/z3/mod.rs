@@ -1,7 +1,7 @@
 //! Z3 as an [`Engine`]: the safe layer over its C API.
 //!
-//! Pure bit-vector instances use Z3's incremental SAT solver; the first array, float or quantifier moves an instance to the
-//! general one, which is many times slower on bit-vectors.
+//! Pure bit-vector instances use Z3's incremental SAT solver; the first array, float or quantifier moves an instance to
+//! the general one, which is many times slower on bit-vectors.
 #![allow(unsafe_code)]
 
 pub mod ffi;

@@ -1,15 +1,15 @@
 //! Does a query mean the same wherever its objects lie?
 //!
-//! *Paper*: Memory §4.4. *Idea*: every part of the query that contains a base is a *number* (the same in every layout), a
-//! *pointer* `β + k` into one of some objects, or the distance of a pointer from a base. Pointers may be tested for equality, ordered
-//! and subtracted within one object, and compared with null; a guard `p − β ≤ s` may stand anywhere, and one that is a
-//! constraint of the query makes p a pointer into β for the rest of it (Lemma 4.4.14).
-//! *Invariant*: if the answer is yes, then for every two layouts in which objects do not overlap or touch and lie above
-//! [`FIRST`] and below the end of [`base_range`], and for every assignment to the unknowns, the query is true in both or in neither.
-//! *Deviations*: the paper assumes that pointers stay within their objects; here offsets are bounded by their terms and by the
-//! query's own comparisons, and what cannot be bounded is not agnostic.
-//! *Direction*: may say no where yes is right (bytes of pointers, alignment, hashes of addresses).
-//! *Checked by*: `--check-cache`; `tests/address.rs` moves the objects of random queries.
+//! *Paper*: Memory §4.4. *Idea*: every part of the query that contains a base is a *number* (the same in every layout),
+//! a *pointer* `β + k` into one of some objects, or the distance of a pointer from a base. Pointers may be tested for
+//! equality, ordered and subtracted within one object, and compared with null; a guard `p − β ≤ s` may stand anywhere,
+//! and one that is a constraint of the query makes p a pointer into β for the rest of it (Lemma 4.4.14). *Invariant*:
+//! if the answer is yes, then for every two layouts in which objects do not overlap or touch and lie above [`FIRST`]
+//! and below the end of [`base_range`], and for every assignment to the symbolic variables, the query is true in both
+//! or in neither. *Deviations*: the paper assumes that pointers stay within their objects; here offsets are bounded by
+//! their terms and by the query's own comparisons, and what cannot be bounded is not agnostic. *Direction*: may say no
+//! where yes is right (bytes of pointers, alignment, hashes of addresses). *Checked by*: `--check-cache`;
+//! `tests/address.rs` moves the objects of random queries.
 
 use crate::query::BasedQueryRef;
 use pleach_expr::arc::Arc;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// No object lies below this address.
 const FIRST: i128 = 0x10000;
 /// Pointers into more objects are not compared.
-const MOST_PAIRS: usize = 1 << 16;
+const MAX_PAIRS: usize = 1 << 16;
 /// How deep the bounds of an offset are looked for.
 const DEPTH: u32 = 16;
 
@@ -91,7 +91,8 @@ impl Analysis<'_> {
         if tied.is_empty() {
             return;
         }
-        // SOUND: where the guard is false the query is, in every layout; where it is true the pointer is into this object.
+        // SOUND: where the guard is false the query is, in every layout; where it is true the pointer is into this
+        // object.
         self.kinds.clear();
         for (pointer, leaf) in tied {
             self.kinds.insert(pointer, Kind::Pointer([leaf].into()));
@@ -249,7 +250,7 @@ impl Analysis<'_> {
         }
         let (Some(p), Some(q)) = (self.leaves(n.arg_a()), self.leaves(n.arg_b())) else { return false };
         let order = n.op != Op::Eq;
-        p.len() * q.len() <= MOST_PAIRS && p.iter().all(|x| q.iter().all(|y| self.comparable(x, y, order)))
+        p.len() * q.len() <= MAX_PAIRS && p.iter().all(|x| q.iter().all(|y| self.comparable(x, y, order)))
     }
 
     fn comparable(&self, x: &Leaf, y: &Leaf, order: bool) -> bool {

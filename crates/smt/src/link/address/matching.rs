@@ -1,10 +1,10 @@
 //! Are two queries equal up to names of bases?
 //!
-//! *Paper*: Memory §4.3.2, Algorithm 2. *Idea*: an equality check that builds a bijection of bases as it goes; matched bases have objects
-//! of equal size. The hash by which candidates are found gives all bases the same value.
-//! *Invariant*: `Renaming::of(q, r)` succeeds only if some bijection of bases with equal sizes maps the constraints of q to those
-//! of r, operators and constants alike.
-//! *Direction*: may miss a bijection where several constraints differ in their bases only and come in another order.
+//! *Paper*: Memory §4.3.2, Algorithm 2. *Idea*: an equality check that builds a bijection of bases as it goes; matched
+//! bases have objects of equal size. The hash by which candidates are found gives all bases the same value.
+//! *Invariant*: `Renaming::of(q, r)` succeeds only if some bijection of bases with equal sizes maps the constraints of
+//! q to those of r, operators and constants alike. *Direction*: may miss a bijection where several constraints differ
+//! in their bases only and come in another order.
 
 use crate::query::BasedQueryRef;
 use pleach_expr::term::arity;
@@ -77,7 +77,8 @@ fn immediate(terms: &Terms, t: TermId) -> u32 {
     if arity(n.op) == 1 { n.b } else { 0 }
 }
 
-/// The constraints of a query in an order that does not depend on its bases: those without bases by id, then those with.
+/// The constraints of a query in an order that does not depend on its bases: those without bases by id, then those
+/// with.
 pub struct Form {
     pub free: Box<[TermId]>,
     pub based: Box<[TermId]>,

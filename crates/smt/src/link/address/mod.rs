@@ -1,15 +1,14 @@
 //! Answers by query, up to a renaming of bases.
 //!
-//! *Paper*: Memory ch. 4. *Idea*: a query that mentions addresses is looked up as it was before they were put in. A remembered query
-//! that is equal up to names of bases ([`matching`]) has the same answer, provided it is the same wherever its objects lie
-//! ([`agnostic`]); other queries go on as they are.
-//! *Invariant*: an entry is agnostic; therefore so is each query that matches it, and under every assignment to the unknowns both
-//! are true or both are false.
-//! *Deviations*: the answer carries its evidence (the paper's cache has none): a model is evaluated on the new query before it is
-//! believed, the core is the whole query.
-//! *Cost*: the form with bases is made once per query word for word. `known` says of one that came before that it is an entry, or
-//! that it depends on addresses and the links behind know it.
-//! *Direction*: misses hits, see the two parts. *Checked by*: `--check-cache` solves every renamed query again.
+//! *Paper*: Memory ch. 4. *Idea*: a query that mentions addresses is looked up as it was before they were substituted.
+//! A remembered query that is equal up to names of bases ([`matching`]) has the same answer, provided it is the same
+//! wherever its objects lie ([`agnostic`]); other queries go on as they are. *Invariant*: an entry is agnostic;
+//! therefore so is each query that matches it, and under every assignment to the symbolic variables both are true or
+//! both are false. *Deviations*: the answer carries its evidence (the paper's cache has none): a model is evaluated on
+//! the new query before it is used, the core is the whole query. *Cost*: the form with bases is made once per query
+//! word for word. `known` says of one that came before that it is an entry, or that it depends on addresses and the
+//! links behind know it. *Direction*: misses hits, see the two parts. *Checked by*: `--check-cache` solves every
+//! renamed query again.
 
 pub mod agnostic;
 mod matching;
@@ -35,7 +34,7 @@ const KNOWN: usize = 1 << 18;
 struct TableEntry {
     form: Form,
     sizes: Box<[(BaseId, u64)]>,
-    /// with the addresses put in
+    /// with the addresses substituted
     plain: Box<[TermId]>,
     answer: Answer,
 }
@@ -157,7 +156,8 @@ impl<S: Solver> AddressAware<S> {
                 }
                 Answer::Sat(Rc::new(model))
             }
-            // SOUND: the entry is agnostic and equal to the query up to a bijection of bases with equal sizes (Memory §4.4).
+            // SOUND: the entry is agnostic and equal to the query up to a bijection of bases with equal sizes (Memory
+            // §4.4).
             Answer::Unsat(_) => Answer::Unsat(Core::new(query.constraints.to_vec())),
             Answer::Unknown(why) => Answer::Unknown(why.clone()),
         };
@@ -179,7 +179,7 @@ impl<S: Solver> AddressAware<S> {
 
 impl<S: Solver> Solver for AddressAware<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        let Some(unplaced) = query.based else { return self.next.check(terms, query) };
+        let Some(lazy) = query.based else { return self.next.check(terms, query) };
         let words = hash_of(query.constraints);
         match self.known.get(&words) {
             Some(Some(entry)) if *entry.plain == *query.constraints => {
@@ -195,7 +195,7 @@ impl<S: Solver> Solver for AddressAware<S> {
             }
             _ => {}
         }
-        let Some(based) = (unplaced.0)(terms) else { return self.next.check(terms, query) };
+        let Some(based) = (lazy.0)(terms) else { return self.next.check(terms, query) };
         let based = &based.based();
         self.statistics.queries += 1;
         self.statistics.made += 1;

@@ -1,8 +1,8 @@
 //! Constraints as differences of integers.
 //!
-//! *Idea*: a term has two readings as an integer, signed and unsigned; what is compared is a sum `a − b + c` of at most two
-//! such readings (*atoms*) if nothing in it can wrap around. What may wrap is an atom of its own, tied to what it is made
-//! of modulo 2^w: one equation for each number of turns. The two readings of one term are tied likewise.
+//! *Idea*: a term has two readings as an integer, signed and unsigned; what is compared is a sum `a − b + c` of at most
+//! two such readings (*atoms*) if nothing in it can wrap around. What may wrap is an atom of its own, tied to what it
+//! is made of modulo 2^w: one equation for each number of turns. The two readings of one term are tied likewise.
 //! *Invariant*: a form follows from its constraint; without `Open` in it, the other way round too, given the ties.
 
 use pleach_expr::{Key, Op, SymbolId, SymbolKind, TermId, Terms};
@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 24;
 const MAX_PARTS: usize = 64;
 /// Boolean operators of one constraint that are looked into.
 const MAX_WORK: u32 = 256;
-/// Turns modulo 2^w that are told apart.
+/// Turns modulo 2^w that are distinguished.
 const MAX_TURNS: i128 = 3;
 /// Remembered constraints; beyond that everything starts anew.
 const MAX_FORMS: usize = 1 << 18;
@@ -33,7 +33,7 @@ pub(super) struct Atom {
     pub width: u16,
     pub low: i128,
     pub high: i128,
-    /// the unknown it is, if it is one
+    /// the symbolic variable it is, if it is one
     pub key: Option<Key>,
     /// ≡ base + offset modulo 2^width
     base: Option<(AtomId, i128)>,
@@ -51,7 +51,7 @@ pub(super) enum Form {
     /// a − b = c
     Same(AtomId, AtomId, i128),
     /// a − b ≠ c
-    Apart(AtomId, AtomId, i128),
+    Distinct(AtomId, AtomId, i128),
     All(Rc<[Form]>),
     Any(Rc<[Form]>),
 }
@@ -77,7 +77,7 @@ fn bounds(width: u16, signed: bool) -> (i128, i128) {
     if signed { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
 }
 
-/// The unknown behind a leaf of at most 64 bits.
+/// The symbolic variable of a leaf of at most 64 bits.
 fn leaf(terms: &Terms, t: TermId) -> Option<Key> {
     let n = terms.node(t);
     match n.op {
@@ -205,7 +205,7 @@ impl Forms {
             return match (a == b, positive) {
                 (true, _) => Form::Truth((c == 0) == positive),
                 (false, true) => Form::Same(a, b, -c),
-                (false, false) => Form::Apart(a, b, -c),
+                (false, false) => Form::Distinct(a, b, -c),
             };
         }
         let signed = matches!(op, Op::Slt | Op::Sle);

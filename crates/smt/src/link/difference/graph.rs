@@ -1,8 +1,8 @@
 //! Difference bounds `v − u ≤ c` over the integers, one at a time.
 //!
-//! *Paper*: Cotton and Maler, "Fast and Flexible Difference Constraint Propagation for DPLL(T)" (SAT 2006), §3.
-//! *Idea*: the bounds are edges u → v of a graph; the values of the nodes satisfy all edges. A new edge that is violated
-//! lowers v, then what depends on v; if that comes back to u, the edge closes a negative cycle, and the cycle is the reason.
+//! *Paper*: Cotton and Maler, "Fast and Flexible Difference Constraint Propagation for DPLL(T)" (SAT 2006), §3. *Idea*:
+//! the bounds are edges u → v of a graph; the values of the nodes satisfy all edges. A new edge that is violated lowers
+//! v, then what depends on v; if that comes back to u, the edge closes a negative cycle, and the cycle is the reason.
 //! *Invariant*: after a successful `add`, value(v) ≤ value(u) + c for every edge.
 
 use super::reasons::Reasons;
@@ -84,7 +84,7 @@ impl Graph {
         }
     }
 
-    /// Lowers what the edge `new` and its followers ask for; the edge that comes back to its origin, if one does.
+    /// Lowers what the edge `new` and its followers require; the edge that comes back to its origin, if one does.
     fn lower(&mut self, new: u16) -> Option<u16> {
         let source = self.edges[usize::from(new)].from;
         let first = self.edges[usize::from(new)];

@@ -1,12 +1,12 @@
-//! Differences: comparisons of unknowns with constants and with each other, `x ≤ c`, `x − y ≤ c`, `x = y + c`, `x ≠ y`.
+//! Differences: comparisons of symbolic variables with constants and with each other, `x ≤ c`, `x − y ≤ c`, `x = y +
+//! c`, `x ≠ y`.
 //!
-//! *Idea*: most branches of programs compare a variable with a constant or with another variable. Read as integers, such
-//! constraints are bounds on differences: a graph without negative cycles has a solution, a negative cycle is a core.
-//! Disequalities, disjunctions, wrap-around and the two readings of a term are case distinctions, a bounded number of them.
-//! *Invariant*: a model is returned only after every constraint evaluated to true under it; a core follows from forms that
-//! follow from its constraints. Constraints of other kinds are left out on the way to `Unsat`, and checked by the
-//! evaluation on the way to `Sat`.
-//! *Checked by*: `tests/difference.rs`, against brute force.
+//! *Idea*: most branches of programs compare a variable with a constant or with another variable. Read as integers,
+//! such constraints are bounds on differences: a graph without negative cycles has a solution, a negative cycle is a
+//! core. Disequalities, disjunctions, wrap-around and the two readings of a term are case distinctions, a bounded
+//! number of them. *Invariant*: a model is returned only after every constraint evaluated to true under it; a core
+//! follows from forms that follow from its constraints. Constraints of other kinds are left out on the way to `Unsat`,
+//! and checked by the evaluation on the way to `Sat`. *Checked by*: `tests/difference.rs`, against brute force.
 
 mod forms;
 mod graph;

@@ -1,8 +1,9 @@
 //! Searching for integers that satisfy all forms, or for the reasons why there are none.
 //!
-//! *Idea*: bounds go into the graph at once; disequalities and disjunctions wait until the values at hand violate them, and
-//! only then is a case distinction made. A conflict that does not depend on the latest decision skips its other cases.
-//! *Invariant*: `Unsat(R)`: the constraints in R have no common solution. `Sat` says only that the values satisfy the forms.
+//! *Idea*: bounds go into the graph at once; disequalities and disjunctions wait until the values at hand violate them,
+//! and only then is a case distinction made. A conflict that does not depend on the latest decision skips its other
+//! cases. *Invariant*: `Unsat(R)`: the constraints in R have no common solution. `Sat` says only that the values
+//! satisfy the forms.
 
 use super::forms::{AtomId, Form, Forms, ZERO};
 use super::graph::Graph;
@@ -87,7 +88,7 @@ impl Search {
     fn mention(&mut self, forms: &Forms, form: &Form) {
         match form {
             Form::Truth(_) | Form::Open => {}
-            Form::AtMost(a, b, _) | Form::Same(a, b, _) | Form::Apart(a, b, _) => {
+            Form::AtMost(a, b, _) | Form::Same(a, b, _) | Form::Distinct(a, b, _) => {
                 self.introduce(forms, *a);
                 self.introduce(forms, *b);
             }
@@ -127,7 +128,7 @@ impl Search {
             }
             Form::All(parts) => parts.iter().try_for_each(|p| self.assert(p, reason)),
             Form::Any(parts) if parts.len() == 1 => self.assert(&parts[0], reason),
-            Form::Apart(..) | Form::Any(_) => {
+            Form::Distinct(..) | Form::Any(_) => {
                 self.waiting.push((form.clone(), reason));
                 Ok(())
             }
@@ -141,7 +142,7 @@ impl Search {
             Form::Open => true,
             Form::AtMost(a, b, c) => difference(a, b) <= *c,
             Form::Same(a, b, c) => difference(a, b) == *c,
-            Form::Apart(a, b, c) => difference(a, b) != *c,
+            Form::Distinct(a, b, c) => difference(a, b) != *c,
             Form::All(parts) => parts.iter().all(|p| self.holds(p)),
             Form::Any(parts) => parts.iter().any(|p| self.holds(p)),
         }
@@ -155,7 +156,7 @@ impl Search {
         }
         let mut core = Reasons::one(reason);
         let cases: &[Form] = match &form {
-            Form::Apart(a, b, c) => &[Form::AtMost(*a, *b, c - 1), Form::AtMost(*b, *a, -c - 1)],
+            Form::Distinct(a, b, c) => &[Form::AtMost(*a, *b, c - 1), Form::AtMost(*b, *a, -c - 1)],
             Form::Any(parts) => parts,
             _ => return RewriteResult::GivenUp,
         };
