@@ -61,39 +61,38 @@ pub enum Command {
 
 /// How the program is compiled.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Compilation")]
 pub struct CompileArgs {
     /// Directory with headers
-    #[arg(short = 'I', value_name = "DIR")]
+    #[arg(help_heading = "Compilation", short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// Preprocessor definition, NAME or NAME=VALUE
-    #[arg(short = 'D', value_name = "NAME")]
+    #[arg(help_heading = "Compilation", short = 'D', value_name = "NAME")]
     pub define: Vec<String>,
     /// Compile for 32 bits (also -m32, --32)
-    #[arg(long, alias = "32", hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, alias = "32", hide_short_help = true)]
     pub m32: bool,
     /// Compile for 64 bits, the default (also -m64, --64)
-    #[arg(long, alias = "64", conflicts_with = "m32", hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, alias = "64", conflicts_with = "m32", hide_short_help = true)]
     pub m64: bool,
     /// Data model by its name in SV-COMP: ILP32 for 32 bits, LP64 for 64 bits
-    #[arg(long, value_enum, conflicts_with_all = ["m32", "m64"], hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, value_enum, value_name = "MODEL", conflicts_with_all = ["m32", "m64"], hide_short_help = true)]
     pub data_model: Option<DataModel>,
     /// C standard (also -std=c99)
-    #[arg(long, value_name = "STANDARD", hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, value_name = "STANDARD", hide_short_help = true)]
     pub std: Option<String>,
     /// Any other flag for the compiler
-    #[arg(long, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
     pub cc_arg: Vec<String>,
     /// C library to link with
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Libc::Auto, hide_short_help = true)]
+    #[arg(help_heading = "Compilation", long, value_name = "WHICH", value_enum, default_value_t = Libc::Auto, hide_short_help = true)]
     pub libc: Libc,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Libc {
-    /// musl, if the program calls a library function that has no model
+    /// musl if the program calls a library function that has no model
     Auto,
-    /// musl
+    /// musl, always
     Musl,
     /// No library: a call of a function without a body ends the path
     None,

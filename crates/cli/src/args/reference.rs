@@ -13,7 +13,8 @@ const TOP: &str = "\
 texts. It is generated: do not edit it. A test compares it with the program and says how to write it anew.
 
 - Times: `30s`, `5min`, `1h30min`, `250ms`. A bare number is seconds.
-- For the limits `--max-…` of exploration 0 means none, as in KLEE. What a limit takes away is [cut](soundness.md#what-is-cut).
+- For the limits `--max-…` of exploration 0 means none, as in KLEE. What a limit takes away is
+  [cut](soundness.md#what-is-cut).
 - `NO_COLOR` switches colours off.
 - The old spelling `--one-placement` is accepted for `--fixed-layout`, and the link `guess` for `local-search`.
 
@@ -39,7 +40,8 @@ All arguments are clang's: [programs from a build system](building.md).
 
 ## Environment variables of the build
 
-- `PLEACH_CACHE` (default `$XDG_CACHE_HOME/pleach` or `~/.cache/pleach`): where Bitwuzla and the C library are built once.
+- `PLEACH_CACHE` (default `$XDG_CACHE_HOME/pleach` or `~/.cache/pleach`): where Bitwuzla and the C library are
+  built once.
 - `BITWUZLA_PREFIX`: an installed Bitwuzla to use instead.
 - `PLEACH_BIN`: the program that the tests drive.
 ";
@@ -105,7 +107,7 @@ fn chapter(out: &mut String, command: &Command, test: Option<&Command>) {
         out.push('\n');
         if let Some(topic) = topic {
             let page = PAGES.iter().find(|(t, _)| *t == topic).map(|(_, page)| format!(" ([more]({page}))"));
-            let _ = write!(out, "### {topic} of {name}\n\n{topic}{}:\n\n", page.unwrap_or_default());
+            let _ = write!(out, "**{topic}**{}\n\n", page.unwrap_or_default());
         }
         own.iter().for_each(|arg| flag(out, arg));
     }
@@ -141,11 +143,19 @@ fn flag(out: &mut String, arg: &Arg) {
     if arg.is_positional() {
         let _ = write!(text, "`{}`", usage(arg));
     } else {
-        let values: String = match arg.get_action().takes_values() {
-            true => arg.get_value_names().unwrap_or_default().iter().map(|n| format!(" `{n}`")).collect(),
-            false => String::new(),
+        let names: Vec<String> = match arg.get_action().takes_values() {
+            true => arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect(),
+            false => Vec::new(),
         };
-        let _ = write!(text, "{}{values}", spelling(arg));
+        let is_optional = arg.get_num_args().is_some_and(|n| n.min_values() == 0);
+        let value = match names.first() {
+            Some(name) if is_optional => format!("[={name}]"),
+            Some(name) if arg.get_value_delimiter().is_some() => format!(" {name},…"),
+            Some(name) => format!(" {name}"),
+            None => String::new(),
+        };
+        let spelled = spelling(arg);
+        let _ = write!(text, "{}{value}`", spelled.trim_end_matches('`'));
     }
     let defaults: Vec<_> = arg.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
     if arg.get_action().takes_values() && !defaults.is_empty() {

@@ -111,19 +111,19 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub batch_instructions: Option<u64>,
 
-    /// How interpolants are computed
+    /// How interpolants are computed; needs pruning
     #[arg(long, value_name = "METHOD", value_enum, help_heading = "Pruning", default_value_t = Interpolants::Wp)]
     #[arg(hide_short_help = true)]
     pub interpolation: Interpolants,
-    /// Keep pruning on even when it does not pay off
+    /// Keep pruning on even when it does not pay off; needs pruning
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub prune_always: bool,
     /// Speculate: explore an unsubsumed state once without its path constraint
     ///
-    /// This finds more general interpolants. It implies --prune-always.
+    /// This finds more general interpolants. It implies --prune-always and needs pruning.
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub speculate: bool,
-    /// Keep the interpolant of every node for `pleach explain`
+    /// Keep the interpolant of every node for `pleach explain`; needs pruning
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub explain_pruning: bool,
 
@@ -184,13 +184,13 @@ pub struct RunArgs {
 
     /// Explore every pruned subtree anyway, up to N instructions each (10000)
     ///
-    /// The run fails with status 70 if the subsuming subtree missed a block or an error.
+    /// The run fails with status 70 if the subsuming subtree missed a block or an error. Needs pruning.
     #[arg(long, help_heading = DEVELOPERS, value_name = "N", hide_short_help = true)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
     pub check_pruning: Option<u64>,
     /// Check the interpolants of up to N nodes (10000) forward, edge by edge, with Z3
     ///
-    /// The run fails with status 70 if one is wrong.
+    /// The run fails with status 70 if one is wrong. Needs pruning.
     #[arg(long, help_heading = DEVELOPERS, value_name = "N", hide_short_help = true)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
     pub check_interpolants: Option<usize>,
