@@ -1,4 +1,4 @@
-//! Texts below the lists of flags: examples for `-h`, and with `--help` what does not fit beside a flag.
+//! Texts below the lists of flags: examples for `-h`, and with `--help` what does not belong to one flag.
 
 pub const MAIN: &str = "\
 Examples:
