@@ -1,4 +1,5 @@
-//! The commands on `examples/` in the documentation work, its links lead somewhere, and its lines are short.
+//! The commands on `examples/` in the documentation work, its links lead somewhere, its names exist, its words are those of
+//! the field, and its lines are short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -96,6 +97,114 @@ fn lines_are_short() {
         long.extend(lines.map(|(n, _)| format!("{}:{n}", page.display())));
     }
     assert!(long.is_empty(), "lines of more than {WIDTH} columns: {}", long.join(" "));
+}
+
+/// All text below `crates`, and the files there.
+fn sources() -> (String, BTreeSet<PathBuf>) {
+    let (mut text, mut files) = (String::new(), BTreeSet::new());
+    let mut dirs = vec![root().join("crates")];
+    while let Some(dir) = dirs.pop() {
+        for path in std::fs::read_dir(dir).expect("a directory").flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                dirs.push(path.clone());
+            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with(file!()) {
+                text += &std::fs::read_to_string(&path).expect("a source");
+            }
+            files.insert(path);
+        }
+    }
+    (text, files)
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn alternatives(path: &str) -> Vec<String> {
+    let parts = path.split_once('{').and_then(|(a, rest)| Some((a, rest.split_once('}')?)));
+    match parts {
+        Some((a, (list, b))) => list.split(',').map(|x| format!("{a}{x}{b}")).collect(),
+        None => vec![path.to_owned()],
+    }
+}
+
+/// Names of the first design, of other engines and of C++, which are not in our sources.
+const FOREIGN: [&str; 6] =
+    ["CoverCheck", "Interpolator", "StepObserver", "std::exception_ptr", "AddressSpace::copyInConcrete", "Float4"];
+
+#[test]
+fn names_in_backticks_exist() {
+    let (root, (text, files)) = (root(), sources());
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = text.split(|c: char| !is_word(c)).collect();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for (page, text) in pages().iter().filter(|(page, _)| *page != Path::new("CHANGELOG.md")) {
+        for (n, line) in prose(text) {
+            for name in line.split('`').skip(1).step_by(2).filter(|name| !FOREIGN.contains(name)) {
+                let is_path = name.contains("/src/") || name.starts_with("crates/");
+                let is_type =
+                    name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains(|c: char| c.is_lowercase());
+                let is_known = if is_path && !name.contains(|c: char| c.is_whitespace() || c == '…') {
+                    let exists = |p: &String| {
+                        let p = p.trim_end_matches(['*', '/']);
+                        p.contains("NAME") || files.contains(&root.join("crates").join(p)) || root.join(p).exists()
+                    };
+                    alternatives(name).iter().all(exists)
+                } else if (is_type || name.contains("::"))
+                    && !name.ends_with(':')
+                    && name.chars().all(|c| is_word(c) || c == ':')
+                {
+                    name.split("::").all(|part| words.contains(part))
+                } else {
+                    continue;
+                };
+                seen += 1;
+                if !is_known {
+                    wrong.push(format!("{}:{n}: {name}", page.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen} names");
+    assert!(wrong.is_empty(), "names that the sources do not have:\n{}", wrong.join("\n"));
+}
+
+/// Words that the glossary replaced.
+const OLD: [&str; 22] = [
+    "coverer",
+    "placement",
+    "several targets",
+    "may mean",
+    "walk back",
+    "walked back",
+    "walks back",
+    "walking back",
+    "unknowns",
+    "set aside",
+    "all the same",
+    "for people",
+    "beside",
+    "gave up",
+    "gave-up",
+    "gave_up",
+    "covered_by",
+    "bug of ours",
+    "gave no answer",
+    "Look::",
+    "GiveUp",
+    "Walker",
+];
+
+#[test]
+fn old_words_are_gone() {
+    let mut found = Vec::new();
+    for (page, text) in pages().iter().filter(|(page, _)| *page != Path::new("CHANGELOG.md")) {
+        // Old spellings that are still accepted.
+        let text = text.replace("--one-placement", "").replace("`covered_by` and `gave_up`", "");
+        for (n, line) in text.lines().enumerate() {
+            let words = OLD.iter().filter(|w| line.to_lowercase().contains(&w.to_lowercase()));
+            found.extend(words.map(|w| format!("{}:{}: {w}", page.display(), n + 1)));
+        }
+    }
+    assert!(found.is_empty(), "old words:\n{}", found.join("\n"));
 }
 
 /// Commands whose inputs are in the repository, or in the directory of an earlier run.
