@@ -1,9 +1,12 @@
 //! The command line.
 
+mod help;
 mod parameter;
+mod reference;
 mod run;
 mod verify_reach;
 
+pub use reference::reference;
 pub use run::RunArgs;
 pub use verify_reach::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
 
@@ -11,50 +14,18 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The default search of tests. Measured on GNU coreutils, where it covers more branches than KLEE's random-path,nurs:covnew.
+/// The default search of `pleach test`. On GNU coreutils it covers more branches than KLEE's random-path,nurs:covnew.
 pub const FOR_COVERAGE: &str = "random-path,nurs:cpicnt";
-/// With pruning: subtrees are completed.
+/// The default with pruning: it completes subtrees.
 const PRUNING: &str = "random-path,nurs:covnew,subtree";
-/// With speculation: it succeeds where the errors are known already, and to follow what is new finds them soonest.
+/// The default with speculation, which succeeds where the errors are known already: new code finds them soonest.
 const SPECULATING: &str = "random-path,nurs:covnew,dfs";
-/// Its batches: long enough for a path to get somewhere before the next is chosen.
+/// The batches of the default search, in instructions: long enough for a path to progress before the next is selected.
 pub const BATCH: u64 = 10_000;
-
-const EXIT_CODES: &str = "\
-For build systems, CC=\"pleach cc\" and CXX=\"pleach c++\":
-  cc, c++  Compile and link like clang-19; objects and programs carry their bitcode, and can be given to the other commands
-
-Exit status:
-  0   no error was found (whether exploration was complete is in the summary); all replays agree
-  1   errors were found in the program; a replay disagrees
-  2   the input or the command line is wrong, or results could not be written
-  3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
-  70  an internal error; what was found until then has been written
-  128 plus a signal's number: the signal ended the run, and no error was found until then";
-
-const TEST_HELP: &str = "\
-Symbolic environment, before or after `--`, with one dash or two:
-  --sym-arg N            an argument of up to N symbolic characters
-  --sym-args MIN MAX N   MIN to MAX such arguments
-  --sym-files COUNT N    files A, B, ... of N symbolic bytes
-  --sym-stdin N          N symbolic bytes on standard input
-  --sym-files-like COUNT TEXT, --sym-stdin-like TEXT
-                         the same with the bytes of TEXT, symbolic where it has a `?`
-  --sym-like-range AZ    these from `A` to `Z` only
-  --sym-stdout           keep what is written to standard output
-  --max-fail N           up to N system calls that fail
-
-Exit status:
-  0   no error was found on the paths that were explored (see --require-complete)
-  1   errors were found in the program
-  2   the input or the command line is wrong, or results could not be written
-  3   nothing could be checked (the time was up before the program was compiled), or with --require-complete: something was cut
-  70  an internal error; what was found until then has been written
-  128 plus a signal's number: the signal ended the run, and no error was found until then";
 
 #[derive(Parser)]
 #[command(name = "pleach", version, about = "Explores all paths of a C program and finds the inputs that break it.")]
-#[command(after_help = EXIT_CODES)]
+#[command(max_term_width = 120, after_help = help::MAIN, after_long_help = [help::MAIN, help::MAIN_EXIT].join("\n\n"))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -63,15 +34,15 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Explore all paths; write tests, coverage and errors
-    #[command(after_help = TEST_HELP)]
+    #[command(after_help = help::TEST, after_long_help = help::TEST_LONG)]
     Test(Box<TestArgs>),
-    /// Verify a property of all executions, or show one that violates it
-    #[command(after_help = verify_reach::VERIFY_EXIT_CODES)]
+    /// Verify a property of all executions, or show an execution that violates it
+    #[command(after_help = help::VERIFY, after_long_help = help::VERIFY_LONG)]
     Verify(Box<VerifyArgs>),
-    /// Find out which places of the program can be reached, with an input for each
-    #[command(after_help = verify_reach::REACH_EXIT_CODES)]
+    /// Find out which lines, functions or labels can be reached, with an input for each
+    #[command(after_help = help::REACH, after_long_help = help::REACH_LONG)]
     Reach(Box<ReachArgs>),
-    /// Run tests natively and compare with what was predicted
+    /// Run tests natively and compare with the prediction
     Replay(ReplayArgs),
     /// Explain the interpolants of a run
     Explain(ExplainArgs),
@@ -83,52 +54,55 @@ pub enum Command {
     Ir(IrArgs),
     /// Print the version
     Version(VersionArgs),
+    /// Print docs/flags.md
+    #[command(hide = true)]
+    Flags,
 }
 
 /// How the program is compiled.
 #[derive(Args, Clone, Debug)]
 pub struct CompileArgs {
     /// Directory with headers
-    #[arg(short = 'I', value_name = "DIR")]
+    #[arg(help_heading = "Compilation", short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// Preprocessor definition, NAME or NAME=VALUE
-    #[arg(short = 'D', value_name = "NAME")]
+    #[arg(help_heading = "Compilation", short = 'D', value_name = "NAME")]
     pub define: Vec<String>,
-    /// Compile for 32 bits (also -m32)
-    #[arg(long, alias = "32")]
+    /// Compile for 32 bits (also -m32, --32)
+    #[arg(help_heading = "Compilation", long, alias = "32", hide_short_help = true)]
     pub m32: bool,
-    /// Compile for 64 bits, the default (also -m64)
-    #[arg(long, alias = "64", conflicts_with = "m32")]
+    /// Compile for 64 bits, the default (also -m64, --64)
+    #[arg(help_heading = "Compilation", long, alias = "64", conflicts_with = "m32", hide_short_help = true)]
     pub m64: bool,
-    /// The same by the names of SV-COMP
-    #[arg(long, value_enum, conflicts_with_all = ["m32", "m64"])]
+    /// Data model by its name in SV-COMP: ILP32 for 32 bits, LP64 for 64 bits
+    #[arg(help_heading = "Compilation", long, value_enum, value_name = "MODEL", conflicts_with_all = ["m32", "m64"], hide_short_help = true)]
     pub data_model: Option<DataModel>,
     /// C standard (also -std=c99)
-    #[arg(long, value_name = "STANDARD")]
+    #[arg(help_heading = "Compilation", long, value_name = "STANDARD", hide_short_help = true)]
     pub std: Option<String>,
     /// Any other flag for the compiler
-    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    #[arg(help_heading = "Compilation", long, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
     pub cc_arg: Vec<String>,
     /// C library to link with
-    #[arg(long, value_enum, default_value_t = Libc::Auto)]
+    #[arg(help_heading = "Compilation", long, value_name = "WHICH", value_enum, default_value_t = Libc::Auto, hide_short_help = true)]
     pub libc: Libc,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Libc {
-    /// musl, if the program calls a library function that has no model
+    /// musl if the program calls a library function that has no model
     Auto,
-    /// musl
+    /// musl, always
     Musl,
-    /// None: a call of a function without a body ends the path
+    /// No library: a call of a function without a body ends the path
     None,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum External {
-    /// The path ends
+    /// The path is cut
     Error,
-    /// Its result and the memory it can reach become unknown
+    /// Its result and the memory that its arguments reach become symbolic
     Havoc,
     /// It is called natively, in a process of its own, with one value for each argument
     Concrete,
@@ -150,16 +124,21 @@ pub enum DataModel {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Interpolants {
+    /// Weakest preconditions
     Wp,
+    /// Abduction from the path's context
     Abduction,
+    /// Deletion of what the path's context does not need
     Deletion,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Check {
+    /// Signed arithmetic overflows
     SignedOverflow,
+    /// A heap block is lost
     Leak,
-    /// Branches, addresses and output that depend on memory never written
+    /// A branch, an address or output depends on memory that was never written
     Uninit,
 }
 
@@ -175,11 +154,11 @@ pub enum Uninit {
 pub enum Resolution {
     /// One state per object
     Fork,
-    /// One state, values guarded by the pointer
+    /// One state; values are guarded by the pointer
     Ite,
-    /// One state, the objects joined into a segment
+    /// One state; the objects are joined into a segment
     SegmentsDynamic,
-    /// The same with all objects that a points-to analysis does not tell apart from them
+    /// As segments-dynamic, with all objects of the same class of a points-to analysis
     SegmentsStatic,
 }
 
@@ -191,21 +170,21 @@ pub enum Solver {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Caching {
-    /// Nothing is remembered
+    /// No cache
     Off,
-    /// Queries that are equal word for word
+    /// Syntactically equal queries
     Exact,
-    /// Queries that are equal up to names of objects, where addresses do not matter
+    /// Also queries that are equal up to renaming of objects, where addresses do not matter
     AddressAware,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Link {
-    /// Byte-wise truth sets
+    /// Truth tables of single bytes
     Domain,
-    /// Solve constraints without common unknowns apart
+    /// Solve constraints without common symbolic variables separately
     Independence,
-    /// Remember answers
+    /// Cache of answers
     Cache,
     /// Try recent models and known cores
     Models,
@@ -213,9 +192,10 @@ pub enum Link {
     Rewrite,
     /// Decide differences and bounds by shortest paths
     Difference,
-    /// Try values that the constraints suggest
+    /// Local search from values that the constraints suggest
+    #[value(name = "local-search", alias = "guess")]
     Guess,
-    /// Ask the other solver when the first has no answer
+    /// Query the other solver if the first returns unknown
     Fallback,
     /// The solver alone
     None,
@@ -227,46 +207,55 @@ fn time(text: &str) -> Result<Duration, String> {
 
 #[derive(Args, Clone, Debug)]
 pub struct TestArgs {
-    #[command(flatten)]
-    pub run: RunArgs,
-    /// Further kinds of errors to look for
-    #[arg(long, value_name = "KIND", value_delimiter = ',', value_enum)]
+    /// Report further kinds of errors
+    ///
+    /// `uninit` cannot be combined with --prune.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_enum, help_heading = "Errors")]
     pub check: Vec<Check>,
-    /// A loop that runs more often than this is an error
-    #[arg(long, value_name = "N")]
-    pub loop_limit: Option<u32>,
-    /// Exit with 3 if something was cut, even when no error was found
-    #[arg(long, help_heading = "Output")]
-    pub require_complete: bool,
-    /// Report every path that runs into an error, not only the first per place and kind
-    #[arg(long, help_heading = "Output")]
+    /// Stop at the first error
+    #[arg(long, help_heading = "Errors")]
+    pub exit_on_error: bool,
+    /// Stop at the first error of one of these kinds
+    #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = "Errors", hide_short_help = true)]
+    pub exit_on_error_type: Vec<String>,
+    /// Report every path that ends in an error, not only the first per location and kind
+    #[arg(long, help_heading = "Errors", hide_short_help = true)]
     pub emit_all_errors: bool,
+    /// Report a loop that iterates more than N times as an error
+    ///
+    /// It cannot be combined with --prune.
+    #[arg(long, value_name = "N", help_heading = "Errors", hide_short_help = true)]
+    pub loop_limit: Option<u32>,
+    /// Exit with 3 if something was cut, even if no error was found
+    #[arg(long, help_heading = "Errors", hide_short_help = true)]
+    pub require_complete: bool,
 
-    /// Search strategy, several take turns: dfs bfs random-state random-path nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt nurs:cpicnt nurs:qc
-    /// subtree. With --prune the default is random-path,nurs:covnew,subtree, with --speculate random-path,nurs:covnew,dfs
+    /// Search strategy; several names take turns
+    ///
+    /// Strategies: dfs bfs random-state random-path subtree nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt nurs:cpicnt
+    /// nurs:qc. With --prune the default is random-path,nurs:covnew,subtree, with --speculate random-path,nurs:covnew,dfs.
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = FOR_COVERAGE)]
     #[arg(default_value_ifs([("speculate", "true", SPECULATING), ("prune", "true", PRUNING)]))]
     pub search: Vec<String>,
-    /// Leave out paths that cannot reach an error or a block which explored ones did not (interpolation)
-    #[arg(long, help_heading = "Search")]
+    /// Prune subsumed paths: they reach no error and no block that explored paths did not reach
+    #[arg(long, help_heading = "Pruning")]
     pub prune: bool,
 
-    /// Tests
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Stop after N tests
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
     pub max_tests: Option<u64>,
-    /// Stop at the first error
-    #[arg(long, help_heading = "Limits")]
-    pub exit_on_error: bool,
-    /// Stop at the first error of this kind
-    #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = "Limits")]
-    pub exit_on_error_type: Vec<String>,
+
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Sanitizers {
     /// When an error does not show without them
     Auto,
+    /// In every build
     Always,
+    /// In no build
     Never,
 }
 
@@ -281,16 +270,16 @@ pub struct ReplayArgs {
     /// Build with sanitizers
     #[arg(long, value_enum, default_value_t = Sanitizers::Auto)]
     pub sanitizers: Sanitizers,
-    /// Time for one run of the program
+    /// Time limit for one run of the program
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "10s")]
     pub timeout: Duration,
-    /// Memory for one run of the program, in MB
+    /// Memory limit for one run of the program, in MB
     #[arg(long, value_name = "MB", default_value_t = 2048)]
     pub memory: u64,
-    /// Run the program also where the machine cannot isolate it
+    /// Run the program even if the machine cannot isolate it
     #[arg(long = "unsafe")]
     pub run_unsafely: bool,
-    /// Tests replayed at the same time
+    /// Number of tests to replay at the same time
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub jobs: usize,
     /// Print the result as JSON
@@ -302,10 +291,10 @@ pub struct ReplayArgs {
 pub struct ExplainArgs {
     /// The run's directory
     pub run: PathBuf,
-    /// The interpolant of this node (the run must have been made with --explain-pruning)
+    /// Show the interpolant of this node (needs a run with --explain-pruning)
     #[arg(long, value_name = "N")]
     pub node: Option<u32>,
-    /// Print the tree, or its part below the node, for Graphviz
+    /// Print the tree, or the subtree of the node, for Graphviz
     #[arg(long)]
     pub dot: bool,
     /// Print the result as JSON
@@ -317,7 +306,7 @@ pub struct ExplainArgs {
 pub struct ReportArgs {
     /// The run's directory
     pub run: PathBuf,
-    /// Print its summary and its times as JSON
+    /// Print the summary and the times as JSON
     #[arg(long)]
     pub json: bool,
 }

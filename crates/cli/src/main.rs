@@ -52,6 +52,10 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
+        Command::Flags => {
+            print!("{}", args::reference());
+            Ok(error::Code::Fine)
+        }
     };
     end(result)
 }

@@ -5,7 +5,7 @@ use pleach_exec::{ParameterSpec, Pointee, Size};
 /// For `NAME[len]` without a bound.
 const MAX_COUNTED: u64 = 8;
 const SHAPES: &str = "`object`, `[4]`, `[len]`, `bytes[16]`, `bytes[len]`, `bytes[len<=16]`, `string[16]` or `null`; \
-                      a `?` behind it means that it may be null as well";
+                      a `?` after it adds null";
 
 pub fn parse(text: &str) -> Result<ParameterSpec, String> {
     let wrong = || format!("write NAME:WHAT, where WHAT is {SHAPES}");

@@ -1,4 +1,6 @@
 //! Flags of every command that explores.
+//!
+//! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the fields.
 
 use super::{Caching, CompileArgs, External, Interpolants, Link, Resolution, Solver, Uninit, time};
 use clap::Args;
@@ -6,150 +8,209 @@ use pleach_exec::ParameterSpec;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// For those who change the engine: checks that cost time, and logs.
+pub const DEVELOPERS: &str = "For developers of Pleach";
+
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// C sources, bitcode (.bc), textual IR (.ll), and objects and programs built with pleach cc, linked in this order
+    /// C sources, bitcode (.bc), textual IR (.ll), or objects and programs built with `pleach cc`
+    ///
+    /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++. Of archives of bitcode (.a)
+    /// only the missing members are linked; their tests cannot be replayed natively.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub compile: CompileArgs,
-    /// Function to start with, its parameters symbolic; by default `main`, or `LLVMFuzzerTestOneInput` if there is no `main`
-    #[arg(long, value_name = "FUNCTION")]
+
+    /// Start at this function, with symbolic parameters
+    ///
+    /// The default is `main`, or `LLVMFuzzerTestOneInput` if there is no `main`.
+    #[arg(long, value_name = "FUNCTION", help_heading = "Inputs")]
     pub entry: Option<String>,
-    /// What a pointer parameter of --entry points to: NAME:WHAT with `object`, `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as
-    /// the parameter `len` says), `string[16]`, `null`; a `?` behind it: or null. By default null, one element, and eight of a scalar
-    #[arg(long, value_name = "NAME:WHAT", value_parser = super::parameter::parse)]
+    /// What a pointer parameter of --entry points to
+    ///
+    /// WHAT is `object` (one element), `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as the parameter `len` says),
+    /// `string[16]` or `null`. A `?` after it adds null. By default null, one element, and for scalars eight elements are
+    /// explored.
+    #[arg(long, value_name = "NAME:WHAT", help_heading = "Inputs", value_parser = super::parameter::parse)]
+    #[arg(hide_short_help = true)]
     pub param: Vec<ParameterSpec>,
     /// Longest input for `LLVMFuzzerTestOneInput`, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 8)]
+    ///
+    /// All lengths up to it are explored.
+    #[arg(long, value_name = "BYTES", help_heading = "Inputs", default_value_t = 8, hide_short_help = true)]
     pub max_fuzz_size: u32,
     /// What memory holds before it is written
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Uninit::Symbolic)]
+    #[arg(long, value_name = "WHAT", help_heading = "Inputs", value_enum, default_value_t = Uninit::Symbolic)]
+    #[arg(hide_short_help = true)]
     pub uninit: Uninit,
-    /// Assume one fixed address layout: do not report branches that depend on addresses
-    #[arg(long, alias = "one-placement")]
-    pub fixed_layout: bool,
     /// What a call of a function without a body and without a model does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = External::Error)]
+    #[arg(long, value_name = "WHAT", help_heading = "Inputs", value_enum, default_value_t = External::Error)]
+    #[arg(hide_short_help = true)]
     pub external: External,
-    /// Deepest nesting of calls before it is a stack overflow
-    #[arg(long, value_name = "N", default_value_t = 8192)]
-    pub max_stack_frames: u32,
 
-    /// How to resolve a pointer that may refer to several objects
-    #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
-    pub resolution: Resolution,
-    /// With segments-dynamic: how many calls tell allocations apart, to guess which objects a pointer means. Default: 4
-    #[arg(long, value_name = "CALLS", help_heading = "Memory")]
-    pub resolution_context: Option<u32>,
-    /// With segments-dynamic: ask about every object that a pointer may mean
-    #[arg(long, help_heading = "Memory", conflicts_with = "resolution_context")]
-    pub no_resolution_contexts: bool,
-    /// With segments: give each of them an address of its own
-    #[arg(long, help_heading = "Memory")]
-    pub no_segment_reuse: bool,
-    /// Take an offset that depends on one byte for what its term may mean, not for the few values that the path leaves
-    #[arg(long, help_heading = "Memory")]
-    pub no_narrow_offsets: bool,
-    /// Split objects of more bytes than this (300) where they are accessed at an unknown offset
-    #[arg(long, value_name = "BYTES", help_heading = "Memory")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]
-    pub split_objects: Option<u64>,
-    /// With --split-objects: bytes of a piece, a multiple of 8. Default: 128
-    #[arg(long, value_name = "BYTES", help_heading = "Memory")]
-    pub split_size: Option<u64>,
-    /// Decide every access that a policy other than fork resolved, or that lies in a piece, once more by the solver, and fail if it decides
-    /// otherwise (slow)
-    #[arg(long, help_heading = "Memory")]
-    pub check_resolution: bool,
-
-    /// Where results go; must be new or empty. Default: a fresh pleach-out-N
+    /// Directory for the results; must be new or empty. Default: a fresh pleach-out-N
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write every test as a .ktest file, also those that show nothing new; the rest of these is in tests.pack (pleach export)
-    #[arg(long, help_heading = "Output")]
+    /// Write every test as a .ktest file
+    ///
+    /// By default only tests that find an error or cover something new are files. The JSON and XML of the others stay in
+    /// tests.pack; `pleach export` writes them.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub write_all_tests: bool,
-    /// Report progress also when it does not go to a terminal
-    #[arg(long, short, help_heading = "Output")]
+    /// Report progress even if standard error is not a terminal
+    #[arg(long, short, help_heading = "Output", hide_short_help = true)]
     pub verbose: bool,
-    /// Print nothing but the summary
-    #[arg(long, short, help_heading = "Output", conflicts_with = "verbose")]
+    /// Print only the summary
+    #[arg(long, short, help_heading = "Output", conflicts_with = "verbose", hide_short_help = true)]
     pub quiet: bool,
 
-    /// Seed of all random choices
-    #[arg(long, value_name = "N", help_heading = "Search", default_value_t = 0)]
-    pub seed: u64,
-    /// Stay with a chosen state for so many instructions; 0: choose after every step. Default: 10000 with the default search of tests, else 0
-    #[arg(long, value_name = "N", help_heading = "Search")]
-    pub batch_instructions: Option<u64>,
-    /// How interpolants are made: weakest preconditions, abduction from the path's context, or deletion
-    #[arg(long, value_enum, help_heading = "Search", default_value_t = Interpolants::Wp)]
-    pub interpolation: Interpolants,
-    /// Keep pruning on even when it does not pay off
-    #[arg(long, help_heading = "Search")]
-    pub prune_always: bool,
-    /// Speculate: explore an unsubsumed state once without its path constraint
-    #[arg(long, help_heading = "Search")]
-    pub speculate: bool,
-    /// Keep the interpolant of every node, in words, in the run directory
-    #[arg(long, help_heading = "Search")]
-    pub explain_pruning: bool,
-    /// Explore every pruned subtree anyway, up to N instructions each, and fail if the subsuming subtree missed a block or error
-    #[arg(long, help_heading = "Search", value_name = "INSTRUCTIONS")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
-    pub check_pruning: Option<u64>,
-    /// Check the interpolants of so many nodes once more, forward and with the other solver, and fail if one is wrong
-    #[arg(long, help_heading = "Search", value_name = "NODES")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
-    pub check_interpolants: Option<usize>,
-
-    /// Longest exploration, for instance 30s or 5min
+    /// Stop after this time, for instance 30s or 5min
+    ///
+    /// It counts from the start of the command, compilation included. A limit on processor time (`ulimit -t SECONDS`) ends a
+    /// run in the same way, two seconds before a hard one.
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
     pub max_time: Option<Duration>,
-    /// Memory in MB; above it states are evicted and re-executed later
+    /// Memory limit in MB; near it states are evicted and re-executed later
+    ///
+    /// States that have just covered something new are evicted last. If eviction does not help, the run ends.
     #[arg(long, value_name = "MB", help_heading = "Limits", default_value_t = 2000)]
     pub max_memory: u64,
-    /// Instructions over all paths
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Stop after N instructions over all paths
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
     pub max_instructions: Option<u64>,
-    /// Forks
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// After N forks, explore only one side of further forks
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
     pub max_forks: Option<u64>,
-    /// Forks on one path
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Cut a path after N forks on it
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
     pub max_depth: Option<u32>,
-    /// Longest single query to the solver
-    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
+    /// Active calls above which a call is a stack overflow
+    #[arg(long, value_name = "N", help_heading = "Limits", default_value_t = 8192, hide_short_help = true)]
+    pub max_stack_frames: u32,
+    /// Longest single query; a side whose query takes longer is cut
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time, hide_short_help = true)]
     pub max_solver_time: Option<Duration>,
-    /// Search steps of the solver that a query may take at first. A state whose query needs more waits, and is taken up again with four
-    /// times as many; 0: no budget
+    /// Search steps that the solver may first spend on a query; 0 for no budget
+    ///
+    /// A state whose query needs more is deferred, and resumed with four times as many steps. With pruning the first budget
+    /// is sixteen times as large.
     #[arg(long, value_name = "STEPS", help_heading = "Limits", default_value_t = pleach_exec::QUERY_BUDGET)]
+    #[arg(hide_short_help = true)]
     pub query_budget: u64,
 
-    /// Which solver decides
-    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", help_heading = "Search", default_value_t = 0, hide_short_help = true)]
+    pub seed: u64,
+    /// Stay with a selected state for N instructions; 0 selects after every step
+    ///
+    /// The default is 10000 with the default search of `pleach test`, else 0.
+    #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
+    pub batch_instructions: Option<u64>,
+
+    /// How interpolants are computed; needs pruning
+    #[arg(long, value_name = "METHOD", value_enum, help_heading = "Pruning", default_value_t = Interpolants::Wp)]
+    #[arg(hide_short_help = true)]
+    pub interpolation: Interpolants,
+    /// Keep pruning on even when it does not pay off; needs pruning
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub prune_always: bool,
+    /// Speculate: explore an unsubsumed state once without its path constraint
+    ///
+    /// This finds more general interpolants. It implies --prune-always and needs pruning.
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub speculate: bool,
+    /// Keep the interpolant of every node for `pleach explain`; needs pruning
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub explain_pruning: bool,
+
+    /// How to resolve a pointer that may refer to several objects
+    #[arg(long, value_name = "POLICY", value_enum, help_heading = "Memory", default_value_t = Resolution::Fork)]
+    #[arg(hide_short_help = true)]
+    pub resolution: Resolution,
+    /// With segments-dynamic: number of calls that distinguish allocations, to predict a pointer's targets. Default: 4
+    ///
+    /// 0 distinguishes allocations by their site alone.
+    #[arg(long, value_name = "CALLS", help_heading = "Memory", hide_short_help = true)]
+    pub resolution_context: Option<u32>,
+    /// With segments-dynamic: query every object that a pointer may refer to
+    #[arg(long, help_heading = "Memory", conflicts_with = "resolution_context", hide_short_help = true)]
+    pub no_resolution_contexts: bool,
+    /// With segments: give every segment an address of its own
+    ///
+    /// By default a segment of the same objects, joined at the same place on another path, has the same address.
+    #[arg(long, help_heading = "Memory", hide_short_help = true)]
+    pub no_segment_reuse: bool,
+    /// Do not narrow offsets that depend on one byte to the few values that the path allows
+    #[arg(long, help_heading = "Memory", hide_short_help = true)]
+    pub no_narrow_offsets: bool,
+    /// Split objects larger than this (300) that are accessed at a symbolic offset
+    #[arg(long, value_name = "BYTES", help_heading = "Memory", hide_short_help = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "300")]
+    pub split_objects: Option<u64>,
+    /// With --split-objects: size of a piece, a multiple of 8. Default: 128
+    #[arg(long, value_name = "BYTES", help_heading = "Memory", hide_short_help = true)]
+    pub split_size: Option<u64>,
+    /// Assume one fixed address layout
+    ///
+    /// Branches that depend on addresses are then not reported as cut.
+    #[arg(long, alias = "one-placement", help_heading = "Memory", hide_short_help = true)]
+    pub fixed_layout: bool,
+
+    /// First solver
+    #[arg(long, value_name = "NAME", value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]
+    #[arg(hide_short_help = true)]
     pub solver: Solver,
     /// Links of the solver chain that are on. Default: all
-    #[arg(long, value_name = "LINK", value_delimiter = ',', value_enum, help_heading = "Solving")]
+    #[arg(
+        long,
+        value_name = "LINK",
+        value_delimiter = ',',
+        value_enum,
+        help_heading = "Solving",
+        hide_short_help = true
+    )]
     pub solver_links: Vec<Link>,
-    /// Which queries the cache takes for the same
-    #[arg(long, value_enum, help_heading = "Solving", default_value_t = Caching::Exact)]
+    /// Which queries the cache considers equal
+    #[arg(long, value_name = "NAME", value_enum, help_heading = "Solving", default_value_t = Caching::Exact)]
+    #[arg(hide_short_help = true)]
     pub query_cache: Caching,
-    /// Solve again what the cache answers for a query about other objects, and fail if it was wrong
-    #[arg(long, help_heading = "Solving")]
-    pub check_cache: bool,
-    /// Ask both solvers and compare
-    #[arg(long, help_heading = "Solving")]
-    pub validate_solver: bool,
-    /// Write every query that reaches a solver, in SMT-LIB
-    #[arg(long, value_name = "FILE", help_heading = "Solving")]
+    /// Write every query that reaches a solver to a file, in SMT-LIB
+    #[arg(long, value_name = "FILE", help_heading = "Solving", hide_short_help = true)]
     pub query_log: Option<PathBuf>,
-    /// Verify every decision of searchers and solvers (slow)
-    #[arg(long, help_heading = "Solving")]
+
+    /// Explore every pruned subtree anyway, up to N instructions each (10000)
+    ///
+    /// The run fails with status 70 if the subsuming subtree missed a block or an error. Needs pruning.
+    #[arg(long, help_heading = DEVELOPERS, value_name = "N", hide_short_help = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
+    pub check_pruning: Option<u64>,
+    /// Check the interpolants of up to N nodes (10000) forward, edge by edge, with Z3
+    ///
+    /// The run fails with status 70 if one is wrong. Needs pruning.
+    #[arg(long, help_heading = DEVELOPERS, value_name = "N", hide_short_help = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "10000")]
+    pub check_interpolants: Option<usize>,
+    /// Let the solver resolve again every pointer that was resolved without a fork (slow)
+    ///
+    /// This concerns the policies other than fork, and accesses to a piece of a split object. The run fails with status 70
+    /// if the results differ.
+    #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
+    pub check_resolution: bool,
+    /// With address-aware: solve again every query that the cache answered under renamed objects
+    ///
+    /// The run fails with status 70 if the answers differ.
+    #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
+    pub check_cache: bool,
+    /// Check every decision of searchers and every answer of solvers (slow)
+    #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
     pub check_seams: bool,
+    /// Query both solvers and compare; a contradiction counts as unknown
+    #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
+    pub validate_solver: bool,
 
     /// Arguments for `main`
     #[arg(last = true, value_name = "ARGS")]

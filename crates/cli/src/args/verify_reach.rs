@@ -1,31 +1,31 @@
-//! Flags of the commands that answer a question: `verify` and `reach`.
+//! Flags of the commands that give a verdict: `verify` and `reach`.
 
 use super::RunArgs;
 use clap::{Args, ValueEnum};
 use pleach_replay::{Isolation, Options, ReplayError};
 
-/// Whether found inputs are run natively.
+/// Whether the found inputs are run natively.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReplayUse {
     /// If the machine can isolate the program
     Auto,
-    /// Not at all
+    /// Never
     Never,
-    /// Also where the machine cannot isolate it
+    /// Always, even if the machine cannot isolate the program
     Unsafe,
 }
 
 #[derive(Args, Clone, Debug)]
 pub struct NativeReplay {
-    /// Run what is found natively, in a sandbox
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ReplayUse::Auto)]
+    /// Run the found inputs natively, in a sandbox
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ReplayUse::Auto, hide_short_help = true)]
     pub replay: ReplayUse,
     /// The same as --replay=never
-    #[arg(long, conflicts_with = "replay")]
+    #[arg(long, conflicts_with = "replay", hide_short_help = true)]
     pub no_replay: bool,
 }
 
-/// What is said of a result that was not replayed because nobody wanted it.
+/// The note on a result that was not replayed because of a flag.
 pub const NOT_REPLAYED: &str = "not replayed natively (--replay=never)";
 
 impl NativeReplay {
@@ -41,97 +41,63 @@ impl NativeReplay {
     }
 }
 
-/// Why there was no replay, in one line, and what to do about it.
+/// Why the replay was not possible, in one line, and what the user can do.
 pub fn impossible(why: &ReplayError) -> String {
-    let advice =
-        if matches!(why, ReplayError::Isolation { .. }) { "; --replay=unsafe runs it all the same" } else { "" };
+    let advice = if matches!(why, ReplayError::Isolation { .. }) { "; --replay=unsafe runs it anyway" } else { "" };
     format!("native replay is not possible: {}{advice}", why.in_one_line())
 }
 
-pub const VERIFY_EXIT_CODES: &str = "\
-Properties:
-  errors            none of the errors that `pleach test` looks for (the default)
-  unreach-call      reach_error and __VERIFIER_error are never called, assertions hold
-  memsafety         valid-free, valid-deref and valid-memtrack together
-  valid-free        only heap blocks are freed, once
-  valid-deref       accesses are to live memory
-  valid-memtrack    no heap block is lost
-  valid-memcleanup  every heap block is freed before the program ends
-  no-overflow       signed arithmetic does not overflow
-  FILE.prp          what the file says, in the syntax of SV-COMP
-
-Exit status:
-  0   safe: no execution violates the property
-  1   unsafe: one does; it is shown, and was replayed natively if that is possible
-  2   the input or the command line is wrong
-  3   unknown: the reasons are said
-  4   safe under the assumptions that are said (about arguments, sizes of inputs, the environment)
-  70  an internal error; what was found until then has been written";
-
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
-    /// What must hold: names as below, several with commas between, or a property file
+    /// Property to verify: names separated by commas, or a property file
     #[arg(long, short, value_name = "PROPERTY", default_value = "errors")]
     pub property: String,
-    /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
+    /// Cut paths on which a loop iterates, or a function recurses, more than N times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unwind: Option<u32>,
-    /// With the property `errors`: what depends on memory never written is an error too. Nothing is pruned then
-    #[arg(long)]
+    /// With the property `errors`: also report uses of memory that was never written; switches pruning off
+    #[arg(long, hide_short_help = true)]
     pub check_uninit: bool,
     #[command(flatten)]
     pub replay: NativeReplay,
 
     /// Search strategy; pruning works best with dfs
-    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs", hide_short_help = true)]
     pub search: Vec<String>,
     /// Do not prune subsumed paths
-    #[arg(long, help_heading = "Search")]
+    #[arg(long, help_heading = "Pruning")]
     pub no_prune: bool,
 
     #[command(flatten)]
     pub run: RunArgs,
 }
 
-pub const REACH_EXIT_CODES: &str = "\
-Targets:
-  file.c:42   the line: any code of it
-  label:NAME  the label, in whatever function
-  NAME        the function; if it is only declared, its calls
-
-Exit status:
-  0   every target was found to be reachable or unreachable
-  2   the input or the command line is wrong, or a target names nothing in the program
-  3   whether some target can be reached is unknown: the reasons are said
-  4   every target was decided, some as unreachable under the assumptions that are said
-  70  an internal error; what was found until then has been written";
-
 #[derive(Args, Clone, Debug)]
 #[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks"])]
 pub struct ReachArgs {
-    /// A place to reach, as below; may be given several times
+    /// Target to reach: file.c:42, label:NAME or a function; may be given several times
     #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
     pub target: Vec<String>,
-    /// Every assertion that may fail: calls of __assert_fail, reach_error, __VERIFIER_error
+    /// Every assertion that can fail: calls of __assert_fail, reach_error, __VERIFIER_error
     #[arg(long)]
     pub all_asserts: bool,
-    /// Every block of the program's functions
+    /// Every basic block of the program's functions
     #[arg(long)]
     pub all_blocks: bool,
-    /// One exploration per target instead of one for all; limits count for each
+    /// One exploration per target instead of one for all; limits apply to each
     #[arg(long)]
     pub each: bool,
-    /// Follow no path on which a loop goes back to its start, or a function calls itself, more often
+    /// Cut paths on which a loop iterates, or a function recurses, more than N times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unwind: Option<u32>,
     #[command(flatten)]
     pub replay: NativeReplay,
 
     /// Search strategy; pruning works best with dfs
-    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs", hide_short_help = true)]
     pub search: Vec<String>,
     /// Do not prune subsumed paths
-    #[arg(long, help_heading = "Search")]
+    #[arg(long, help_heading = "Pruning")]
     pub no_prune: bool,
 
     #[command(flatten)]
