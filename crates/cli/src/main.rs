@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Command::Version(args) => commands::version::run(args),
         Command::Flags => {
             print!("{}", args::reference());
-            Ok(error::Code::Fine)
+            Ok(pleach_command::Code::Fine)
         }
     };
     end(result)

@@ -167,7 +167,7 @@ mod tests {
             text.contains("  the time limit (--max-time) was reached; 1 path was not explored to the end (raise it"),
             "{text}"
         );
-        let said = |complete, assumptions: &[Assumption]| {
+        let verdict = |complete, assumptions: &[Assumption]| {
             verdict(&Summary {
                 complete,
                 assumptions: pleach::cut_reason::assumptions(assumptions),
