@@ -3,6 +3,7 @@
 //! The program of a run is compiled natively with the replay library, run with a test's input under limits, and
 //! what it did is compared with what was predicted.
 
+mod arranged;
 pub mod assets;
 mod batch;
 mod compile;
@@ -18,6 +19,7 @@ mod symbolize;
 mod verdict;
 mod watch;
 
+pub use arranged::{Arranged, Ended, Laid, Ran};
 pub use batch::{Counts, Progress, Replayed, replay_all, table};
 pub use error::{ReplayError, Result};
 pub use native::{Replayer, Report, replay_path};
