@@ -152,6 +152,7 @@ impl Session<'_> {
         let dir = RunDir::create(to)?;
         let info = run_info::run_info(args, directory, program, entry, plan, initial.first(), dir.path())?;
         dir.write_run_info(&info)?;
+        guided.machine.arrived = observer.arrived(program, &info.argv);
         dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
             write_all_tests: args.write_all_tests,

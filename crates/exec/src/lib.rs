@@ -70,7 +70,7 @@ pub use external::{NativeAnswer, NativeCall, NativeCalls};
 pub use flow::{Child, Step};
 pub use library_calls::{ExternalCallPolicy, ExternalCallWarning};
 pub use logic::Refuted;
-pub use machine::{Machine, TargetHit, address_of, fixed_objects};
+pub use machine::{Arrived, Machine, TargetHit, address_of, fixed_objects};
 pub use messages::ExecMessage;
 pub use models::alloc::{ALLOCATION_SIZE, LOCAL_SIZE};
 pub use models::nondet::ABS_OVERFLOW;

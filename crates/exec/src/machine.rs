@@ -67,6 +67,10 @@ pub struct Machine {
     /// blocks whose first entries are kept in `arrivals`
     pub targets: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<TargetHit>,
+    /// who is told at once of the first entry of each, with the inputs that lead there; see [`Machine::tell_of_arrival`]
+    pub arrived: Option<Arrived>,
+    /// steps at hand are no part of the run
+    pub(crate) is_aside: std::cell::Cell<bool>,
     /// what was taken for given so far
     pub assumptions: BTreeSet<Assumption>,
     /// who calls functions natively, if that is wanted
@@ -74,6 +78,9 @@ pub struct Machine {
 }
 
 /// A state that was among the first to enter a block, as it was then.
+/// Is told of a block that was entered, and by which inputs.
+pub type Arrived = Box<dyn FnMut(FuncId, BlockId, Vec<crate::ConcreteInput>)>;
+
 pub struct TargetHit {
     pub func: FuncId,
     pub block: BlockId,
@@ -147,6 +154,8 @@ impl Machine {
             targets: BTreeSet::new(),
             arrivals: Vec::new(),
             assumptions: BTreeSet::new(),
+            arrived: None,
+            is_aside: Default::default(),
         })
     }
 
