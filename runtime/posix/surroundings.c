@@ -36,3 +36,15 @@ int isatty(int fd) {
   *__errno_location() = d ? ENOTTY : EBADF;
   return 0;
 }
+
+/* What the kernel tells a program at its start. */
+unsigned long getauxval(unsigned long what) {
+  enum { PAGE_SIZE_ = 6, USER = 11, EFFECTIVE_GROUP = 14, TICKS = 17, SECURE = 23 };
+  extern int *__errno_location(void);
+  figures();
+  if (what == PAGE_SIZE_) return 4096;
+  if (what >= USER && what <= EFFECTIVE_GROUP) return 1000;
+  if (what == TICKS) return 100;
+  if (what != SECURE) *__errno_location() = ENOENT;
+  return 0;
+}

@@ -63,6 +63,18 @@ static void figures(void) {
   pleach_take_for_given(&said, "the machine has fixed figures");
 }
 
+/* Other processes may. */
+static void nobody_locks(void) {
+  static int said;
+  pleach_take_for_given(&said, "nobody else locks the files");
+}
+
+/* Something that other systems may have. */
+static long without(const char *what, long why) {
+  pleach_take_for_given_of("the system is without ", what, "");
+  return why;
+}
+
 static long file_system(struct file *f, unsigned long *to) {
   if (!f) return -EBADF;
   figures();

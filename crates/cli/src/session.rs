@@ -219,6 +219,7 @@ impl Session<'_> {
         }
         let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
         let complete = c.is_complete() && outcome.is_ok() && writer.failure().is_none() && !unsound;
+        guided.machine.assume_surroundings();
         let assumptions: Vec<Assumption> = guided.machine.assumptions.iter().cloned().collect();
         let mut summary = Summary {
             complete,

@@ -54,6 +54,7 @@ mod segments;
 mod small_value_set;
 mod splitting;
 mod step;
+mod surroundings;
 mod symbolic_length;
 mod test_generation;
 mod unwind;

@@ -73,14 +73,15 @@ pub struct Machine {
     pub(crate) is_aside: std::cell::Cell<bool>,
     /// what was taken for given so far
     pub assumptions: BTreeSet<Assumption>,
+    pub(crate) surroundings: std::cell::OnceCell<crate::surroundings::Surroundings>,
     /// who calls functions natively, if that is wanted
     pub native_calls: Option<Box<dyn crate::external::NativeCalls>>,
 }
 
-/// A state that was among the first to enter a block, as it was then.
 /// Is told of a block that was entered, and by which inputs.
 pub type Arrived = Box<dyn FnMut(FuncId, BlockId, Vec<crate::ConcreteInput>)>;
 
+/// A state that was among the first to enter a block, as it was then.
 pub struct TargetHit {
     pub func: FuncId,
     pub block: BlockId,
@@ -153,9 +154,10 @@ impl Machine {
             spent: Default::default(),
             targets: BTreeSet::new(),
             arrivals: Vec::new(),
-            assumptions: BTreeSet::new(),
             arrived: None,
             is_aside: Default::default(),
+            assumptions: BTreeSet::new(),
+            surroundings: Default::default(),
         })
     }
 

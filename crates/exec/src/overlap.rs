@@ -1,10 +1,11 @@
-//! `memcpy` between ranges that overlap.
+//! `memcpy`, and functions that copy strings, between ranges that overlap.
 //!
 //! A copy of a range onto itself is let through: the compiler writes `*p = *q` so, and there it is allowed.
 
-use crate::access::ResolvedLocation;
+use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::StepResult;
 use crate::machine::Machine;
+use crate::models::{Call, text::Reads};
 use crate::multi_target_access::ResolvedAccess;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
@@ -94,6 +95,34 @@ impl Machine {
                 (obj, self.terms.add(off, start))
             }
         }
+    }
+
+    /// The arguments `to, n, from, m, who` of a call are ranges without a byte in common.
+    pub(crate) fn require_apart_for(&mut self, st: &mut State, call: &Call, reads: &mut Reads) -> StepResult<()> {
+        let w = self.pointer_bits();
+        let mut ends = Vec::new();
+        for i in [0, 2] {
+            ends.push(match call.arg(i) {
+                Value::Ptr { obj, off } => (obj, self.terms.constant(w, off as u64)),
+                _ => {
+                    reads.depend();
+                    let purpose = if i == 0 { AccessKind::Write } else { AccessKind::Read };
+                    let place = self.place(st, call.arg(i), 1, purpose)?;
+                    self.offset_in(place)
+                }
+            });
+        }
+        let [(to_obj, to), (from_obj, from)] = ends[..] else { return Ok(()) };
+        reads.rests_on(st, call, &[0, 2], &[1, 3]);
+        if to_obj != from_obj {
+            return Ok(());
+        }
+        let [n, m] = [1, 3].map(|i| self.term(st, call.arg(i), w));
+        let (ahead, behind) = (self.terms.sub(from, to), self.terms.sub(to, from));
+        let (before, after) = (self.terms.ule(n, ahead), self.terms.ule(m, behind));
+        let ok = self.terms.and(before, after);
+        let who = self.c_string(st, call.arg(4)).unwrap_or_else(|| "a copy".into());
+        self.require(st, ok, ErrorKind::Overlap, || format!("{who} between ranges that overlap"))
     }
 
     /// Both pointers are into one object: their offsets.

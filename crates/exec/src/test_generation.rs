@@ -37,7 +37,7 @@ impl Machine {
 
     /// The path took something of the system for given; see `models/environment.rs`.
     pub fn depends_on_system(&self, state: &State) -> bool {
-        self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
+        self.reads_environment() || self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
     }
 
     /// The path depends on the result of a function without a body, which was taken for unknown.
