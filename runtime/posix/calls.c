@@ -240,9 +240,9 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
     return without("extended attributes of files", -EOPNOTSUPP);
 
   /* memory */
-  case 9: if ((d & 0x20) && (c & 3) == 3) return map((size_t)b); __pleach_unmodelled(n); /* mmap: memory only, to be read and written */
+  case 9: if ((d & 0x20) && (c & 3) == 3) return map((size_t)b); __pleach_unmodelled(n); /* mmap: memory, read and written */
   case 10: if ((c & 3) == 3) return 0; __pleach_unmodelled(n); /* mprotect: memory can be read and written */
-  case 11: if (unmap((const void *)a, (size_t)b)) return 0; __pleach_unmodelled(n); /* munmap: of what mmap gave, as a whole */
+  case 11: if (unmap((const void *)a, (size_t)b)) return 0; __pleach_unmodelled(n); /* munmap: as a whole */
   case 28: if (c < 4) return 0; __pleach_unmodelled(n); /* madvise: what decides nothing */
 
   /* signals and processes; nobody else is there */

@@ -48,7 +48,8 @@ void pleach_take_for_given_of(const char *before, const char *name, const char *
 /* The streams that the program is started with. */
 static void no_files(struct file *f) {
   static int said;
-  if (f == &files[0] || f == &files[1]) pleach_take_for_given(&said, "standard input, output and error are devices without contents");
+  if (f == &files[0] || f == &files[1])
+    pleach_take_for_given(&said, "standard input, output and error are devices without contents");
 }
 
 struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode) {

@@ -51,7 +51,8 @@ static struct generator of_rand, of_random, of_48;
 int rand(void) { return next(&of_rand); }
 void srand(unsigned seed) { begin(&of_rand, seed); }
 
-/* Where the caller keeps the state, equal states have equal successors. Which of the known states it is, is decided by arithmetic: nothing forks. */
+/* Where the caller keeps the state, equal states have equal successors. Which of the known ones it is, is decided by
+ * arithmetic: nothing forks. */
 struct step {
   unsigned long long before, after, result;
 };
@@ -102,7 +103,8 @@ char *setstate(char *state) {
 
 static double fraction(unsigned n) { return n * (1.0 / 2147483648.0); }
 static unsigned renew(unsigned short *state) {
-  unsigned long long n = step(&of_48_bits, state[0] | (unsigned long long)state[1] << 16 | (unsigned long long)state[2] << 32).after;
+  unsigned long long now = state[0] | (unsigned long long)state[1] << 16 | (unsigned long long)state[2] << 32;
+  unsigned long long n = step(&of_48_bits, now).after;
   state[0] = (unsigned short)n, state[1] = (unsigned short)(n >> 16), state[2] = (unsigned short)(n >> 32);
   return (unsigned)(n >> 16);
 }

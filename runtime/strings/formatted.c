@@ -1,5 +1,5 @@
-/* `vsnprintf`, and with it `sprintf` and its like, over musl's `vfprintf`. What an argument gives is compared with what was written so far: a string that is
- * copied into itself is undefined. As in the GNU library the end of the string is written last. */
+/* `vsnprintf`, and with it `sprintf` and its like, over musl's `vfprintf`. What an argument gives is compared with what was
+ * written so far: a string that is copied into itself is undefined. As in the GNU library its end is written last. */
 
 typedef __SIZE_TYPE__ size_t;
 typedef __builtin_va_list list;

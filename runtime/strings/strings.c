@@ -1,5 +1,5 @@
-/* Functions of the C library that copy strings, and leave undefined what happens between ranges that overlap. The string is looked at first, so that its
- * length is known; then the ranges are compared, as AddressSanitizer does; then it is copied. */
+/* Functions of the C library that copy strings, and leave undefined what happens between ranges that overlap. The string is
+ * looked at first, so that its length is known; then the ranges are compared, as AddressSanitizer does; then it is copied. */
 
 typedef __SIZE_TYPE__ size_t;
 

@@ -67,7 +67,7 @@ pub struct Machine {
     /// blocks whose first entries are kept in `arrivals`
     pub targets: BTreeSet<(FuncId, BlockId)>,
     pub arrivals: Vec<TargetHit>,
-    /// who is told at once of the first entry of each, with the inputs that lead there; see [`Machine::tell_of_arrival`]
+    /// who is told at once of the first entry of each, with the inputs that lead there
     pub arrived: Option<Arrived>,
     /// steps at hand are no part of the run
     pub(crate) is_aside: std::cell::Cell<bool>,

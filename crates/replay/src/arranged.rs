@@ -1,5 +1,5 @@
-//! A program that was built elsewhere, run once with files and standard streams that are laid out for it: isolated and limited like a
-//! replayed program.
+//! A program that was built elsewhere, run once with files and standard streams that are laid out for it: isolated and
+//! limited like a replayed program.
 
 use crate::error::{ReplayError, Result};
 use crate::options::{Isolation, Limits};

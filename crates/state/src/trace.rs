@@ -50,8 +50,8 @@ pub struct MayPointTo {
     pub aligned: bool,
 }
 
-/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the run says of them what they
-/// were, so that whoever comes with others has something else to say.
+/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the run
+/// says of them what they were, so that whoever comes with others has something else to say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgumentRead {
     pub argument: u32,

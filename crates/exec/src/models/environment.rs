@@ -75,7 +75,7 @@ fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-/// `__pleach_apart(to, n, from, m, who)`: the ranges that a function of the library copies between have no byte in common.
+/// `__pleach_apart(to, n, from, m, who)`: the ranges that a function copies between have no byte in common.
 fn apart(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     if m.may_overlap(false) == Overlap::Error {

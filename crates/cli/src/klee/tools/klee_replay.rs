@@ -1,4 +1,4 @@
-//! `klee-replay`: runs a native program with the arguments, files and standard streams of a test, in the sandbox of replay.
+//! `klee-replay`: runs a native program with the arguments, files and standard streams of a test, in replay's sandbox.
 
 use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
