@@ -1,7 +1,12 @@
 /* What the program finds around it: variables, commands, terminals. */
 #include "files.h"
 
-extern char **__environ;
+/* Empty until the program begins or sets something: other entries than `main` find it so. */
+static char *no_variables[1];
+char **__environ = no_variables;
+extern char **environ __attribute__((weak, alias("__environ")));
+extern char **_environ __attribute__((weak, alias("__environ")));
+extern char **___environ __attribute__((weak, alias("__environ")));
 
 /* A variable that the program did not set may be set all the same. */
 char *getenv(const char *name) {
