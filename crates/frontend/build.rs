@@ -13,6 +13,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     for (machine, suffix) in [("x86_64", ""), ("i686", "32")] {
         runtime("posix", "environment.c", machine, &format!("environment{suffix}.bc"));
+        runtime("strings", "strings.c", machine, &format!("strings{suffix}.bc"));
+        runtime("strings", "formatted.c", machine, &format!("formatted{suffix}.bc"));
         runtime("cxx", "runtime.c", machine, &format!("cxx{suffix}.bc"));
     }
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
@@ -37,7 +39,7 @@ fn main() {
 }
 
 /// As the C library is compiled, see `libc/build.sh`.
-const FLAGS: &str = "-c -emit-llvm -std=c11 -ffreestanding -nostdinc -O1 -g0 -fwrapv -fno-vectorize \
+const FLAGS: &str = "-c -emit-llvm -std=c11 -ffreestanding -fno-builtin -nostdinc -O1 -g0 -fwrapv -fno-vectorize \
     -fno-slp-vectorize -fno-unroll-loops -fno-jump-tables -fno-stack-protector -fcf-protection=none -Wall -Werror";
 
 /// A file of `runtime` to bitcode.

@@ -24,8 +24,10 @@ void __pleach_unmodelled(long n) __attribute__((noreturn));
 
 /* Ends the program as `abort` does without a handler. */
 void __pleach_aborted(void) __attribute__((noreturn));
-/* Ends the path: a signal ends or stops the program. */
+/* A signal ends the program. */
 void __pleach_killed(long number) __attribute__((noreturn));
+/* Ends the path: a signal stops the program. */
+void __pleach_stopped(long number) __attribute__((noreturn));
 
 /* Any number. */
 int __pleach_unknown(void);

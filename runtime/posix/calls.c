@@ -2,6 +2,7 @@
 #include "files.h"
 
 static int umask_ = 022;
+enum { MAX_MAPS = 64 };
 
 /* What the calls that take a path do with the file. */
 static struct file *at_path(long at, const char *path, int follow, long *why) {
@@ -124,6 +125,32 @@ static long make_node(long at, const char *path, long mode) {
   return make(at, path, FILE_, S_IFREG | rights, 0);
 }
 
+/* Memory that the program maps, each piece a block of its own. */
+static struct {
+  void *at;
+  size_t size;
+} maps[MAX_MAPS];
+
+static long map(size_t size) {
+  if (!size) return -EINVAL;
+  for (int i = 0; i < MAX_MAPS; i++)
+    if (!maps[i].at) {
+      maps[i].at = calloc(1, size), maps[i].size = size;
+      return maps[i].at ? (long)maps[i].at : -ENOMEM;
+    }
+  __pleach_unmodelled(9);
+}
+
+static int unmap(const void *at, size_t size) {
+  for (int i = 0; i < MAX_MAPS; i++)
+    if (maps[i].at == at && at && (maps[i].size + 4095) / 4096 == (size + 4095) / 4096) {
+      free(maps[i].at);
+      maps[i].at = 0;
+      return 1;
+    }
+  return 0;
+}
+
 static long truncate_(struct file *f, long size, const long *why) { return f ? pleach_truncate_file(f, size) : *why; }
 
 long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
@@ -147,11 +174,13 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 32: return pleach_duplicate(a, 0);
   case 33: case 292: return pleach_duplicate_to(a, b);
   case 72: return pleach_fcntl(a, b, c);
-  case 73: case 74: case 75: case 221: case 306: return pleach_description(a) ? 0 : -EBADF; /* locks, advice, to disk */
+  case 73: nobody_locks(); /* flock */
+  /* fallthrough */
+  case 74: case 75: case 221: case 306: return pleach_description(a) ? 0 : -EBADF; /* advice, to disk */
   case 77: return truncate_(at_descriptor(a, &why), b, &why);
   case 162: return 0; /* sync */
   case 217: return list(a, (char *)b, c);
-  case 285: return pleach_description(a) ? -EOPNOTSUPP : -EBADF; /* fallocate */
+  case 285: return pleach_description(a) ? without("fallocate", -EOPNOTSUPP) : -EBADF;
 
   /* names */
   case 2: return pleach_open(AT_FDCWD, path, b, c & ~umask_);
@@ -208,15 +237,13 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 332: return -ENOSYS; /* statx: callers fall back to stat */
   case 439: return access_(either(a, path_at, d, &why), c, &why);
   case 188: case 189: case 190: case 191: case 192: case 193: case 194: case 195: case 196: case 197: case 198: case 199:
-    return -EOPNOTSUPP; /* extended attributes */
+    return without("extended attributes of files", -EOPNOTSUPP);
 
   /* memory */
-  case 9: { /* mmap: memory only */
-    if (!(d & 0x20)) __pleach_unmodelled(n);
-    void *p = calloc(1, (size_t)b);
-    return p ? (long)p : -ENOMEM;
-  }
-  case 10: case 11: case 28: return 0; /* mprotect, munmap, madvise */
+  case 9: if ((d & 0x20) && (c & 3) == 3) return map((size_t)b); __pleach_unmodelled(n); /* mmap: memory, read and written */
+  case 10: if ((c & 3) == 3) return 0; __pleach_unmodelled(n); /* mprotect: memory can be read and written */
+  case 11: if (unmap((const void *)a, (size_t)b)) return 0; __pleach_unmodelled(n); /* munmap: as a whole */
+  case 28: if (c < 4) return 0; __pleach_unmodelled(n); /* madvise: what decides nothing */
 
   /* signals and processes; nobody else is there */
   case 13: return set_action(a, (const struct action *)b, (struct action *)c);
@@ -242,7 +269,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   case 116: case 161: case 164: case 170: case 171: case 227: return denied(); /* setgroups, chroot, set the time and names */
   case 140: return identity(20); /* getpriority */
   case 141: return c < 0 ? denied() : 0;
-  case 157: return 0; /* prctl */
+  case 157: if (a == 15 || a == 4) return 0; __pleach_unmodelled(n); /* prctl: a name, no image of the memory */
   case 202: return 0; /* futex: nobody waits */
 
   /* the machine and the time */
@@ -255,7 +282,7 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   }
   case 97: return limit((unsigned long *)b);
   case 302: return limit((unsigned long *)d);
-  case 160: return 0; /* setrlimit */
+  case 160: return limit(0); /* setrlimit */
   case 99: return system_information((char *)a);
   case 100: fixed_parameters(); if (a) memset((char *)a, 0, 32); return 1000; /* times */
   case 98: fixed_parameters(); memset((char *)b, 0, 144); return 0; /* getrusage */
@@ -267,11 +294,12 @@ long __pleach_syscall(long n, long a, long b, long c, long d, long e, long f) {
   }
   case 204: fixed_parameters(); if (b < 8) return -EINVAL; memset((char *)c, 0, 8); *(char *)c = 1; return 8; /* one processor */
   case 228: pleach_now((struct timespec *)b); return 0;
-  case 229: if (b) ((struct timespec *)b)->sec = 0, ((struct timespec *)b)->nsec = 1; return 0;
+  case 229: fixed_parameters(); if (b) ((struct timespec *)b)->sec = 0, ((struct timespec *)b)->nsec = 1; return 0;
   case 318: return random_bytes((char *)a, b);
 
   /* callers have another way */
-  case 40: case 275: case 326: case 436: case 437: case 253: case 294: return -ENOSYS; /* sendfile, splice, copy_file_range, close_range, openat2, inotify */
+  case 40: case 275: case 326: case 436: case 437: case 253: case 294:
+    return without("sendfile, splice, copy_file_range, close_range, openat2 and inotify", -ENOSYS);
   default: __pleach_unmodelled(n);
   }
 }

@@ -45,6 +45,13 @@ void pleach_assume_of(const char *before, const char *name, const char *after) {
   __pleach_assume_of(before, name, after);
 }
 
+/* The streams that the program is started with. */
+static void no_files(struct file *f) {
+  static int said;
+  if (f == &files[0] || f == &files[1])
+    pleach_assume_once(&said, "standard input, output and error are devices without contents");
+}
+
 struct file *pleach_new_file(enum kind kind, char *data, long size, unsigned mode) {
   int i = 0;
   while (i < file_count && files[i].kind != UNUSED) i++;
@@ -230,6 +237,7 @@ long pleach_write(long fd, const char *from, size_t n) {
 long pleach_seek(long fd, long offset, long whence) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
+  no_files(d->file);
   if (d->file->kind != FILE_ && d->file->kind != DIRECTORY) return -ESPIPE;
   long size = d->file->size, base = whence == 1 ? d->offset : whence == 2 ? size : 0;
   if (whence < 0 || whence > 4) return -EINVAL;
@@ -257,6 +265,7 @@ long pleach_truncate_file(struct file *f, long size) {
 long pleach_fstat(long fd, struct stat *out) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
+  no_files(d->file);
   pleach_attributes(d->file, out);
   return 0;
 }
@@ -299,8 +308,8 @@ long pleach_fcntl(long fd, long command, long argument) {
   case SETFD: *flag = argument & 1; return 0;
   case GETFL: return d->flags;
   case SETFL: d->flags = (d->flags & ~(O_APPEND | O_NONBLOCK)) | ((int)argument & (O_APPEND | O_NONBLOCK)); return 0;
-  case GETLK: *(short *)argument = UNLCK; return 0; /* nobody else locks anything */
-  case SETLK: case SETLKW: return 0;
+  case GETLK: nobody_locks(); *(short *)argument = UNLCK; return 0;
+  case SETLK: case SETLKW: nobody_locks(); return 0;
   default: return -EINVAL;
   }
 }

@@ -51,9 +51,34 @@ static struct generator of_rand, of_random, of_48;
 int rand(void) { return next(&of_rand); }
 void srand(unsigned seed) { begin(&of_rand, seed); }
 
+/* Where the caller keeps the state, equal states have equal successors. Which of the known ones it is, is decided by
+ * arithmetic: nothing forks. */
+struct step {
+  unsigned long long before, after, result;
+};
+struct steps {
+  struct step all[LENGTH];
+  int count;
+};
+
+static struct step step(struct steps *known, unsigned long long state) {
+  unsigned long long low = any(), high = any();
+  struct step new = {state, low | high << 32, any()};
+  for (int i = known->count; i-- > 0;) {
+    unsigned long long same = -(unsigned long long)(known->all[i].before == state);
+    new.after = (new.after & ~same) | (known->all[i].after & same);
+    new.result = (new.result & ~same) | (known->all[i].result & same);
+  }
+  if (known->count < LENGTH) known->all[known->count++] = new;
+  return new;
+}
+
+static struct steps of_rand_r, of_48_bits;
+
 int rand_r(unsigned *seed) {
-  *seed = any();
-  return (int)(any() & LARGEST);
+  struct step now = step(&of_rand_r, *seed);
+  *seed = (unsigned)now.after;
+  return (int)(now.result & LARGEST);
 }
 
 long random(void) { return next(&of_random); }
@@ -78,9 +103,10 @@ char *setstate(char *state) {
 
 static double fraction(unsigned n) { return n * (1.0 / 2147483648.0); }
 static unsigned renew(unsigned short *state) {
-  unsigned n = any();
-  state[0] = (unsigned short)n, state[1] = (unsigned short)(n >> 16), state[2] = (unsigned short)any();
-  return n;
+  unsigned long long now = state[0] | (unsigned long long)state[1] << 16 | (unsigned long long)state[2] << 32;
+  unsigned long long n = step(&of_48_bits, now).after;
+  state[0] = (unsigned short)n, state[1] = (unsigned short)(n >> 16), state[2] = (unsigned short)(n >> 32);
+  return (unsigned)(n >> 16);
 }
 
 double drand48(void) { return fraction((unsigned)next(&of_48)); }

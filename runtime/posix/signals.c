@@ -2,7 +2,7 @@
 #include "abi.h"
 
 enum { SIGNALS = 64, SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2, SS_DISABLE = 2 };
-enum { SIGABRT = 6, SIGKILL = 9, SIGCHLD = 17, SIGCONT = 18, SIGSTOP = 19, SIGURG = 23, SIGWINCH = 28 };
+enum { SIGABRT = 6, SIGKILL = 9, SIGCHLD = 17, SIGCONT = 18, SIGSTOP = 19, SIGTTOU = 22, SIGURG = 23, SIGWINCH = 28 };
 enum { SA_SIGINFO = 4, SA_NODEFER = 0x40000000, SA_RESETHAND = (int)0x80000000u };
 
 struct action {
@@ -27,6 +27,7 @@ static unsigned long bit(long number) { return 1ul << (number - 1); }
 static void by_default(long number) {
   if (number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH) return;
   if (number == SIGABRT) __pleach_aborted();
+  if (number >= SIGSTOP && number <= SIGTTOU) __pleach_stopped(number);
   __pleach_killed(number);
 }
 

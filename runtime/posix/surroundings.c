@@ -1,7 +1,12 @@
 /* What the program finds around it: variables, commands, terminals. */
 #include "files.h"
 
-extern char **__environ;
+/* Empty until the program begins or sets something: other entries than `main` find it so. */
+static char *no_variables[1];
+char **__environ = no_variables;
+extern char **environ __attribute__((weak, alias("__environ")));
+extern char **_environ __attribute__((weak, alias("__environ")));
+extern char **___environ __attribute__((weak, alias("__environ")));
 
 /* A variable that the program did not set may be set anyway. */
 char *getenv(const char *name) {
@@ -34,5 +39,17 @@ int isatty(int fd) {
   if (d && d->file->given && (d->file->mode & S_IFMT) == S_IFCHR) return 1;
   if (d && fd < 3) pleach_assume_once(&said, "standard input, output and error are no terminals");
   *__errno_location() = d ? ENOTTY : EBADF;
+  return 0;
+}
+
+/* What the kernel tells a program at its start. */
+unsigned long getauxval(unsigned long what) {
+  enum { PAGE_SIZE_ = 6, USER = 11, EFFECTIVE_GROUP = 14, TICKS = 17, SECURE = 23 };
+  extern int *__errno_location(void);
+  fixed_parameters();
+  if (what == PAGE_SIZE_) return 4096;
+  if (what >= USER && what <= EFFECTIVE_GROUP) return 1000;
+  if (what == TICKS) return 100;
+  if (what != SECURE) *__errno_location() = ENOENT;
   return 0;
 }

@@ -63,6 +63,18 @@ static void fixed_parameters(void) {
   pleach_assume_once(&said, "the machine has fixed parameters");
 }
 
+/* Other processes may. */
+static void nobody_locks(void) {
+  static int said;
+  pleach_assume_once(&said, "nobody else locks the files");
+}
+
+/* Something that other systems may have. */
+static long without(const char *what, long why) {
+  pleach_assume_of("the system is without ", what, "");
+  return why;
+}
+
 static long file_system(struct file *f, unsigned long *to) {
   if (!f) return -EBADF;
   fixed_parameters();

@@ -153,7 +153,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   uintptr_t at = (uintptr_t)info->si_addr;
   uintptr_t sp = (uintptr_t)stack_pointer(context);
   int fault = number == SIGSEGV || number == SIGBUS;
+  int sent = info->si_code <= 0; /* by a process, the program itself that is */
   const char *kind = number == SIGABRT  ? "abort"
+                     : sent             ? "signal"
                      : number == SIGFPE ? "fpe"
                      : number == SIGILL || number == SIGTRAP ? "ill"
                      : fault && sp && at + 65536 > sp && at < sp + 65536 && at > 65536 ? "stack"
@@ -167,7 +169,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   if (number == SIGTRAP) pc = (char *)pc - 1; /* the instruction is over */
 #if defined(__x86_64__) || defined(__i386__)
   /* A call to nowhere: the caller is on top of the stack, and no unwinder can start from here. */
-  if (number == SIGSEGV && (uintptr_t)pc == at && sp) {
+  if (number == SIGSEGV && !sent && (uintptr_t)pc == at && sp) {
     kind = at < 65536 ? "null-call" : "bad-call";
     pc = (char *)*(void **)sp - 1;
   }

@@ -1,11 +1,12 @@
 //! What a command adds to the writer: it looks at the ends of paths and may stop the run.
 
-use pleach_exec::Machine;
-use pleach_ir::{BlockId, FuncId};
+use pleach_exec::{Arrived, Machine};
+use pleach_ir::{BlockId, FuncId, Program};
 use pleach_report::{ErrorRecord, RunDir, TestCase};
 use pleach_state::{Cut, End, State};
 use pleach_verify::Goal;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A path that has ended, its test being on disk.
 pub struct PathEnd<'a> {
@@ -23,6 +24,10 @@ pub trait Observer {
     /// Blocks whose first entries it wants to know of.
     fn targets(&self) -> BTreeSet<(FuncId, BlockId)> {
         BTreeSet::new()
+    }
+    /// Wants to know of them at once: the run may be ended in the middle of a step.
+    fn arrived(&self, _program: &Rc<Program>, _argv: &[String]) -> Option<Arrived> {
+        None
     }
     /// A few words for the progress line.
     fn progress(&mut self, _machine: &mut Machine) -> Option<String> {

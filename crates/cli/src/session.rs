@@ -158,6 +158,7 @@ impl Session<'_> {
         let dir = RunDir::create(to)?;
         let info = run_info::run_info(args, directory, program, entry, settings, engine.initial().first(), dir.path())?;
         dir.write_run_info(&info)?;
+        engine.executor.machine.arrived = observer.arrived(program, &info.argv);
         dir.write_suite_metadata(&run_info::suite(args, program, entry_name(entry)))?;
         let writer_config = WriterConfig {
             write_all_tests: args.write_all_tests,
@@ -206,6 +207,7 @@ impl Session<'_> {
         }
         let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
         let complete = c.is_complete() && outcome == Outcome::Done && writer.failure().is_none() && !unsound;
+        engine.executor.machine.assume_surroundings();
         let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().collect();
         let mut summary = Summary {
             complete,

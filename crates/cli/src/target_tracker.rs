@@ -2,12 +2,15 @@
 
 use crate::args::impossible;
 use crate::observer::{Observer, PathEnd};
-use pleach_exec::{Machine, Step, TargetHit};
+use pleach::inputs::Types;
+use pleach_exec::{Arrived, Machine, Step, TargetHit};
 use pleach_ir::{BlockId, FuncId, Inst, InstId, Program};
 use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
-use pleach_report::{RunDir, TestCase};
+use pleach_report::{Prediction, RunDir, TestCase, TestId};
 use pleach_state::{Cut, End, ErrorKind, State};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the note on a native run begins that did something else than was predicted.
 pub const CONTRADICTS: &str = "native replay contradicts";
@@ -21,6 +24,12 @@ pub struct TargetWatch {
     pub blocks: BTreeSet<(FuncId, BlockId)>,
     pub failing: Option<(FuncId, InstId)>,
 }
+
+/// By target: a test that leads there, as soon as there is one. For the thread that may have to end the run.
+pub type Reached = Arc<Mutex<Vec<Option<TestCase>>>>;
+
+/// What a test predicts that was made before its path came to an end.
+const UNFINISHED: &str = "the run had to end before the path did";
 
 #[derive(Default)]
 struct Row {
@@ -36,12 +45,19 @@ pub struct TargetTracker {
     instructions: u64,
     /// instructions executed when the last target was reached
     last: u64,
+    reached: Reached,
 }
 
 impl TargetTracker {
     pub fn new(watches: Vec<TargetWatch>) -> TargetTracker {
         let row = |watch| Row { watch, ..Row::default() };
-        TargetTracker { rows: watches.into_iter().map(row).collect(), ..TargetTracker::default() }
+        let reached = Arc::new(Mutex::new(vec![None; watches.len()]));
+        TargetTracker { rows: watches.into_iter().map(row).collect(), reached, ..TargetTracker::default() }
+    }
+
+    /// What is known of the targets at any time.
+    pub fn reached(&self) -> Reached {
+        self.reached.clone()
     }
 
     /// The test that reaches a target.
@@ -99,6 +115,35 @@ impl Observer for TargetTracker {
                 row.arrived.truncate(1);
             }
         }
+        let mut known = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        for (known, row) in known.iter_mut().zip(&self.rows).filter(|(_, row)| row.test.is_some()) {
+            if known.as_ref().is_none_or(|t| t.id.0 == 0) {
+                known.clone_from(&row.test);
+            }
+        }
+    }
+
+    fn arrived(&self, program: &Rc<Program>, argv: &[String]) -> Option<Arrived> {
+        let watches: Vec<TargetWatch> = self.rows.iter().map(|r| r.watch.clone()).collect();
+        let (reached, program, args) = (self.reached.clone(), program.clone(), argv.to_vec());
+        let mut types = Types::new(&program);
+        Some(Box::new(move |func, block, inputs| {
+            let mut known = reached.lock().unwrap_or_else(PoisonError::into_inner);
+            let here = known.iter_mut().zip(&watches).filter(|(_, w)| w.blocks.contains(&(func, block)));
+            for (known, _) in here.filter(|(known, _)| known.is_none()) {
+                *known = Some(TestCase {
+                    // Numbers are given when it is written.
+                    id: TestId(0),
+                    inputs: inputs.iter().map(|i| types.input(&program, i.clone())).collect(),
+                    predicted: Prediction::Cut { reason: UNFINISHED.into() },
+                    covers_new: true,
+                    given: false,
+                    path: 0,
+                    instructions: 0,
+                    args: args.clone(),
+                });
+            }
+        }))
     }
 
     fn progress(&mut self, machine: &mut Machine) -> Option<String> {

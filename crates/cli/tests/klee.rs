@@ -271,6 +271,58 @@ fn tests_are_made_and_replayed_natively() {
 }
 
 #[test]
+fn a_replayed_program_stays_in_its_sandbox() {
+    let scratch = Scratch::new("sandbox");
+    std::fs::write(scratch.0.join("precious"), "precious").unwrap();
+    std::fs::write(
+        scratch.0.join("prog.c"),
+        "#include <stdio.h>\n#include <unistd.h>\nint main(int argc, char **argv) {\n  puts(\"hello\");\n\
+         if (!unlink(argv[1]) || fopen(argv[1], \"w\") || fopen(argv[1], \"r\")) return 1;\n\
+         if (!fopen(\"mine\", \"w\")) return 2;\n  return getppid() == 1 ? 0 : 3;\n}\n",
+    )
+    .unwrap();
+    let mut clang = Command::new("clang-19");
+    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(&scratch.0).status().expect("clang-19").success());
+    let target = scratch.0.join("precious").display().to_string();
+    assert!(scratch.klee(&["ktest-gen", &target, "--bout-file", "a.ktest"]).status.success());
+    let output = scratch.klee(&["klee-replay", "prog", "a.ktest"]);
+    assert!(stderr(&output).contains("EXIT STATUS: NORMAL"), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "hello\n");
+    assert_eq!(scratch.file("precious"), "precious");
+}
+
+#[test]
+fn a_program_that_sorts_and_prints_symbolic_numbers() {
+    let scratch = Scratch::new("sort");
+    scratch.program(
+        "#include <assert.h>\n#include <klee/klee.h>\n#include <stdio.h>\n\
+         static void by_insertion(int *a, unsigned n) {\n  for (unsigned i = 1; i < n; i++) {\n    int x = a[i];\n    unsigned j = i;\n\
+         for (; j && a[j - 1] > x; j--) a[j] = a[j - 1];\n    a[j] = x;\n  }\n}\n\
+         static void by_bubbles(int *a, unsigned n) {\n  for (unsigned done = 0; !done;) {\n    done = 1;\n\
+         for (unsigned i = 0; i + 1 < n; i++)\n      if (a[i + 1] < a[i]) { int t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; done = 0; }\n\
+         break; /* the mistake: one round */\n  }\n}\n\
+         int main(void) {\n  int given[3] = {4, 3, 2}, one[3], two[3];\n  klee_make_symbolic(given, sizeof given, \"given\");\n\
+         for (unsigned i = 0; i < 3; i++) one[i] = two[i] = given[i];\n\
+         by_insertion(one, 3);\n  by_bubbles(two, 3);\n\
+         printf(\"given: [%d, %d, %d]\\n\", given[0], given[1], given[2]);\n  printf(\"one: [%d, %d, %d]\\n\", one[0], one[1], one[2]);\n\
+         for (unsigned i = 0; i < 3; i++) assert(one[i] == two[i]);\n  return 0;\n}\n",
+    );
+    let output = scratch.klee(&["prog.bc"]);
+    let said = stderr(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("ASSERTION FAIL: one[i] == two[i]"), "{said}");
+    // As many as three numbers have orders.
+    assert!(said.contains("completed paths = 4\n") && said.contains("partially completed paths = 2\n"), "{said}");
+    // Each path prints one example of its numbers, in order, and no path is made by printing.
+    let lines: Vec<Vec<i64>> = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("one: [")?.strip_suffix(']'))
+        .map(|l| l.split(", ").map(|n| n.parse().expect("a number")).collect())
+        .collect();
+    assert!(lines.len() == 6 && lines.iter().all(|l| l.is_sorted() && l.len() == 3), "{text}");
+}
+
+#[test]
 fn errors_of_realloc_and_of_calls_out_of_the_program() {
     let scratch = Scratch::new("words");
     scratch.program(

@@ -68,11 +68,19 @@ pub struct Machine {
     /// blocks whose first entries are kept in `target_hits`
     pub targets: BTreeSet<(FuncId, BlockId)>,
     pub target_hits: Vec<TargetHit>,
+    /// who is told at once of the first entry of each, with the inputs that lead there
+    pub arrived: Option<Arrived>,
+    /// steps at hand are no part of the run
+    pub(crate) is_aside: std::cell::Cell<bool>,
     /// assumptions made so far
     pub assumptions: BTreeSet<Assumption>,
+    pub(crate) surroundings: std::cell::OnceCell<crate::surroundings::Surroundings>,
     /// who calls functions natively, if that is wanted
     pub native_calls: Option<Box<dyn crate::external::NativeCalls>>,
 }
+
+/// Is told of a block that was entered, and by which inputs.
+pub type Arrived = Box<dyn FnMut(FuncId, BlockId, Vec<crate::ConcreteInput>)>;
 
 /// A state that was among the first to enter a block, as it was then.
 pub struct TargetHit {
@@ -147,7 +155,10 @@ impl Machine {
             spent: Default::default(),
             targets: BTreeSet::new(),
             target_hits: Vec::new(),
+            arrived: None,
+            is_aside: Default::default(),
             assumptions: BTreeSet::new(),
+            surroundings: Default::default(),
         })
     }
 

@@ -1,10 +1,11 @@
-//! `memcpy` between ranges that overlap.
+//! `memcpy`, and functions that copy strings, between ranges that overlap.
 //!
 //! A copy of a range onto itself is let through: the compiler writes `*p = *q` so, and there it is allowed.
 
-use crate::access::ResolvedLocation;
+use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::StepResult;
 use crate::machine::Machine;
+use crate::models::{Call, text::Reads};
 use crate::multi_target_access::ResolvedAccess;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
@@ -34,7 +35,7 @@ impl Machine {
     ) -> StepResult<()> {
         let (to, from) = match (to, from) {
             (ResolvedAccess::One(to), ResolvedAccess::One(from)) => (self.offset_in(*to), self.offset_in(*from)),
-            (to, from) => return self.require_apart(st, to, from, n),
+            (to, from) => return self.require_disjoint_targets(st, to, from, n),
         };
         if to.0 != from.0 {
             return Ok(());
@@ -50,7 +51,13 @@ impl Machine {
     }
 
     /// Through pointers with multiple targets: wherever both are in one object.
-    fn require_apart(&mut self, st: &mut State, to: &ResolvedAccess, from: &ResolvedAccess, n: u64) -> StepResult<()> {
+    fn require_disjoint_targets(
+        &mut self,
+        st: &mut State,
+        to: &ResolvedAccess,
+        from: &ResolvedAccess,
+        n: u64,
+    ) -> StepResult<()> {
         let n = self.terms.constant(self.pointer_bits(), n);
         for (to_guard, to_obj, to_off) in self.goals(to) {
             for (from_guard, from_obj, from_off) in self.goals(from) {
@@ -86,6 +93,34 @@ impl Machine {
                 (obj, self.terms.add(off, start))
             }
         }
+    }
+
+    /// The arguments `to, n, from, m, who` of a call are ranges without a byte in common.
+    pub(crate) fn require_disjoint_for(&mut self, st: &mut State, call: &Call, reads: &mut Reads) -> StepResult<()> {
+        let w = self.pointer_bits();
+        let mut ends = Vec::new();
+        for i in [0, 2] {
+            ends.push(match call.arg(i) {
+                Value::Ptr { obj, off } => (obj, self.terms.constant(w, off as u64)),
+                _ => {
+                    reads.depend();
+                    let purpose = if i == 0 { AccessKind::Write } else { AccessKind::Read };
+                    let place = self.place(st, call.arg(i), 1, purpose)?;
+                    self.offset_in(place)
+                }
+            });
+        }
+        let [(to_obj, to), (from_obj, from)] = ends[..] else { return Ok(()) };
+        reads.rests_on(st, call, &[0, 2], &[1, 3]);
+        if to_obj != from_obj {
+            return Ok(());
+        }
+        let [n, m] = [1, 3].map(|i| self.term(st, call.arg(i), w));
+        let (ahead, behind) = (self.terms.sub(from, to), self.terms.sub(to, from));
+        let (before, after) = (self.terms.ule(n, ahead), self.terms.ule(m, behind));
+        let ok = self.terms.and(before, after);
+        let who = self.c_string(st, call.arg(4)).unwrap_or_else(|| "a copy".into());
+        self.require(st, ok, ErrorKind::Overlap, || format!("{who} between ranges that overlap"))
     }
 
     /// Both pointers are into one object: their offsets.

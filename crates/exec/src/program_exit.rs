@@ -28,6 +28,11 @@ impl Machine {
                 // Another entry's result is not the program's.
                 _ => Some(0),
             };
+            let told = match self.config.entry {
+                crate::config::ProgramEntry::Main { .. } => results.first().copied(),
+                _ => None,
+            };
+            self.tell_handlers(st, told.unwrap_or(Value::Int(0)));
             // What the registers pointed to, they point to no longer.
             st.frame.regs.fill(Value::Undef);
             return self.begin_exit(st, status, false);
@@ -97,12 +102,21 @@ impl Machine {
         self.next_handler(st, status, next, quick, true)
     }
 
+    /// The handlers that `on_exit` was told get the exit status.
+    pub(crate) fn tell_handlers(&self, st: &mut State, status: Value) {
+        if st.at_exit.iter().any(|h| h.status.is_some()) {
+            for h in Rc::make_mut(&mut st.at_exit).iter_mut().filter(|h| h.status.is_some()) {
+                h.status = Some(status);
+            }
+        }
+    }
+
     /// `begins`: the instruction at hand ends the program; otherwise a handler has returned.
     fn next_handler(&mut self, st: &mut State, status: Option<i32>, next: u32, quick: bool, begins: bool) -> Flow {
         let mut next = next;
-        let (func, argument) = loop {
+        let (func, status_given, argument) = loop {
             if let Some(i) = st.at_exit.iter().rposition(|h| h.quick == quick) {
-                let AtExit { handler, argument, .. } = Rc::make_mut(&mut st.at_exit).remove(i);
+                let AtExit { handler, argument, status, .. } = Rc::make_mut(&mut st.at_exit).remove(i);
                 let func = match handler {
                     Value::Ptr { obj, off: 0 } => self.function_at(obj),
                     _ => None,
@@ -110,14 +124,14 @@ impl Machine {
                 let Some(func) = func else {
                     return Flow::error(ErrorKind::BadCall, "an exit handler is not the address of a function");
                 };
-                break (func, argument);
+                break (func, status, argument);
             }
             let Some(func) = self.program.destructors.get(next as usize).copied().filter(|_| !quick) else {
                 return self.finish(st, status);
             };
             next += 1;
             if !self.program.function(func).is_declaration() {
-                break (func, Value::Int(0));
+                break (func, None, Value::Int(0));
             }
         };
         let program = self.program.clone();
@@ -145,7 +159,9 @@ impl Machine {
         }
         // The frame of the handler stands on the frame that exited; nothing above it is needed any more.
         st.callers = None;
-        let args: smallvec::SmallVec<[Value; 1]> = handler.params.iter().map(|_| argument).collect();
+        let first = status_given.unwrap_or(argument);
+        let given = std::iter::once(first).chain(std::iter::repeat(argument));
+        let args: smallvec::SmallVec<[Value; 2]> = handler.params.iter().zip(given).map(|(_, v)| v).collect();
         self.push_frame(st, func, &args, Rc::new([]), Range::default());
         Flow::Frame
     }

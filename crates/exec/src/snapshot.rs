@@ -18,6 +18,7 @@ pub struct ExecutorSnapshot {
 impl Machine {
     /// Coverage goes on from what it was, so that something new shows.
     pub fn snapshot(&self) -> ExecutorSnapshot {
+        self.is_aside.set(true);
         ExecutorSnapshot {
             coverage: self.coverage.clone(),
             instructions: self.instructions,
@@ -29,6 +30,7 @@ impl Machine {
     }
 
     pub fn restore_snapshot(&mut self, before: ExecutorSnapshot) {
+        self.is_aside.set(false);
         self.coverage = before.coverage;
         self.instructions = before.instructions;
         self.queries = before.queries;

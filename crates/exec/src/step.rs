@@ -303,6 +303,9 @@ impl Machine {
         }
         if self.targets.contains(&(st.frame.func, block)) {
             Rc::make_mut(&mut st.passed).insert((st.frame.func, block));
+            if entries == 1 {
+                self.tell_of_arrival(st, block);
+            }
             self.target_hits.push(TargetHit { func: st.frame.func, block, state: st.clone() });
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 use pleach_expr::{Key, SymbolKind, SymbolOrigin};
-use pleach_ir::{FuncId, InstId};
+use pleach_ir::{BlockId, FuncId, InstId};
 use pleach_state::{InputType, Origin, State};
 
 /// One input with its bytes, little-endian as in memory.
@@ -37,7 +37,7 @@ impl Machine {
 
     /// The path assumed something about the system; see `models/environment.rs`.
     pub fn depends_on_system(&self, state: &State) -> bool {
-        self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
+        self.reads_environment() || self.depends_on(state, |origin| matches!(origin, SymbolOrigin::Environment(_)))
     }
 
     /// The path depends on the result of a function without a body, which is a symbolic variable.
@@ -57,6 +57,18 @@ impl Machine {
             }
         }
         self.inputs_of(&wished)
+    }
+
+    /// A watched block is entered for the first time. It may be long until the step at hand ends, if it does.
+    pub(crate) fn tell_of_arrival(&mut self, state: &State, block: BlockId) {
+        if self.is_aside.get() {
+            return;
+        }
+        if let Some(mut told) = self.arrived.take() {
+            let inputs = self.inputs_of(state);
+            told(state.frame.func, block, inputs);
+            self.arrived = Some(told);
+        }
     }
 
     fn inputs_of(&mut self, state: &State) -> Vec<ConcreteInput> {

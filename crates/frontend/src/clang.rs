@@ -2,6 +2,8 @@
 
 use crate::{FrontendError, Options};
 use pleach_load::clang_flags::{self, CLANG, FOR_THE_ENGINE};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -41,7 +43,19 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     }
     let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
     let out = options.work_dir.join(format!("{index}-{stem}.bc"));
-    let output = command(source, &out, options).output().map_err(unusable)?;
+    let read = out.with_extension("d");
+    let mut output = command(source, &out, options, &Pass::Whole { read: &read }).output().map_err(unusable)?;
+    if checks_are_ours(options) && asks_for_sanitizers(&read, options) {
+        let text = out.with_extension("i");
+        let preprocessed = command(source, &text, options, &Pass::Preprocess).output().map_err(unusable)?;
+        if preprocessed.status.success() {
+            let rest = command(&text, &out, options, &Pass::Rest { cxx: is_cxx(source) }).output().map_err(unusable)?;
+            // What is wrong with both is better said of the source itself.
+            if rest.status.success() || output.status.success() {
+                output = rest;
+            }
+        }
+    }
     let diagnostics = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
     if output.status.success() {
         return Ok(Compiled { bitcode: out, remarks: demoted(&diagnostics) });
@@ -50,10 +64,63 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
 }
 
+/// What of a compilation is done.
+enum Pass<'a> {
+    /// All of it; `read`: which files it reads is written there.
+    Whole { read: &'a Path },
+    /// Without the checks, so that the source does not see them.
+    Preprocess,
+    /// What is left of a C or C++ source behind that.
+    Rest { cxx: bool },
+}
+
+/// How a source asks whether it is compiled with checks of undefined behaviour.
+const ASKS: &str = "undefined_behavior_sanitizer";
+
+/// Whether the checks are put in by the engine: the native build has none.
+fn checks_are_ours(options: &Options) -> bool {
+    !options.cc_args.iter().any(|a| a.starts_with("-fsanitize"))
+}
+
+/// Whether one of the files that a compilation read, or an option, contains the question. `read`: a rule for `make`.
+fn asks_for_sanitizers(read: &Path, options: &Options) -> bool {
+    if options.cc_args.iter().chain(&options.defines).any(|a| a.contains(ASKS)) {
+        return true;
+    }
+    // SOUND: who cannot be read may ask.
+    let Ok(rule) = std::fs::read(read) else { return true };
+    let asks = |path: PathBuf| std::fs::read(path).map_or(true, |text| contains(&text, ASKS.as_bytes()));
+    prerequisites(&rule).into_iter().any(asks)
+}
+
+fn contains(text: &[u8], what: &[u8]) -> bool {
+    text.windows(what.len()).any(|w| w == what)
+}
+
+/// The files behind the colon of a rule.
+fn prerequisites(rule: &[u8]) -> Vec<PathBuf> {
+    let start = rule.windows(2).position(|w| w[0] == b':' && w[1].is_ascii_whitespace()).map_or(0, |i| i + 1);
+    let (mut all, mut name) = (Vec::new(), Vec::new());
+    let mut bytes = rule[start..].iter().copied().peekable();
+    while let Some(b) = bytes.next() {
+        match (b, bytes.peek().copied()) {
+            (b'\\', Some(b'\n')) => drop(bytes.next()),
+            (b'\\', Some(next @ (b' ' | b'#'))) | (b'$', Some(next @ b'$')) => {
+                bytes.next();
+                name.push(next);
+            }
+            (b, _) if b.is_ascii_whitespace() => all.push(std::mem::take(&mut name)),
+            (b, _) => name.push(b),
+        }
+    }
+    all.push(name);
+    all.into_iter().filter(|n| !n.is_empty()).map(|n| PathBuf::from(OsString::from_vec(n))).collect()
+}
+
 /// Debian has the kernel's headers, `asm/*.h` among them, in the directory of the 64-bit target only; they serve both.
 const KERNEL_HEADERS: &str = "/usr/include/x86_64-linux-gnu";
 
-fn command(source: &Path, out: &Path, options: &Options) -> Command {
+fn command(source: &Path, out: &Path, options: &Options, pass: &Pass) -> Command {
     let mut c = Command::new(CLANG);
     c.stdin(Stdio::null());
     c.args(FOR_THE_ENGINE).arg("-D__PLEACH__").arg(DEEP_NESTING);
@@ -61,7 +128,13 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     if options.m32 {
         c.args(["-m32", "-idirafter", KERNEL_HEADERS]);
     }
-    if is_cxx(source) {
+    match pass {
+        Pass::Whole { read } => drop(c.arg("-MD").arg("-MF").arg(read)),
+        Pass::Preprocess => drop(c.arg("-E")),
+        Pass::Rest { cxx } => drop(c.arg("-x").arg(if *cxx { "c++-cpp-output" } else { "cpp-output" })),
+    }
+    let from_source = !matches!(pass, Pass::Rest { .. });
+    if is_cxx(source) && from_source {
         c.arg("-include").arg(options.work_dir.join(TEMPLATES.0));
     }
     if let Some(std) = &options.std {
@@ -73,9 +146,11 @@ fn command(source: &Path, out: &Path, options: &Options) -> Command {
     for i in options.include_dirs.iter().chain(&options.runtime_include) {
         c.arg("-I").arg(i);
     }
-    c.args(clang_flags::checks(&options.cc_args, options.check_shifts));
+    if !matches!(pass, Pass::Preprocess) {
+        c.args(clang_flags::checks(&options.cc_args, options.check_shifts));
+    }
     c.args(&options.cc_args);
-    if !has_known_language(source) && !options.cc_args.iter().any(|a| a.starts_with("-x")) {
+    if from_source && !has_known_language(source) && !options.cc_args.iter().any(|a| a.starts_with("-x")) {
         c.args(["-x", "c"]);
     }
     c.arg("-o").arg(out).arg("--").arg(source);
@@ -122,7 +197,14 @@ fn hint(diagnostics: &str, m32: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::demoted;
+    use super::{demoted, prerequisites};
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_files_of_a_rule() {
+        let rule = b"out/0-a.bc: a.c \\\n  with\\ space.h /usr/include/x$$.h \\\n last.h\n";
+        assert_eq!(prerequisites(rule), ["a.c", "with space.h", "/usr/include/x$.h", "last.h"].map(PathBuf::from));
+    }
 
     #[test]
     fn errors_that_were_made_warnings_are_kept() {

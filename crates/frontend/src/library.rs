@@ -14,6 +14,16 @@ use rustc_hash::FxHashSet;
 const ENVIRONMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment.bc"));
 const ENVIRONMENT32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment32.bc"));
 
+/// Parts that stand in for the library's own where they are needed; see `runtime/strings`.
+const UNITS: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/strings.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/formatted.bc")),
+];
+const UNITS32: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/strings32.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/formatted32.bc")),
+];
+
 /// What compiled C++ needs; see `runtime/cxx`.
 const CXX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx.bc"));
 const CXX32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cxx32.bc"));
@@ -99,9 +109,9 @@ pub(crate) fn complete<'c>(
     if !library.always && wanted.is_empty() {
         return Ok((whole, false));
     }
-    let (path, environment) = match whole.pointer_bytes() {
-        8 => (library.archive.clone(), ENVIRONMENT),
-        _ => (library.archive.with_file_name(ARCHIVE32), ENVIRONMENT32),
+    let (path, environment, units) = match whole.pointer_bytes() {
+        8 => (library.archive.clone(), ENVIRONMENT, UNITS),
+        _ => (library.archive.with_file_name(ARCHIVE32), ENVIRONMENT32, UNITS32),
     };
     let bytes = std::fs::read(&path).map_err(|why| FrontendError::Unreadable { path, why })?;
     let archive = Archive::read(bytes).ok_or_else(|| broken("it is not an archive with a symbol table".into()))?;
@@ -114,13 +124,22 @@ pub(crate) fn complete<'c>(
     let kept: FxHashSet<&str> = library.kept.iter().map(String::as_str).collect();
     let (missing, defined) = (undefined(&whole), definitions(&whole));
     let mut linked = FxHashSet::default();
+    let mut units = units.into_iter().map(|u| unit(context, u)).collect::<Result<Vec<_>, _>>().map_err(&broken)?;
     loop {
         let mut members: Vec<usize> = Vec::new();
         let there = definitions(&parts);
         let other = |n: &str| whole.pointer_bytes() == 4 && WIDE.contains(&n);
         let of_program = missing.iter().filter(|n| !there.contains(n.as_str()) && !other(n)).cloned();
         let of_parts = undefined(&parts).into_iter().filter(|n| !defined.contains(n));
+        let mut used = Vec::new();
         for name in of_program.chain(of_parts) {
+            if let Some(i) = units.iter().position(|(names, _)| names.contains(&name)) {
+                used.push(units.remove(i).1);
+                continue;
+            }
+            if used.iter().any(|u| definitions(u).contains(&name)) {
+                continue;
+            }
             let found = archive.find(name.strip_prefix(HIDDEN).unwrap_or(&name));
             if let Some(member) = found.filter(|_| !kept.contains(name.as_str()))
                 && linked.insert(member)
@@ -128,8 +147,11 @@ pub(crate) fn complete<'c>(
                 members.push(member);
             }
         }
-        if members.is_empty() {
+        if members.is_empty() && used.is_empty() {
             return Ok((join(whole, parts).map_err(&broken)?, true));
+        }
+        for unit in used {
+            parts = join(parts, unit).map_err(&broken)?;
         }
         for member in members {
             let bytes = archive.contents(member).ok_or_else(|| broken("it is truncated".into()))?;
@@ -140,6 +162,12 @@ pub(crate) fn complete<'c>(
             parts = join(parts, object).map_err(&broken)?;
         }
     }
+}
+
+/// A part of our own, with what it defines.
+fn unit<'c>(context: &'c Context, bytes: &[u8]) -> Result<(FxHashSet<String>, Module<'c>), String> {
+    let module = Module::parse_bitcode(context, bytes)?;
+    Ok((definitions(&module), module))
 }
 
 /// Marks the program as linked with the library; its output is flushed when the program ends. `own`: functions it had
@@ -161,11 +189,17 @@ pub(crate) fn bodies_named(program: &Program, wanted: impl Fn(&str) -> bool) -> 
     functions.filter(|(_, f)| !f.is_declaration() && wanted(&f.name)).map(|(i, _)| FuncId::new(i)).collect()
 }
 
-/// Functions the program calls that it does not define and the engine does not model.
+/// Variables of the library that models of the engine do with.
+const STREAMS: &[&str] = &["stdin", "stdout", "stderr"];
+
+/// Functions the program calls that it does not define and the engine does not model, and variables it does not define.
 fn without_model(whole: &Module<'_>, library: &Library) -> Vec<String> {
     let modelled: FxHashSet<&str> = library.kept.iter().chain(&library.stand_ins).map(String::as_str).collect();
     let not_simple = output::beyond_the_model(whole, &library.output);
-    undefined_functions(whole).filter(|n| !modelled.contains(n.as_str()) || not_simple.contains(n)).collect()
+    undefined_functions(whole)
+        .filter(|n| !modelled.contains(n.as_str()) || not_simple.contains(n))
+        .chain(undefined_globals(whole).filter(|n| !STREAMS.contains(&n.as_str())))
+        .collect()
 }
 
 fn undefined_functions(whole: &Module<'_>) -> impl Iterator<Item = String> {
@@ -178,11 +212,14 @@ fn undefined_functions(whole: &Module<'_>) -> impl Iterator<Item = String> {
 
 /// Names that are used and not defined.
 pub(crate) fn undefined(whole: &Module<'_>) -> Vec<String> {
-    let globals = whole
+    undefined_functions(whole).chain(undefined_globals(whole)).collect()
+}
+
+fn undefined_globals(whole: &Module<'_>) -> impl Iterator<Item = String> {
+    whole
         .globals()
         .filter(|g| g.is_declaration() && !g.is_extern_weak() && g.users().next().is_some())
-        .map(|g| g.name());
-    undefined_functions(whole).chain(globals).collect()
+        .map(|g| g.name())
 }
 
 /// Names that are defined, for others to use.

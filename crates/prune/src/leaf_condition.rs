@@ -75,6 +75,7 @@ impl Interpolation {
                             | "llvm.ubsantrap"
                             | "abort"
                             | "__pleach_aborted"
+                            | "__pleach_killed"
                             | "reach_error"
                             | "__VERIFIER_error"
                             | "klee_abort"

@@ -17,7 +17,10 @@ impl Point {
     /// States with exit handlers that are not known or take an argument, or before `main`, are not compared: what they
     /// do then is not in their frames.
     pub fn is_comparable(state: &State) -> bool {
-        state.at_exit.iter().all(|h| h.handler.is_concrete() && h.argument == Value::Int(0) && !h.thread)
+        state
+            .at_exit
+            .iter()
+            .all(|h| h.handler.is_concrete() && h.argument == Value::Int(0) && !h.thread && h.status.is_none())
             && !matches!(state.phase, Phase::Constructor(_))
     }
 

@@ -63,6 +63,10 @@ impl Caller {
             arguments: vec![b"pleach".to_vec(), COMMAND.into()],
             environment: &|places: &Places| vec![(REQUEST, places.input.display().to_string())],
             input: &serde_json::to_vec(request).map_err(|e| format!("cannot be written ({e})"))?,
+            variables: Vec::new(),
+            files: &[],
+            stdin: None,
+            stdout: None,
             scratch: &std::env::temp_dir().join(format!("pleach-native-{}", std::process::id())),
             limit_memory: false,
         };

@@ -7,6 +7,7 @@
 //! assert!(pleach_replay::assets::KLEE_H.contains("klee_make_symbolic"));
 //! ```
 
+mod arranged;
 pub mod assets;
 mod batch;
 mod compile;
@@ -22,6 +23,7 @@ mod symbolize;
 mod verdict;
 mod watch;
 
+pub use arranged::{Arranged, Ended, Laid, Ran};
 pub use batch::{Counts, Progress, Replayed, replay_all, table};
 pub use error::{ReplayError, Result};
 pub use native::{Replayer, Report, replay_path};

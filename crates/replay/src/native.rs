@@ -223,6 +223,10 @@ impl Replayer {
             arguments,
             environment: &environment,
             input: &KTest::from(test).to_bytes(),
+            variables: Vec::new(),
+            files: &[],
+            stdin: None,
+            stdout: None,
             scratch: &scratch,
             limit_memory: !sanitized,
         };

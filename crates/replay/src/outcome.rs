@@ -144,6 +144,19 @@ fn hexadecimal(text: &str) -> Option<u64> {
     text.strip_prefix("0x").and_then(|a| u64::from_str_radix(a, 16).ok())
 }
 
+/// What a signal means that left no note.
+pub(crate) fn signal_alone(number: i32) -> Option<Vec<ErrorKind>> {
+    use ErrorKind::*;
+    match number {
+        libc::SIGSEGV | libc::SIGBUS => Some(vec![StackOverflow]),
+        libc::SIGABRT => Some(vec![Abort]),
+        libc::SIGFPE => Some(vec![DivZero]),
+        // `__builtin_trap` ends a program like `abort`.
+        libc::SIGILL | libc::SIGTRAP => Some(vec![Unreachable, Abort]),
+        _ => None,
+    }
+}
+
 /// The ending of a plain build.
 pub(crate) fn ending(notes: &Notes, exit: Exit) -> Ending {
     use ErrorKind::*;
@@ -173,14 +186,11 @@ pub(crate) fn ending(notes: &Notes, exit: Exit) -> Ending {
         }
     }
     match exit {
+        // The program sent it to itself.
+        Exit::Signal(number) if notes.end.as_ref().is_some_and(|e| e.kind == "signal") => Ending::Signal(number),
         Exit::Code(96) if notes.notes.iter().any(|n| n.starts_with("bad-test")) => Ending::BadTest,
         Exit::Code(code) => Ending::Exit(code),
-        Exit::Signal(libc::SIGSEGV | libc::SIGBUS) => Ending::Error(vec![StackOverflow]),
-        Exit::Signal(libc::SIGABRT) => Ending::Error(vec![Abort]),
-        Exit::Signal(libc::SIGFPE) => Ending::Error(vec![DivZero]),
-        // `__builtin_trap` ends a program like `abort`.
-        Exit::Signal(libc::SIGILL | libc::SIGTRAP) => Ending::Error(vec![Unreachable, Abort]),
-        Exit::Signal(number) => Ending::Signal(number),
+        Exit::Signal(number) => signal_alone(number).map_or(Ending::Signal(number), Ending::Error),
         Exit::TimedOut => Ending::TimedOut,
     }
 }

@@ -120,7 +120,7 @@ fn address_kinds(text: &str) -> Vec<ErrorKind> {
         vec![DivZero, SignedOverflow]
     } else if starts(&["ILL", "TRAP"]) {
         vec![Unreachable, Abort]
-    } else if text.contains("memcpy-param-overlap") {
+    } else if text.contains("-param-overlap") {
         vec![Overlap]
     } else if starts(&["detected memory leaks"]) {
         vec![Leak]

@@ -6,7 +6,7 @@ use std::path::Path;
 use pleach_report::{ErrorKind, Prediction};
 use serde::Serialize;
 
-use crate::outcome::{Ending, Location, Observed};
+use crate::outcome::{Ending, Location, Observed, signal_alone};
 
 /// The answer of a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -93,6 +93,17 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
         {
             Verdict::undetermined("leaks are not looked for when the program aborts")
         }
+        (Prediction::Error { kind: ErrorKind::Abort, message, .. }, Ending::Signal(_) | Ending::Error(_))
+            if signal_in(message).is_some() =>
+        {
+            let same = signal_in(message).is_some_and(|n| match &observed.ending {
+                Ending::Signal(seen) => n == *seen,
+                // The program has given it back to the system, so that nothing is noted of it.
+                Ending::Error(kinds) => signal_alone(n).as_ref() == Some(kinds),
+                _ => false,
+            });
+            if same { Verdict::Agrees } else { disagrees() }
+        }
         // How large the stack is, and a frame in this build, is no property of the program.
         (Prediction::Error { kind, .. }, Ending::Error(kinds))
             if kinds.first() == Some(&ErrorKind::StackOverflow) && !kinds.contains(kind) =>
@@ -116,6 +127,18 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
     }
 }
 
+/// Whether AddressSanitizer compares the ranges of the function that the message begins with.
+fn sanitizer_compares(predicted: &Prediction) -> bool {
+    let Prediction::Error { message, .. } = predicted else { return true };
+    let who = message.split(' ').next().unwrap_or_default();
+    matches!(who, "memcpy" | "strcpy" | "strcat" | "strncpy" | "strncat")
+}
+
+/// The signal that ends the program, as the engine words it.
+fn signal_in(message: &str) -> Option<i32> {
+    message.strip_prefix("signal ")?.strip_suffix(" ends the program")?.parse().ok()
+}
+
 /// What to say of an error that neither build showed.
 pub(crate) fn unseen(predicted: &Prediction, kind: ErrorKind, observed: &Observed) -> Verdict {
     use ErrorKind::*;
@@ -131,6 +154,7 @@ pub(crate) fn unseen(predicted: &Prediction, kind: ErrorKind, observed: &Observe
         BadCall => "the call does no visible harm in a native build",
         Misaligned => "natively the object lies where the access is aligned",
         Poison => "a sanitizer sees the operation, and the bitcode has only its result",
+        Overlap if !sanitizer_compares(predicted) => "no sanitizer looks at the ranges of this function",
         Uninit => "no sanitizer of this build looks at memory that was never written",
         _ => return compare(predicted, observed),
     };
@@ -207,6 +231,17 @@ mod tests {
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::Exit(0), &[])).as_str(), "disagrees");
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::AssumptionFailed, &[])).as_str(), "disagrees");
         assert_eq!(compare(&exit(Some(1)), &seen(Ending::TimedOut, &[])).as_str(), "undetermined");
+    }
+
+    #[test]
+    fn the_signal_is_the_one_that_was_predicted() {
+        let message = "signal 15 ends the program".to_owned();
+        let predicted = Prediction::Error { kind: ErrorKind::Abort, file: String::new(), line: 0, message };
+        let said = |ending| compare(&predicted, &seen(ending, &[])).as_str();
+        assert_eq!(said(Ending::Signal(15)), "agrees");
+        assert_eq!(said(Ending::Signal(9)), "disagrees");
+        assert_eq!(said(Ending::Error(vec![ErrorKind::Abort])), "disagrees");
+        assert_eq!(said(Ending::Exit(0)), "disagrees");
     }
 
     #[test]

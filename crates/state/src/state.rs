@@ -25,6 +25,8 @@ pub struct AtExit {
     pub thread: bool,
     /// told by `at_quick_exit`: runs at `quick_exit`, and only there
     pub quick: bool,
+    /// told by `on_exit`: gets the exit status too, which is known when the program ends
+    pub status: Option<Value>,
 }
 
 /// What a path's inputs use a name for.

@@ -52,14 +52,16 @@ pub struct MayPointTo {
     pub aligned: bool,
 }
 
-/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the run
+/// says of them what they were, so that whoever comes with others has something else to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgumentRead {
     pub argument: u32,
     pub obj: ObjId,
     pub off: u64,
     pub bytes: u64,
     pub nul: bool,
+    pub told: Option<Rc<[u8]>>,
 }
 
 #[derive(Clone, Debug)]

@@ -99,6 +99,29 @@ fn hostile_programs_keep_their_limits() {
     }
 }
 
+/// Reaches the first target and then does something that does not end within a step.
+const STUCK: &str = "#include <klee/klee.h>\n#include <stdlib.h>\n#include <string.h>\nvoid goal(void) {}\nvoid other(void) {}\n\
+    int main(void) {\n  unsigned char c = 0;\n  klee_make_symbolic(&c, 1, \"c\");\n  if (c == 3) goal();\n\
+    char *p = malloc(500000000), *q = malloc(500000000);\n  klee_make_symbolic(p, 500000000, \"p\");\n  memcpy(q, p, 500000000);\n\
+    memmove(p + 1, q, 499999999);\n  for (int i = 0; i < 500000000; i++) p[i] += q[i];\n  if (p[77] == 5) other();\n  return 0;\n}\n";
+
+#[test]
+fn what_was_reached_stays_reached_when_the_run_is_ended() {
+    let world = world(&[("a.c", STUCK)]);
+    let asked =
+        ["reach", "a.c", "--target=a.c:4", "--target=a.c:5", "--max-time=3s", "--max-memory=200", "--replay=never"];
+    for (more, dir) in [(&["--output-dir=run"][..], "run"), (&["--each", "--output-dir=each"], "each")] {
+        let finished = pleach(asked.iter().chain(more), world.path(), TIME).unwrap();
+        says(&finished, 3, "");
+        let targets = json(&world.file(dir).join("summary.json"))["targets"].clone();
+        let results: Vec<&str> = targets.as_array().unwrap().iter().map(|t| t["result"].as_str().unwrap()).collect();
+        assert_eq!(results, ["reachable", "unknown"], "{}", finished.output());
+        let below = if dir == "each" { world.file("each/target-1") } else { world.file("run") };
+        let inputs = json(&below.join("test000001.json"))["inputs"].clone();
+        assert_eq!((&inputs[0]["name"], &inputs[0]["hex"]), (&"c".into(), &"03".into()), "{inputs}");
+    }
+}
+
 #[test]
 fn a_compilation_that_takes_too_long() {
     let doubling: String =

@@ -10,6 +10,9 @@ use pleach_semantics::overflow_term;
 use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
 
+/// Bytes of a text that are compared at a time.
+const WORD: usize = 8;
+
 impl WpTransformer<'_> {
     /// Out of a callee into its caller: parameters become arguments. `copies`: of structures passed by value, the last
     /// first.
@@ -445,6 +448,15 @@ impl WpTransformer<'_> {
         let Some(a) = list.get(read.argument as usize) else { return Err(NoInterpolant::NoArgument) };
         let ptr = self.pointer(f, depth, a.value)?;
         let same = Value::from_term(self.terms, ptr) == Value::Ptr { obj: read.obj, off: read.off as i64 };
+        // SOUND: a state that brings another text would have told another text.
+        for (i, bytes) in read.told.iter().flat_map(|t| t.chunks(WORD)).enumerate() {
+            let at = read.off + (i * WORD) as u64;
+            let there = self.contents(read.obj, at, bytes.len() as u64);
+            let known = bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b));
+            let known = self.terms.constant(self.terms.width(there), known);
+            let same = self.terms.eq(there, known);
+            self.require(same);
+        }
         if read.nul {
             let last = self.contents(read.obj, read.off + read.bytes - 1, 1);
             let zero = self.terms.constant(8, 0);

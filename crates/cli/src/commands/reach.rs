@@ -3,14 +3,14 @@
 use crate::args::{NOT_REPLAYED, ReachArgs};
 use crate::exploration_settings::ExplorationSettings;
 use crate::session::{Conclude, ExplorationResult, Session};
-use crate::target_tracker::{self, TargetTracker, TargetWatch};
+use crate::target_tracker::{self, Reached, TargetTracker, TargetWatch};
 use pleach::number_format;
 use pleach::relative;
 use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_ir::{FuncId, InstId, Program};
-use pleach_report::{RunDir, Summary, TargetResult};
+use pleach_report::{RunDir, Summary, TargetResult, TestCase, TestId};
 use pleach_state::{Cut, Leaks};
 use pleach_verify::split::{Moved, split};
 use pleach_verify::target::{Target, TargetLocations, TargetSpec, all_asserts, all_blocks};
@@ -18,7 +18,7 @@ use pleach_verify::{Property, TargetError};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
@@ -102,18 +102,52 @@ fn watch(program: &Program, target: &Target, moved: &Moved) -> TargetWatch {
     }
 }
 
-/// The exploration had to be ended in the middle of a step: what is not known by then is unknown.
-fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target]) -> Conclude {
+/// The exploration had to be ended in the middle of a step: what is not known by then is unknown. What was reached stays so,
+/// without a native run.
+fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target], reached: Reached, others: Others) -> Conclude {
     let rows: Vec<TargetResult> = targets.iter().map(|t| row(session, t, "unknown", String::new())).collect();
     let json = args.run.json;
     Arc::new(move |mut found| {
         let reason = missing(&found).into_iter().next().unwrap_or_default();
-        found.summary.targets = rows.iter().map(|r| TargetResult { reason: reason.clone(), ..r.clone() }).collect();
+        let tests = reached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (r, test) in rows.iter().zip(tests) {
+            let new = match test {
+                Some(test) => {
+                    let id = kept(&mut found, test)?;
+                    let replay = "not replayed natively: the run had to end".to_owned();
+                    TargetResult { result: "reachable".into(), test: Some(id), replay, ..r.clone() }
+                }
+                None => TargetResult { reason: reason.clone(), ..r.clone() },
+            };
+            found.summary.targets.push(new);
+        }
         found.write();
         let words = account(&found);
-        conclude(&mut found.summary, &found.dir, &words, found.crashed, json)
+        found.summary.targets.splice(0..0, others.before.iter().cloned());
+        found.summary.targets.extend(others.after.iter().cloned());
+        conclude(&mut found.summary, others.dir.as_ref().unwrap_or(&found.dir), &words, found.crashed, json)
     })
 }
+
+/// Targets that have explorations of their own: those decided before, those still to come, where the account of all is.
+#[derive(Default)]
+struct Others {
+    before: Vec<TargetResult>,
+    after: Vec<TargetResult>,
+    dir: Option<RunDir>,
+}
+
+/// A test is on disk, under a number of its own.
+fn kept(found: &mut ExplorationResult, mut test: TestCase) -> Result<TestId, CliError> {
+    if test.id.0 == 0 {
+        found.summary.tests += 1;
+        test.id = TestId(u32::try_from(found.summary.tests).unwrap_or(u32::MAX));
+    }
+    found.dir.keep_test(&test)?;
+    Ok(test.id)
+}
+
+const NO_TURN: &str = "the run was interrupted before this target's turn";
 
 /// The account with its table, where it is, a few words about the explorations, and whether one of them crashed.
 type Answered = (Summary, RunDir, String, bool);
@@ -127,7 +161,7 @@ fn together(
     watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
     let mut tracker = TargetTracker::new(watches);
-    let conclude = cut_short(args, session, targets);
+    let conclude = cut_short(args, session, targets, tracker.reached(), Others::default());
     let mut found = session.explore(settings, &mut tracker, args.run.output_dir.as_deref(), &conclude)?;
     found.summary.targets = results(args, session, targets, &tracker, &found);
     found.write();
@@ -149,7 +183,10 @@ fn one_by_one(
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
         let mut tracker = TargetTracker::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
-        let conclude = cut_short(args, session, std::slice::from_ref(target));
+        let before = all.as_ref().map(|a: &Summary| a.targets.clone()).unwrap_or_default();
+        let after = targets[i + 1..].iter().map(|t| row(session, t, "unknown", NO_TURN.into())).collect();
+        let others = Others { before, after, dir: Some(base.clone()) };
+        let conclude = cut_short(args, session, std::slice::from_ref(target), tracker.reached(), others);
         let mut found = session.explore(settings, &mut tracker, Some(&place), &conclude)?;
         found.summary.targets = results(args, session, std::slice::from_ref(target), &tracker, &found);
         found.write();
@@ -174,8 +211,7 @@ fn one_by_one(
     }
     let mut all = all.unwrap_or_default();
     for target in &targets[all.targets.len()..] {
-        let reason = "the run was interrupted before this target's turn".to_owned();
-        all.targets.push(row(session, target, "unknown", reason));
+        all.targets.push(row(session, target, "unknown", NO_TURN.into()));
     }
     Ok((all, base, words, crashed))
 }

@@ -6,6 +6,7 @@ use crate::access::note;
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use crate::messages::ExecMessage;
+use crate::overlap::Overlap;
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::format::Precision;
 use pleach_ir::{GlobalId, Init, Symbol};
@@ -16,12 +17,13 @@ use pleach_state::{Access, Assumption, Cut, State};
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "__pleach_unmodelled" => unmodelled,
-        "__pleach_killed" => killed,
+        "__pleach_stopped" => stopped,
         "__pleach_unknown" => unknown,
         "__pleach_assume" => assume,
         "__pleach_assume_of" => assume_of,
         "__pleach_echoed" => echoed,
         "__pleach_printed" => printed,
+        "__pleach_disjoint" => disjoint,
         "__pleach_reads" => reads_range,
         "__pleach_reads_text" => reads_text,
         "__pleach_own_memory" => own_memory,
@@ -40,19 +42,21 @@ fn unknown(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 
 /// `__pleach_assume(what)`: the path goes on, and every answer of the run says that it assumes this.
 fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let what = m.c_string(st, call.arg(0)).unwrap_or_else(|| "the environment is as modelled".into());
+    let mut reads = Reads::default();
+    let what = m.told_text(st, call, 0, &mut reads).unwrap_or_else(|| "the environment is as modelled".into());
     m.assume_of_run(Assumption::Environment(what));
-    note(st, || Access::Result(Value::Int(0)));
+    reads.note(st, Access::Result(Value::Int(0)));
     Ok(())
 }
 
 /// `__pleach_assume_of(before, name, after)`: the same about something with a name.
 fn assume_of(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let mut part = |i: usize| m.c_string(st, call.arg(i));
+    let mut reads = Reads::default();
+    let mut part = |i: usize| m.told_text(st, call, i, &mut reads);
     let (before, name, after) = (part(0), part(1).unwrap_or_else(|| "…".into()), part(2));
     let what = [before.unwrap_or_default(), name, after.unwrap_or_default()].concat();
     m.assume_of_run(Assumption::Environment(what));
-    note(st, || Access::Result(Value::Int(0)));
+    reads.note(st, Access::Result(Value::Int(0)));
     Ok(())
 }
 
@@ -68,6 +72,16 @@ fn reads_range(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
 fn reads_text(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let mut reads = Reads::default();
     m.read_text(st, call, 0, Precision::Unlimited, &mut reads)?;
+    reads.note(st, Access::Result(Value::Int(0)));
+    Ok(())
+}
+
+/// `__pleach_disjoint(to, n, from, m, who)`: the ranges that a function copies between have no byte in common.
+fn disjoint(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    let mut reads = Reads::default();
+    if m.may_overlap(false) == Overlap::Error {
+        m.require_disjoint_for(st, call, &mut reads)?;
+    }
     reads.note(st, Access::Result(Value::Int(0)));
     Ok(())
 }
@@ -103,11 +117,11 @@ fn unmodelled(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Err(Flow::cut(Cut::Unsupported(what)))
 }
 
-/// `__pleach_killed(number)`: a signal without a handler ends or stops the program.
-fn killed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+/// `__pleach_stopped(number)`: a signal without a handler stops the program until another one comes.
+fn stopped(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let what = match m.concrete_number(st, call.arg(0)) {
-        Some(n) => format!("the end of the program by signal {n}"),
-        None => "the end of the program by a signal with a symbolic number".into(),
+        Some(n) => format!("a program stopped by signal {n}"),
+        None => "a program stopped by a signal with a symbolic number".into(),
     };
     Err(Flow::cut(Cut::Unsupported(what)))
 }

@@ -10,7 +10,7 @@ mod rounding;
 mod sanitizer;
 pub mod symbolic;
 mod termination;
-mod text;
+pub(crate) mod text;
 mod unwind;
 
 use crate::access::note;
@@ -98,6 +98,7 @@ pub const ALWAYS_MODELLED: &[&str] = &[
     "quick_exit",
     "atexit",
     "at_quick_exit",
+    "on_exit",
     "__cxa_at_quick_exit",
     "__cxa_atexit",
     "__cxa_thread_atexit",

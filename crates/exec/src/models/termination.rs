@@ -13,11 +13,12 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
         "abort" => abort_by_signal,
         "__pleach_aborted" | "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap" => abort,
+        "__pleach_killed" => killed,
         "__assert_fail" | "__assert_rtn" | "__assert" | "_assert" | "__assert_perror_fail" => assert_fail,
         "exit" | "quick_exit" => exit,
         "_exit" | "_Exit" => immediate_exit,
         "atexit" | "at_quick_exit" => atexit,
-        "__cxa_at_quick_exit" => atexit,
+        "__cxa_at_quick_exit" | "on_exit" => atexit,
         "__cxa_atexit" | "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => atexit,
         "__errno_location" => errno,
         // Functions of Rust's `core::panicking`, by their mangled names.
@@ -43,6 +44,15 @@ fn abort(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.lost_before_abort(st)?;
     let what = if call.name.contains("abort") { "abort() is called" } else { "a trap is reached" };
     Err(Flow::error(ErrorKind::Abort, what))
+}
+
+/// `__pleach_killed(number)`: a signal without a handler ends the program. Replay reads the number in the message.
+fn killed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    m.lost_before_abort(st)?;
+    Err(match m.status(st, call.arg(0)) {
+        Some(n) => Flow::error(ErrorKind::Abort, format!("signal {n} ends the program")),
+        None => Flow::error(ErrorKind::Abort, "a signal ends the program"),
+    })
 }
 
 fn rust_panic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
@@ -71,6 +81,7 @@ pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> StepR
 fn exit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.mind_unwritten(st, call.arg(0), "the exit status")?;
     let s = m.status(st, call.arg(0));
+    m.tell_handlers(st, call.arg(0));
     Err(m.begin_exit(st, s, call.name == "quick_exit"))
 }
 
@@ -93,8 +104,9 @@ fn atexit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let (thread, quick) = (call.name.starts_with("__cxa_thread"), call.name.contains("quick"));
     let all = Rc::make_mut(&mut st.at_exit);
     let below = if thread { all.len() } else { all.iter().position(|h| h.thread).unwrap_or(all.len()) };
-    all.insert(below, AtExit { handler, argument, thread, quick });
-    if handler == call.arg(0) && argument == Value::Int(0) && !thread {
+    let status = (call.name == "on_exit").then_some(Value::Undef);
+    all.insert(below, AtExit { handler, argument, thread, quick, status });
+    if handler == call.arg(0) && argument == Value::Int(0) && !thread && status.is_none() {
         note(st, || Access::AtExit(handler));
     }
     call.give(st, Value::Int(0));

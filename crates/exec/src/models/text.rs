@@ -16,7 +16,7 @@ const MAX_SYMBOLIC: u64 = 4096;
 
 /// What was read so far, for backward propagation over the call.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(crate) struct Reads {
     known: Vec<ArgumentRead>,
     /// arguments that decided how much
     fixed: Vec<(u32, u64)>,
@@ -35,6 +35,25 @@ impl Reads {
             ([], []) => result,
             (reads, fixed) => Access::Reads { reads: reads.into(), fixed: fixed.into(), result: Rc::new(result) },
         });
+    }
+
+    /// The call rests on where these arguments point to and on the values of those.
+    pub fn rests_on(&mut self, st: &State, call: &Call, pointers: &[usize], numbers: &[usize]) {
+        for &i in pointers {
+            match call.arg(i) {
+                Value::Ptr { obj, off } if st.memory.get(obj).is_some_and(|o| (0..o.size as i64).contains(&off)) => {
+                    let (argument, off) = (i as u32, off as u64);
+                    self.known.push(ArgumentRead { argument, obj, off, bytes: 1, nul: false, told: None });
+                }
+                _ => self.opaque = true,
+            }
+        }
+        for &i in numbers {
+            match call.arg(i) {
+                Value::Int(n) => self.fixed.push((i as u32, n)),
+                _ => self.opaque = true,
+            }
+        }
     }
 
     /// The call depends on something that is not recorded.
@@ -57,11 +76,32 @@ impl Machine {
         match call.arg(arg) {
             Value::Ptr { obj, off } if constant(obj) => {
                 let bytes = text.len() as u64 + 1;
-                reads.known.push(ArgumentRead { argument: arg as u32, obj, off: off as u64, bytes, nul: true });
+                reads.known.push(ArgumentRead {
+                    argument: arg as u32,
+                    obj,
+                    off: off as u64,
+                    bytes,
+                    nul: true,
+                    told: None,
+                });
             }
             _ => reads.opaque = true,
         }
         Some(text)
+    }
+
+    /// A string that the run repeats to the user: its bytes are part of what happened.
+    pub(super) fn told_text(&mut self, st: &mut State, call: &Call, arg: usize, reads: &mut Reads) -> Option<String> {
+        let text = self.c_bytes(st, call.arg(arg));
+        match (call.arg(arg), &text) {
+            (Value::Ptr { obj, off }, Some(text)) if !self.is_segment(st, obj) => {
+                let told = Some(text.as_slice().into());
+                let (off, bytes) = (off as u64, text.len() as u64 + 1);
+                reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes, nul: true, told });
+            }
+            _ => reads.opaque = true,
+        }
+        text.map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The string that argument `arg` points to is read up to its end or up to a number of bytes.
@@ -86,7 +126,7 @@ impl Machine {
                 let read = self.text_at(st, call.name, obj, off, limit)?;
                 match read.filter(|_| known && !self.is_segment(st, obj)) {
                     Some((bytes, nul)) => {
-                        reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes, nul });
+                        reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes, nul, told: None });
                     }
                     None => reads.opaque = true,
                 }
@@ -218,7 +258,7 @@ impl Machine {
             ResolvedLocation::At { obj, off }
                 if matches!(call.arg(arg), Value::Ptr { .. }) && !self.is_segment(st, obj) =>
             {
-                reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes: n, nul: false });
+                reads.known.push(ArgumentRead { argument: arg as u32, obj, off, bytes: n, nul: false, told: None });
             }
             _ => reads.opaque = true,
         }

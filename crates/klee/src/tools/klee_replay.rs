@@ -1,22 +1,27 @@
-//! `klee-replay`: runs a native program with the arguments, files and standard streams of a test.
+//! `klee-replay`: runs a native program with the arguments, files and standard streams of a test, in replay's sandbox.
 
 use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
 use pleach::Scratch;
 use pleach_command::{CliError, Code};
+use pleach_replay::{Arranged, Ended, Isolation, Laid, Limits};
 use pleach_report::KTest;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Seek, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const TOOL: &str = "klee-replay";
 /// In seconds, from the environment.
 const TIMEOUT: &str = "KLEE_REPLAY_TIMEOUT";
+/// Seconds where nothing is said.
+const FOREVER: u64 = 10_000_000;
+/// Most that is shown of what the program prints.
+const OUTPUT: usize = 16 << 20;
 
 fn note(text: std::fmt::Arguments) {
     eprintln!("KLEE-REPLAY: NOTE: {text}");
@@ -25,6 +30,7 @@ fn note(text: std::fmt::Arguments) {
 pub fn main(args: Vec<String>) -> Result<Code, CliError> {
     let mut keep = false;
     let mut only_files = false;
+    let mut isolation = Isolation::Required;
     let mut rest = Vec::new();
     for arg in args {
         match arg.strip_prefix("--create-files-only=") {
@@ -32,6 +38,7 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
             None => match arg.as_str() {
                 "-k" | "--keep-replay-dir" => keep = true,
                 "-f" | "--create-files-only" => only_files = true,
+                "--unsafe" => isolation = Isolation::AsFarAsPossible,
                 a if a.starts_with('-') => return Err(usage(TOOL, format!("unknown option {a}"))),
                 _ => rest.push(arg),
             },
@@ -48,8 +55,9 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
             let executable = fs::canonicalize(program).map_err(|why| usage(TOOL, format!("{program}: {why}")))?;
             for test in tests {
                 let directory = Scratch::new()?;
-                replay(program, &executable, test, &directory.0)?;
+                replay(program, &executable, test, &directory.0, isolation)?;
                 if keep {
+                    note(format_args!("What the program wrote is gone with its sandbox"));
                     std::mem::forget(directory);
                 }
             }
@@ -77,10 +85,14 @@ fn system(why: std::io::Error) -> CliError {
     CliError::System { what: "make the files of the test", why }
 }
 
+fn rights(mode: u32) -> u32 {
+    if mode & 0o777 == 0 { 0o644 } else { mode & 0o777 }
+}
+
 /// A directory, or a file with these bytes and rights; devices and pipes become files.
 fn make(path: &Path, file: &File) -> Result<(), CliError> {
     let mode = attributes::mode(&file.attributes).unwrap_or(0);
-    let rights = fs::Permissions::from_mode(if mode & 0o777 == 0 { 0o644 } else { mode & 0o777 });
+    let rights = fs::Permissions::from_mode(rights(mode));
     let made = match mode & attributes::TYPE {
         attributes::DIRECTORY => fs::create_dir(path),
         kind => {
@@ -95,66 +107,76 @@ fn make(path: &Path, file: &File) -> Result<(), CliError> {
 }
 
 /// A standard stream from a file of its own.
-fn stream(path: &Path, file: &File) -> Result<Stdio, CliError> {
+fn stream(path: &Path, file: &File) -> Result<OwnedFd, CliError> {
     let mut open = fs::File::options().read(true).write(true).create_new(true).open(path).map_err(system)?;
     open.write_all(&file.bytes).and_then(|()| open.rewind()).map_err(system)?;
-    Ok(Stdio::from(open))
+    Ok(open.into())
 }
 
-fn replay(program: &str, executable: &Path, test: &str, directory: &Path) -> Result<(), CliError> {
+/// Standard input that comes through a pipe.
+fn piped(bytes: Vec<u8>) -> Result<OwnedFd, CliError> {
+    let (reader, mut writer) = std::io::pipe().map_err(system)?;
+    // Who does not read it has not asked for it.
+    std::thread::spawn(move || writer.write_all(&bytes));
+    Ok(reader.into())
+}
+
+/// A file as the sandbox lays it out.
+fn laid(name: String, file: &File) -> Laid {
+    let mode = attributes::mode(&file.attributes).unwrap_or(0);
+    let bytes = (mode & attributes::TYPE != attributes::DIRECTORY).then(|| file.bytes.clone());
+    Laid { name, bytes, mode: rights(mode) }
+}
+
+fn replay(program: &str, executable: &Path, test: &str, directory: &Path, how: Isolation) -> Result<(), CliError> {
     let all = read(test)?;
     note(format_args!("Test file: {test}"));
     let shown = |a: &OsString| format!(" \"{}\"", a.to_string_lossy());
     note(format_args!("Arguments: \"{program}\"{}", all.args.iter().map(shown).collect::<String>()));
     files(directory, &all)?;
-    let mut command = Command::new(executable);
-    command.args(&all.args).current_dir(directory);
-    let mut through_pipe = None;
-    match &all.stdin {
+    let stdin = match &all.stdin {
         Some(f) if attributes::mode(&f.attributes).is_some_and(|m| m & attributes::TYPE == attributes::FIFO) => {
-            command.stdin(Stdio::piped());
-            through_pipe = Some(f.bytes.clone());
+            Some(piped(f.bytes.clone())?)
         }
-        Some(f) => drop(command.stdin(stream(&directory.join("fd0"), f)?)),
-        None => {}
-    }
-    if let Some(f) = &all.stdout {
-        command.stdout(stream(&directory.join("fd1"), f)?);
-    }
+        Some(f) => Some(stream(&directory.join("fd0"), f)?),
+        None => None,
+    };
+    let stdout = all.stdout.as_ref().map(|f| stream(&directory.join("fd1"), f)).transpose()?;
+    let arguments = std::iter::once(OsStr::new(program)).chain(all.args.iter().map(OsString::as_os_str));
+    let variable = |(name, value): (OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes()].concat();
+    let arranged = Arranged {
+        program: executable,
+        arguments: arguments.map(|a| a.as_bytes().to_vec()).collect(),
+        environment: std::env::vars_os().map(variable).collect(),
+        files: ('A'..).zip(&all.files).map(|(letter, f)| laid(letter.to_string(), f)).collect(),
+        stdin,
+        stdout,
+        scratch: &directory.join("sandbox"),
+    };
+    let limits = Limits { time: time()?, output: OUTPUT, ..Limits::default() };
     let began = Instant::now();
-    let mut child = command.spawn().map_err(|why| usage(TOOL, format!("{program}: {why}")))?;
-    if let (Some(bytes), Some(mut pipe)) = (through_pipe, child.stdin.take()) {
-        // A caller that does not read it does not need it.
-        std::thread::spawn(move || pipe.write_all(&bytes));
+    let ran = arranged.run(how, limits)?;
+    let printed = std::io::stdout().write_all(&ran.stdout).and_then(|()| std::io::stderr().write_all(&ran.stderr));
+    printed.map_err(|why| CliError::System { what: "show what the program printed", why })?;
+    if ran.stdout.len().max(ran.stderr.len()) >= OUTPUT {
+        note(format_args!("What the program printed beyond {OUTPUT} bytes is not shown"));
     }
-    let status = wait(&mut child, began)?;
-    note(format_args!("EXIT STATUS: {} ({} seconds)", describe(status), began.elapsed().as_secs()));
+    note(format_args!("EXIT STATUS: {} ({} seconds)", describe(ran.ended), began.elapsed().as_secs()));
     Ok(())
 }
 
-/// How it ended; none if its time was up.
-fn wait(child: &mut Child, began: Instant) -> Result<Option<ExitStatus>, CliError> {
-    let failed = |why| CliError::System { what: "wait for the program", why };
+/// How long the program may take.
+fn time() -> Result<Duration, CliError> {
     let given = std::env::var(TIMEOUT).ok();
     let seconds = given.map(|t| t.parse::<u64>().map_err(|_| usage(TOOL, format!("{TIMEOUT}: `{t}` is not a number"))));
-    let Some(limit) = seconds.transpose()?.map(Duration::from_secs) else {
-        return child.wait().map(Some).map_err(failed);
-    };
-    while began.elapsed() < limit {
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok(Some(status));
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().and_then(|()| child.wait()).map_err(failed)?;
-    Ok(None)
+    Ok(Duration::from_secs(seconds.transpose()?.unwrap_or(FOREVER)))
 }
 
-fn describe(status: Option<ExitStatus>) -> String {
-    match status.map(|s| (s.code(), s.signal())) {
-        Some((Some(0), _)) => "NORMAL".into(),
-        Some((Some(code), _)) => format!("ABNORMAL {code}"),
-        Some((None, signal)) => format!("CRASHED signal {}", signal.unwrap_or(0)),
-        None => "TIMED OUT".into(),
+fn describe(ended: Ended) -> String {
+    match ended {
+        Ended::Code(0) => "NORMAL".into(),
+        Ended::Code(code) => format!("ABNORMAL {code}"),
+        Ended::Signal(signal) => format!("CRASHED signal {signal}"),
+        Ended::TimedOut => "TIMED OUT".into(),
     }
 }

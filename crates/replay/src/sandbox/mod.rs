@@ -20,6 +20,7 @@ mod supervisor;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use crate::arranged::Laid;
 use crate::options::{Isolation, Limits};
 use capture::Capture;
 use filter::Filter;
@@ -125,6 +127,14 @@ pub(crate) struct Run<'a> {
     pub arguments: Vec<Vec<u8>>,
     /// Its whole environment; may name the places.
     pub environment: &'a dyn Fn(&Places) -> Vec<(&'static str, String)>,
+    /// More of it, `NAME=VALUE`.
+    pub variables: Vec<Vec<u8>>,
+    /// Files in its directory.
+    pub files: &'a [Laid],
+    /// Its standard input; nothing if there is none.
+    pub stdin: Option<OwnedFd>,
+    /// Its standard output; captured if there is none.
+    pub stdout: Option<OwnedFd>,
     /// The contents of [`Places::input`].
     pub input: &'a [u8],
     /// A directory that may be made and is gone afterwards, for a run without a file system of its own.
@@ -157,7 +167,7 @@ impl Sandbox {
     fn run_isolated(&self, run: &Run) -> Result<Finished, Refusal> {
         mounts::let_everyone_execute(run.program);
         let mut prepared = Prepared::isolated(self, run, Places::inside())?;
-        self.start(&mut prepared)
+        self.start(run, &mut prepared)
     }
 
     fn run_restricted(&self, run: &Run) -> Result<Finished, Refusal> {
@@ -166,11 +176,19 @@ impl Sandbox {
         std::fs::create_dir(&places.work)?;
         std::fs::create_dir(scratch.0.join("out"))?;
         std::fs::write(&places.input, run.input)?;
+        for file in run.files {
+            let path = places.work.join(&file.name);
+            match &file.bytes {
+                Some(bytes) => std::fs::write(&path, bytes)?,
+                None => std::fs::create_dir(&path)?,
+            }
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(file.mode))?;
+        }
         let mut prepared = Prepared::restricted(self, run, places, &scratch.0)?;
-        self.start(&mut prepared)
+        self.start(run, &mut prepared)
     }
 
-    fn start(&self, prepared: &mut Prepared) -> Result<Finished, Refusal> {
+    fn start(&self, run: &Run, prepared: &mut Prepared) -> Result<Finished, Refusal> {
         let pipe = || pipe_with(PipeFlags::CLOEXEC);
         let (out, out_end) = pipe()?;
         let (err, err_end) = pipe()?;
@@ -178,10 +196,10 @@ impl Sandbox {
         let (life_end, life) = pipe()?;
         let notes = memfd_create(c"notes", MemfdFlags::CLOEXEC)?;
         let log = memfd_create(c"log", MemfdFlags::CLOEXEC)?;
-        let nothing = File::open("/dev/null")?;
+        let nothing = OwnedFd::from(File::open("/dev/null")?);
         let ends = Ends {
-            stdin: &nothing.into(),
-            stdout: &out_end,
+            stdin: run.stdin.as_ref().unwrap_or(&nothing),
+            stdout: run.stdout.as_ref().unwrap_or(&out_end),
             stderr: &err_end,
             status: &status_end,
             life: &life_end,

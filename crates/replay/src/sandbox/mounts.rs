@@ -27,6 +27,7 @@ use rustix::process::{chdir, pivot_root};
 use rustix::thread::{Gid, Uid};
 
 use super::protocol::Step;
+use crate::arranged::Laid;
 
 /// What programs need of the machine. Where one is a link, so it is in the sandbox.
 pub(super) const SYSTEM: [&str; 11] = [
@@ -65,12 +66,14 @@ enum Shown {
 pub(super) struct Layout {
     shown: Vec<Shown>,
     input: Vec<u8>,
+    /// What lies in `/work` at the start: where it is made, its bytes (none: a directory), its rights.
+    laid: Vec<(CString, Option<Vec<u8>>, u32)>,
     /// Options of the writable part.
     writable: CString,
 }
 
 impl Layout {
-    pub fn new(program: &Path, input: &[u8], size: u64) -> io::Result<Self> {
+    pub fn new(program: &Path, input: &[u8], files: &[Laid], size: u64) -> io::Result<Self> {
         let mut shown = Vec::new();
         for path in SYSTEM.map(Path::new) {
             let Ok(found) = path.symlink_metadata() else { continue };
@@ -89,7 +92,9 @@ impl Layout {
         }
         shown.push(at(&program.canonicalize()?, Path::new("/pleach/program"))?);
         let writable = CString::new(format!("size={size},nr_inodes={INODES},mode=755"))?;
-        Ok(Self { shown, input: input.to_vec(), writable })
+        let place = |f: &Laid| CString::new(format!("/rw/work/{}", f.name));
+        let laid = files.iter().map(|f| Ok((place(f)?, f.bytes.clone(), f.mode))).collect::<io::Result<_>>()?;
+        Ok(Self { shown, input: input.to_vec(), laid, writable })
     }
 
     /// Makes it the root of the calling process, which needs a mount and a PID namespace of its own. The writable
@@ -109,10 +114,17 @@ impl Layout {
     }
 
     fn write_input(&self) -> Result<()> {
-        let file = open(c"/pleach/input", OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC, Mode::from(0o644))?;
-        let mut left = &self.input[..];
-        while !left.is_empty() {
-            left = &left[rustix::io::write(&file, left)?..];
+        write_file(c"/pleach/input", &self.input, 0o644)
+    }
+
+    /// What the program finds in its directory.
+    fn lay_out(&self, owner: Option<(Uid, Gid)>) -> Result<()> {
+        for (path, bytes, mode) in &self.laid {
+            match bytes {
+                Some(bytes) => write_file(path, bytes, *mode)?,
+                None => mkdir(&**path, Mode::from(*mode))?,
+            }
+            give(path, owner)?;
         }
         Ok(())
     }
@@ -130,6 +142,7 @@ impl Layout {
             mkdir(to, Mode::from(0o755))?;
             mount_bind_recursive(from, to)?;
         }
+        self.lay_out(owner)?;
         remove(c"/rw")?;
         mkdir(c"/pleach/out", Mode::from(0o755))?;
         mount(c"tmpfs", c"/pleach/out", c"tmpfs", flags | MountFlags::NOEXEC, Some(NOTES))?;
@@ -173,6 +186,15 @@ fn new_root() -> Result<()> {
     }
     symlink(c"/proc/self/fd/1", c"/dev/stdout")?;
     symlink(c"/proc/self/fd/2", c"/dev/stderr")
+}
+
+fn write_file(path: &CStr, bytes: &[u8], mode: u32) -> Result<()> {
+    let file = open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC, Mode::from(mode))?;
+    let mut left = bytes;
+    while !left.is_empty() {
+        left = &left[rustix::io::write(&file, left)?..];
+    }
+    Ok(())
 }
 
 fn remove(mounted: &CStr) -> Result<()> {

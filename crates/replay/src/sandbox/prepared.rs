@@ -69,7 +69,7 @@ pub(super) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     pub fn isolated(sandbox: &'a Sandbox, run: &Run, places: Places) -> io::Result<Self> {
-        let layout = Layout::new(run.program, run.input, sandbox.limits.disk)?;
+        let layout = Layout::new(run.program, run.input, run.files, sandbox.limits.disk)?;
         Self::new(sandbox, run, places, Walls::Namespaces { user: User::choose(), layout })
     }
 
@@ -89,7 +89,12 @@ impl<'a> Prepared<'a> {
             notes: text(&places.notes)?,
             logs: (text(out)?, log.as_bytes().to_vec()),
             arguments: run.arguments.iter().map(|a| CString::new(&a[..])).collect::<Result<_, _>>()?,
-            environment: variables.iter().map(|(k, v)| CString::new(format!("{k}={v}"))).collect::<Result<_, _>>()?,
+            environment: variables
+                .iter()
+                .map(|(k, v)| format!("{k}={v}").into_bytes())
+                .chain(run.variables.iter().cloned())
+                .map(CString::new)
+                .collect::<Result<_, _>>()?,
             limits: ProcessLimits::new(&sandbox.limits, run.limit_memory),
             filter: &sandbox.filter,
         })
