@@ -96,6 +96,7 @@ impl<'a> Collector<'a> {
 
     pub fn finish(self, engine: &mut Engine, outcome: Outcome) -> Exploration {
         let counters = engine.run.counters.clone();
+        engine.executor.machine.assume_surroundings();
         let machine = &engine.executor.machine;
         let assumed: Vec<_> = machine.assumptions.iter().cloned().collect();
         let unsound = !counters.rechecked.failures.is_empty() || !machine.disagreements.is_empty();
