@@ -58,7 +58,8 @@ impl InBounds {
         Some(terms.sub(ptr, self.base))
     }
 
-    fn live(&mut self, write: bool, kind: Option<ObjectKind>, home: OwningFrame) -> WpResult<()> {
+    fn live(&mut self, (write, align): (bool, u8), kind: Option<ObjectKind>, home: OwningFrame) -> WpResult<()> {
+        self.pin.align = self.pin.align.max(align);
         self.pin.write |= write;
         if kind.is_some() && self.pin.kind.is_some() && kind != self.pin.kind {
             return Err(UNKNOWN);
@@ -98,7 +99,7 @@ impl Interpolation {
                 psi.points_to.push(pin);
                 continue;
             };
-            w.live(pin.write, pin.kind, pin.home)?;
+            w.live((pin.write, pin.align), pin.kind, pin.home)?;
             if pin.size.map_or(pin.off.unwrap_or(0) + pin.bytes > w.size, |s| s != w.size) {
                 return Err(UNKNOWN);
             }
@@ -113,7 +114,7 @@ impl Interpolation {
                 psi.dereferenceable.push(v);
                 continue;
             };
-            w.live(v.write, None, v.home)?;
+            w.live((v.write, v.align), None, v.home)?;
             if v.bounded {
                 let last = w.size.checked_sub(v.bytes).ok_or(UNKNOWN)?;
                 let last = terms.constant(terms.width(off), last);

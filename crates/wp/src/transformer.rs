@@ -8,7 +8,7 @@
 //! between the words of a small object. *Direction*: may give up ([`NoInterpolant`]); what it returns may be stronger than the weakest
 //! precondition, never weaker. *Checked by*: the tests that compare runs with and without `--prune`.
 
-use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, OwningFrame, PointsTo};
+use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, PointsTo};
 use crate::linear_sum::Sum;
 use crate::location::{Loc, Locs};
 use crate::occurrence_index::OccurrenceIndex;
@@ -111,7 +111,7 @@ impl WpTransformer<'_> {
                     self.store(f, run.depth, (*ty, *align), *ptr, *value, &access)?;
                 }
                 Inst::Alloca { dst, size, count, count_width, .. } => {
-                    let Access::Alloc { obj, size: bytes, zeroed } = *pop()? else {
+                    let Access::Alloc { obj, size: bytes, zeroed, .. } = *pop()? else {
                         return Err(NoInterpolant::TraceMismatch);
                     };
                     if let OpndKind::Slot(_) = count.kind() {
@@ -427,11 +427,15 @@ impl WpTransformer<'_> {
     }
 
     pub(crate) fn pin(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) -> WpResult<()> {
-        if let Some(held) = self.pinned_already(ptr, obj, off) {
+        self.pin_as(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) })
+    }
+
+    pub(crate) fn pin_as(&mut self, pin: PointsTo) -> WpResult<()> {
+        if let Some(held) = self.pinned_already(pin.ptr, pin.obj, pin.off) {
             return if held { Ok(()) } else { Err(NoInterpolant::OtherObject) };
         }
-        self.condition.require_pin(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) });
-        self.live.add(self.terms, self.locs, ptr);
+        self.condition.require_pin(pin);
+        self.live.add(self.terms, self.locs, pin.ptr);
         Ok(())
     }
 
@@ -443,17 +447,9 @@ impl WpTransformer<'_> {
         }
     }
 
-    pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_valid(Dereferenceable {
-            ptr,
-            obj,
-            off,
-            bytes,
-            write,
-            bounded: true,
-            home: OwningFrame::Any,
-        });
-        self.live.add(self.terms, self.locs, ptr);
+    pub(crate) fn valid_as(&mut self, v: Dereferenceable) {
+        self.condition.require_valid(v);
+        self.live.add(self.terms, self.locs, v.ptr);
     }
 }
 
@@ -485,15 +481,7 @@ impl<'a> WpTransformer<'a> {
                 let aligned = self.aligned(ptr, align);
                 c.require(aligned);
             }
-            c.dereferenceable.push(Dereferenceable {
-                ptr,
-                obj: ObjId(0),
-                off: None,
-                bytes,
-                write,
-                bounded: true,
-                home: OwningFrame::Any,
-            });
+            c.dereferenceable.push(Dereferenceable { bytes, write, ..Dereferenceable::new(ptr, ObjId(0), None) });
         }
         Ok(c)
     }
