@@ -9,6 +9,7 @@ use crate::step::Stepper;
 use pleach_state::seams::Effort;
 use pleach_state::{Cut, End, NodeId, State, Status};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// One attempt in so many steps: what is taken up early may cost this share of the search.
 const SHARE: u64 = 4;
@@ -17,6 +18,8 @@ const GROWTH: u64 = 4;
 /// What takes about as long as a search step: so many instructions, so many queries that no back end sees.
 const INSTRUCTIONS_PER_STEP: u64 = 1_000;
 const QUERIES_PER_STEP: u64 = 10;
+/// An attempt of so many steps takes about half a second.
+const LONG: u64 = 10_000;
 
 struct Waiting {
     state: Box<State>,
@@ -79,6 +82,9 @@ impl Run {
     /// Takes up the next deferred state; false if there is none.
     pub(crate) fn take_up<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
         let Some((_, w)) = self.deferred.waiting.pop_first() else { return false };
+        if GROWTH.saturating_mul(w.cost) >= LONG {
+            self.report(ctx, Instant::now(), true);
+        }
         let id = self.add_state(*w.state);
         ctx.change.added.push(id);
         true

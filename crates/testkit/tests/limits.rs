@@ -98,6 +98,31 @@ fn hostile_programs_keep_their_limits() {
     }
 }
 
+/// Rewriting and bit-blasting are part of a query's budget: what is large waits like what is hard.
+#[test]
+fn a_query_that_is_large_does_not_stall_the_others() {
+    let large = "unsigned long y = x; for (int i = 0; i < 3000; i++) y = ((y >> 3) ^ (x + 3 * i)) + y; \
+        if (y < 12345678901ul) return 1; return 2;";
+    let others = "int r = 0; for (int i = 0; i < 8; i++) if (c[i] > 100 + i) r += i; return r + 10;";
+    let text = main(&format!(
+        "unsigned long x; unsigned char c[8]; klee_make_symbolic(&x, sizeof x, \"x\"); \
+         klee_make_symbolic(c, sizeof c, \"c\"); if (klee_range(0, 2, \"large\") == 1) {{ {large} }} {others}"
+    ));
+    let world = world(&[("large.c", &text)]);
+    for search in ["dfs", "bfs"] {
+        let args = ["test", "large.c", "--max-time=5s", "--search", search, "--output-dir", search];
+        let finished = pleach(args, world.path(), TIME).unwrap();
+        says(&finished, 0, "not everything was explored");
+        // The others, and the side of the large one that its example takes.
+        assert_eq!(
+            json(&world.file(search).join("summary.json"))["paths"]["completed"],
+            257,
+            "{search}:\n{}",
+            finished.output()
+        );
+    }
+}
+
 #[test]
 fn a_compilation_that_takes_too_long() {
     let doubling: String =
