@@ -3,7 +3,7 @@
 use crate::AuditError;
 use pleach_exec::{Machine, Refuted};
 use pleach_expr::{SymbolId, TermId, Terms};
-use pleach_memory::{ObjId, ObjectEntry, ObjectKind, Value};
+use pleach_memory::{ObjId, Object, ObjectEntry, ObjectKind, Value};
 use pleach_state::State;
 use pleach_wp::{Condition, Loc, Locs, MayPointToLiteral};
 use rustc_hash::FxHashMap;
@@ -95,6 +95,11 @@ fn must(machine: &mut Machine, state: &State, t: TermId, of: TermId) -> Result<(
     }
 }
 
+/// The object lies at a multiple of 2^align wherever it lies.
+fn promised(o: &Object, align: u8) -> bool {
+    matches!(o.kind, ObjectKind::Fixed | ObjectKind::Segment) || o.align >> align != 0
+}
+
 /// Every conjunct holds.
 pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition) -> Result<(), AuditError> {
     let wrong =
@@ -129,6 +134,7 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             && p.size.is_none_or(|s| s == o.size)
             && !(p.write && o.readonly)
             && p.kind.is_none_or(|k| k == o.kind)
+            && promised(&o, p.align)
             && p.off.is_none_or(|k| p.size.is_some() || k + p.bytes <= o.size);
         if !fits {
             return wrong(machine, p.ptr, "points to another object than it should");
@@ -145,7 +151,8 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, v.ptr, "is no valid pointer");
         };
         let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, v.ptr, "points to nothing") };
-        if o.kind == ObjectKind::Function || (v.write && o.readonly) || (v.bounded && v.bytes > o.size) {
+        let fits = (!v.bounded || v.bytes <= o.size) && promised(&o, v.align);
+        if o.kind == ObjectKind::Function || (v.write && o.readonly) || !fits {
             return wrong(machine, v.ptr, "does not allow the access");
         }
         if v.bounded {

@@ -310,7 +310,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
             note: self.observer.progress(&mut machine.machine),
         };
         self.line.update(&progress, &extra);
-        if self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {
+        if progress.long_ahead || self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {
             self.sample(machine, &progress);
         }
     }

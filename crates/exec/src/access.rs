@@ -114,7 +114,7 @@ impl Machine {
                 let align = u64::from(f.objects[object as usize].align);
                 let id = self.allocate(st, bytes, align, ObjectKind::Stack)?;
                 st.frame.locals.push(id);
-                note(st, || Access::Alloc { obj: id, size: bytes, zeroed: false });
+                note(st, || Access::Alloc { obj: id, size: bytes, zeroed: false, align: None });
                 self.set(st, dst, Value::ptr(id, 0));
                 Ok(())
             }

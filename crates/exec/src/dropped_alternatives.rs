@@ -6,6 +6,7 @@ use crate::flow::{Child, Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::Terms;
 use pleach_ir::FuncId;
+use pleach_smt::UnknownReason;
 use pleach_state::{Cut, End, ForkKind, State};
 use rustc_hash::FxHashSet;
 
@@ -15,6 +16,8 @@ pub struct DroppedAlternatives {
     cut: FxHashSet<(FuncId, u32)>,
     /// those where an error was reported
     reported: FxHashSet<(FuncId, u32)>,
+    /// those where the solver did not say whether there is an error
+    lost: FxHashSet<(FuncId, u32)>,
 }
 
 impl Machine {
@@ -28,12 +31,25 @@ impl Machine {
         self.drop_alternative_at_end(st, what, None)
     }
 
-    /// Alternative ends of a path that goes on, once for each location of the program.
-    pub(crate) fn end_beside(&mut self, st: &mut State, end: End) -> StepResult<()> {
+    /// An error was reported beside a path here.
+    pub(crate) fn is_reported_beside(&self, st: &State) -> bool {
+        self.dropped.reported.contains(&(st.frame.func, st.inst))
+    }
+
+    /// Ends beside a path that goes on, once for each place of the program, where more holds than on the path.
+    pub(crate) fn end_beside(&mut self, st: &mut State, end: End, more: Option<FeasibleSide>) -> StepResult<()> {
         if !self.dropped.reported.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
-        Err(self.split_beside(st, end, None))
+        Err(self.split_beside(st, (end, more), None))
+    }
+
+    /// A question about this place had no answer: lost beside the path, once for each place.
+    pub(crate) fn lose_beside(&mut self, st: &mut State, why: &UnknownReason) -> StepResult<()> {
+        if !self.dropped.lost.insert((st.frame.func, st.inst)) {
+            return Ok(());
+        }
+        Err(self.split_beside(st, (End::Cut(Cut::Solver(why.to_string())), None), None))
     }
 
     /// The same for a state that ends here, if there is such an end.
@@ -46,16 +62,24 @@ impl Machine {
         if !self.dropped.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
-        Err(self.split_beside(st, End::Cut(Cut::Concretized(what.into())), here_ends))
+        Err(self.split_beside(st, (End::Cut(Cut::Concretized(what.into())), None), here_ends))
     }
 
     /// One state goes on, or ends as it does, and one ends otherwise.
-    fn split_beside(&mut self, st: &mut State, end: End, here_ends: Option<End>) -> Flow {
+    fn split_beside(
+        &mut self,
+        st: &mut State,
+        (end, more): (End, Option<FeasibleSide>),
+        here_ends: Option<End>,
+    ) -> Flow {
         let relevant = st.path.relevant(&mut self.terms, Terms::TRUE);
         let model = relevant.model.clone();
         let here = FeasibleSide { condition: Terms::TRUE, address_free: Terms::TRUE, relevant, model };
         let mut other = st.clone();
         other.clear_new_coverage();
+        if let Some(more) = more {
+            self.add(&mut other, more);
+        }
         let mut flow = self.split(st, vec![(here, here_ends)], ForkKind::Other);
         if let Flow::Stop(Step::Fork(children)) = &mut flow {
             children.push(Child { state: other, condition: Terms::TRUE, end: Some(end) });

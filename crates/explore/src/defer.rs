@@ -10,6 +10,7 @@ use crate::step::Stepper;
 use pleach_state::seams::Effort;
 use pleach_state::{Cut, End, NodeId, State, Status};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// One attempt per this many steps: deferred states that are retried early may cost this share of the search.
 const SHARE: u64 = 4;
@@ -18,6 +19,8 @@ const GROWTH: u64 = 4;
 /// Equivalents of one search step: a number of instructions, and a number of queries that reach no back end.
 const INSTRUCTIONS_PER_STEP: u64 = 1_000;
 const QUERIES_PER_STEP: u64 = 10;
+/// An attempt of so many steps takes about half a second.
+const LONG: u64 = 10_000;
 
 struct Waiting {
     state: Box<State>,
@@ -80,6 +83,9 @@ impl Run {
     /// Takes up the next deferred state; false if there is none.
     pub(crate) fn take_up<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
         let Some((_, w)) = self.deferred.waiting.pop_first() else { return false };
+        if GROWTH.saturating_mul(w.cost) >= LONG {
+            self.report(ctx, Instant::now(), true);
+        }
         let id = self.add_state(*w.state);
         ctx.change.added.push(id);
         true

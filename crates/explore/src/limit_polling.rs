@@ -63,7 +63,7 @@ impl Run {
         }
         if now - self.last_poll >= self.config.progress_every {
             self.last_poll = now;
-            self.report(ctx, now);
+            self.report(ctx, now, false);
         }
     }
 
@@ -118,13 +118,21 @@ impl Run {
     /// How things stand after so long.
     pub fn progress(&self, elapsed: Duration) -> Progress<'_> {
         let (states, evicted) = (self.states.len() + self.deferred.len(), self.evicted.len());
-        Progress { counters: &self.counters, states, evicted, nodes: self.tree.len(), elapsed, time_left: None }
+        Progress {
+            counters: &self.counters,
+            states,
+            evicted,
+            nodes: self.tree.len(),
+            elapsed,
+            time_left: None,
+            long_ahead: false,
+        }
     }
 
-    pub(crate) fn report<M: Stepper>(&mut self, ctx: &mut RunContext<M>, now: Instant) {
+    pub(crate) fn report<M: Stepper>(&mut self, ctx: &mut RunContext<M>, now: Instant, long_ahead: bool) {
         let elapsed = now - self.started;
         let time_left = self.config.limits.max_time.map(|max| max.saturating_sub(elapsed));
-        let progress = Progress { time_left, ..self.progress(elapsed) };
+        let progress = Progress { time_left, long_ahead, ..self.progress(elapsed) };
         ctx.sink.on_progress(ctx.machine, progress);
     }
 }

@@ -183,11 +183,11 @@ impl Run {
         }
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
-        self.report(ctx, Instant::now());
+        self.report(ctx, Instant::now(), false);
         self.cut_remaining(&why, ctx);
         self.cut_evicted(&why, ctx);
         self.cut_deferred(ctx);
-        self.report(ctx, Instant::now());
+        self.report(ctx, Instant::now(), false);
     }
 
     /// Subsumed, or one step further.

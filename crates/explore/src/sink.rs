@@ -24,6 +24,8 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// of `max_time`; `None` without that limit
     pub time_left: Option<Duration>,
+    /// what comes next may take long, and the run be ended in the middle of it
+    pub long_ahead: bool,
 }
 
 /// Told by the loop, in order. `M` is the executor, which turns states into inputs.

@@ -29,6 +29,8 @@ pub enum SymbolOrigin {
     External(u32),
     /// what the operating system could be other than its model, by its number on the path
     Environment(u32),
+    /// another value that a symbol nothing wrote could have: the symbol
+    Twin(SymbolId),
     /// a register of a condition on states
     Register { depth: u32, slot: u32 },
     /// a memory cell of a condition on states

@@ -11,7 +11,7 @@ use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectEntry, ObjectKind};
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, State};
-use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, OwningFrame, PointsTo, WpResult};
+use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, PointsTo, WpResult};
 
 const UNKNOWN: NoInterpolant = NoInterpolant::StateDependentError;
 
@@ -119,7 +119,7 @@ impl Failure<'_> {
         self.require(bad)?;
         let value = self.value(p)?;
         let Some(Target::Location { obj, .. }) = self.target(value) else { return Err(UNKNOWN) };
-        let valid = Dereferenceable { ptr: p, obj, off: None, bytes, write, bounded: true, owner: OwningFrame::Any };
+        let valid = Dereferenceable { bytes, write, ..Dereferenceable::new(p, obj, None) };
         let fine = Condition { dereferenceable: vec![valid], ..Condition::default() };
         if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
             return Err(UNKNOWN);
@@ -142,15 +142,7 @@ impl Failure<'_> {
     /// The source is looked at before the target.
     fn copy(&mut self, dst: Opnd, src: Opnd, n: u64) -> WpResult<()> {
         let s = self.pointer(src)?;
-        let v = Dereferenceable {
-            ptr: s,
-            obj: ObjId(0),
-            off: None,
-            bytes: n,
-            write: false,
-            bounded: true,
-            owner: OwningFrame::Any,
-        };
+        let v = Dereferenceable { bytes: n, ..Dereferenceable::new(s, ObjId(0), None) };
         let fine = Condition { dereferenceable: vec![v], ..Condition::default() };
         if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
             return self.place(src, n, false);

@@ -3,6 +3,7 @@
 //! *Invariant*: bindings are injective, and objects that are the same in every state are bound to themselves.
 
 use crate::matching::{MatchFailure, Matcher, NULL_PAGE, frames};
+use crate::pointer_literals::aligned;
 use pleach_expr::{TermId, Terms, facts, sign_extend};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectEntry, ObjectKind, Value};
@@ -55,7 +56,7 @@ impl Matcher<'_> {
         if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
             return Err(MatchFailure::Binding);
         }
-        if p.size.is_some_and(|s| s != o.size) || !at_home(self.state, p.owner, obj, o.kind) {
+        if p.size.is_some_and(|s| s != o.size) || !aligned(o, p.align) || !at_home(self.state, p.owner, obj, o.kind) {
             return Err(MatchFailure::Binding);
         }
         match (p.off, off) {
@@ -90,6 +91,9 @@ impl Matcher<'_> {
         let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
         let Some(ObjectEntry::Live(o)) = self.state.memory.entry(obj) else { return Err(MatchFailure::Binding) };
         if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.owner, obj, o.kind) {
+            return Err(MatchFailure::Binding);
+        }
+        if !aligned(o, v.align) {
             return Err(MatchFailure::Binding);
         }
         if !v.bounded {

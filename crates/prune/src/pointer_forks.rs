@@ -59,7 +59,8 @@ impl InBounds {
         Some(terms.sub(ptr, self.base))
     }
 
-    fn live(&mut self, write: bool, kind: Option<ObjectKind>, owner: OwningFrame) -> WpResult<()> {
+    fn live(&mut self, (write, align): (bool, u8), kind: Option<ObjectKind>, owner: OwningFrame) -> WpResult<()> {
+        self.points_to.align = self.points_to.align.max(align);
         self.points_to.write |= write;
         if kind.is_some() && self.points_to.kind.is_some() && kind != self.points_to.kind {
             return Err(UNKNOWN);
@@ -104,7 +105,7 @@ impl Interpolation {
                 psi.points_to.push(points_to);
                 continue;
             };
-            w.live(points_to.write, points_to.kind, points_to.owner)?;
+            w.live((points_to.write, points_to.align), points_to.kind, points_to.owner)?;
             if points_to.size.map_or(points_to.off.unwrap_or(0) + points_to.bytes > w.size, |s| s != w.size) {
                 return Err(UNKNOWN);
             }
@@ -119,7 +120,7 @@ impl Interpolation {
                 psi.dereferenceable.push(v);
                 continue;
             };
-            w.live(v.write, None, v.owner)?;
+            w.live((v.write, v.align), None, v.owner)?;
             if v.bounded {
                 let last = w.size.checked_sub(v.bytes).ok_or(UNKNOWN)?;
                 let last = terms.constant(terms.width(off), last);

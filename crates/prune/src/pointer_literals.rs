@@ -4,7 +4,7 @@
 //! *Invariant*: the condition means the same before and after.
 
 use pleach_expr::{Op, TermId, Terms, facts};
-use pleach_memory::{ObjId, Value};
+use pleach_memory::{ObjId, Object, ObjectKind, Value};
 use pleach_state::State;
 use pleach_wp::{Condition, Dereferenceable, PointsTo};
 
@@ -44,7 +44,25 @@ pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Con
     }
 }
 
-/// `x + k` split into `x` and `k`, k signed.
+/// An object of the state at hand that is promised less than an access needs is not asked for more.
+pub fn alignments(state: &State, condition: &mut Condition) {
+    // SOUND: what depends on where the object lies was reported as cut where the access was executed, once for each place. Whatever is subsumed
+    // would report the same place.
+    let met = |obj: ObjId, align: u8| state.memory.header(obj).is_none_or(|o| aligned(o, align));
+    for p in condition.points_to.iter_mut().filter(|p| !met(p.obj, p.align)) {
+        p.align = 0;
+    }
+    for v in condition.dereferenceable.iter_mut().filter(|v| !met(v.obj, v.align)) {
+        v.align = 0;
+    }
+}
+
+/// The object is promised to lie at a multiple of 2^align, or its place is known.
+pub(crate) fn aligned(o: &Object, align: u8) -> bool {
+    o.align >= 1 << align || matches!(o.kind, ObjectKind::Fixed | ObjectKind::Segment)
+}
+
+/// `x + k` as x and k, signed.
 fn split_constant(terms: &Terms, ptr: TermId) -> (TermId, i64) {
     let n = terms.node(ptr);
     match n.op {
@@ -82,6 +100,7 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
                 q.owner = owner;
                 q.bytes = q.bytes.max(p.bytes);
                 q.write |= p.write;
+                q.align = q.align.max(p.align);
                 q.kind = q.kind.or(p.kind);
             }
             None => points_to.push(p),
@@ -103,6 +122,7 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
             p.owner = owner;
             p.bytes = p.bytes.max(k.saturating_add(v.bytes));
             p.write |= v.write;
+            p.align = p.align.max(v.align);
             continue;
         }
         let same = |o: &Dereferenceable| {
@@ -119,7 +139,8 @@ pub fn merge_places(terms: &Terms, fixed: u32, condition: &mut Condition) {
                     (at.min(k), (at as i128 + i128::from(o.bytes)).max(k as i128 + i128::from(v.bytes)));
                 let bytes = u64::try_from(last - first as i128).unwrap_or(u64::MAX);
                 let owner = o.owner.and(v.owner).unwrap_or(o.owner);
-                *o = Dereferenceable { bytes, owner, write: o.write | v.write, ..if k < at { v } else { *o } };
+                let align = o.align.max(v.align);
+                *o = Dereferenceable { bytes, owner, align, write: o.write | v.write, ..if k < at { v } else { *o } };
             }
             None => dereferenceable.push(v),
         }

@@ -61,6 +61,7 @@ impl Interpolation {
         let (locs, fixed) = (&self.locs, self.fixed);
         self.budget.spend(Work::Tighten, 1);
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
+        crate::pointer_literals::alignments(state, &mut condition);
         crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
         let mut matcher = Matcher::own(state, locs, fixed);
         crate::disequality_widening::widen_disequalities(logic, &mut self.readings, &mut matcher, &mut condition);

@@ -11,6 +11,9 @@ pub enum SmtError {
     /// The solver library refused a call.
     #[error("{0}")]
     Backend(String),
+    /// What comes before the search would take more than the query's budget.
+    #[error("a query larger than its budget")]
+    Large,
     /// An engine bug: evidence that does not hold, or back ends that disagree.
     #[error("engine bug: {0}")]
     Bug(String),
@@ -22,6 +25,7 @@ impl From<SmtError> for UnknownReason {
     fn from(error: SmtError) -> UnknownReason {
         match error {
             SmtError::Unsupported(what) => UnknownReason::Unsupported(what),
+            SmtError::Large => UnknownReason::Steps,
             other => UnknownReason::BackendError(other.to_string()),
         }
     }

@@ -81,11 +81,12 @@ pub enum Access {
         objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
-    /// a fresh object of `size` bytes; `zeroed` or never written
+    /// a fresh object of so many bytes; `zeroed` or never written. With the alignment that the program asked for, if it did
     Alloc {
         obj: ObjId,
         size: u64,
         zeroed: bool,
+        align: Option<u64>,
     },
     Free {
         obj: ObjId,
@@ -141,6 +142,7 @@ pub enum Access {
     AllocTo {
         obj: ObjId,
         size: u64,
+        align: u64,
         at: ObjId,
         off: u64,
     },

@@ -332,9 +332,9 @@ impl WpTransformer<'_> {
                 }
                 Ok(())
             }
-            Access::Alloc { obj, size, zeroed } => {
+            Access::Alloc { obj, size, zeroed, align } => {
                 // `malloc(n)`, `calloc(a, b)`: the sizes are part of what happened.
-                let sizes = if zeroed && list.len() == 2 { 2 } else { 1 };
+                let sizes = if zeroed && align.is_none() && list.len() == 2 { 2 } else { 1 };
                 let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
                 self.allocated(f, depth, dst, obj, size, zeroed, false)?;
                 self.block_made(obj)?;
@@ -358,7 +358,11 @@ impl WpTransformer<'_> {
                     let same = self.terms.eq(bytes.unwrap_or(k), k);
                     self.require(same);
                 }
-                Ok(())
+                // `aligned_alloc(align, n)`
+                match (align, list) {
+                    (Some(align), [a, ..]) => self.same_as_recorded(f, depth, a.value, a.ty, align),
+                    _ => Ok(()),
+                }
             }
             Access::Free { obj } => {
                 self.killed()?;
@@ -398,8 +402,8 @@ impl WpTransformer<'_> {
                 }
                 self.same_as_recorded(f, depth, n.value, n.ty, size)
             }
-            Access::AllocTo { obj, size, at, off } => {
-                let [p, _, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
+            Access::AllocTo { obj, size, align, at, off } => {
+                let [p, a, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
                 if let (true, Some(d)) = (needed, dst) {
                     let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
                     self.assign(f, depth, d, done);
@@ -415,6 +419,7 @@ impl WpTransformer<'_> {
                 } else {
                     self.valid_unless_evident(ptr, at, Some(off), word, true);
                 }
+                self.same_as_recorded(f, depth, a.value, a.ty, align)?;
                 self.same_as_recorded(f, depth, n.value, n.ty, size)
             }
             Access::Copy { .. }

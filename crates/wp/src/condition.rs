@@ -41,11 +41,19 @@ pub struct Dereferenceable {
     pub write: bool,
     /// false: only that the object is live; inside and outside its bounds are both known
     pub bounded: bool,
+    /// the object is promised to lie at a multiple of 2^align
+    pub align: u8,
     pub owner: OwningFrame,
 }
 
-/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different
-/// objects.
+impl Dereferenceable {
+    /// Points into a live object, with room for nothing yet.
+    pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> Dereferenceable {
+        Dereferenceable { ptr, obj, off, bytes: 0, write: false, bounded: true, align: 0, owner: OwningFrame::Any }
+    }
+}
+
+/// `ptr` points to the object variable `obj`: at `off`, or anywhere in it. Different object variables are different objects.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PointsTo {
     pub ptr: TermId,
@@ -58,13 +66,15 @@ pub struct PointsTo {
     pub kind: Option<ObjectKind>,
     /// must have exactly this size (an access outside it was the error, or may be)
     pub size: Option<u64>,
+    /// the object is promised to lie at a multiple of 2^align
+    pub align: u8,
     pub owner: OwningFrame,
 }
 
 impl PointsTo {
     /// Points into the object, with no other requirement.
     pub fn new(ptr: TermId, obj: ObjId, off: Option<u64>) -> PointsTo {
-        PointsTo { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, owner: OwningFrame::Any }
+        PointsTo { ptr, obj, off, bytes: 0, write: false, kind: None, size: None, align: 0, owner: OwningFrame::Any }
     }
 
     /// What a link says, as a points-to literal.
@@ -155,6 +165,7 @@ impl Condition {
                 && o.bytes >= v.bytes
                 && (o.write || !v.write)
                 && (o.bounded || !v.bounded)
+                && o.align >= v.align
                 && (o.owner == v.owner || v.owner == OwningFrame::Any)
         }) {
             self.dereferenceable.push(v);

@@ -17,9 +17,8 @@ impl WpTransformer<'_> {
     pub(crate) fn may_point_to(
         &mut self,
         p: TermId,
-        objects: &[MayPointTo],
-        links: &[Link],
-        bytes: u64,
+        (objects, links): (&[MayPointTo], &[Link]),
+        (bytes, align): (u64, u8),
         write: bool,
     ) -> WpResult<()> {
         for o in objects {
@@ -52,7 +51,8 @@ impl WpTransformer<'_> {
         for l in links {
             let literal = PointsTo::of_link(self.locs, self.terms, *l);
             let size = objects.iter().find(|o| o.obj == l.to).map(|o| o.size);
-            self.condition.require_points_to(PointsTo { size, write: write && size.is_some(), ..literal });
+            let align = if size.is_some() { align } else { 0 };
+            self.condition.require_points_to(PointsTo { size, align, write: write && size.is_some(), ..literal });
         }
         self.live.forget();
         Ok(())

@@ -1,6 +1,6 @@
 //! Weakest preconditions of accesses to memory, allocation and freeing.
 
-use crate::condition::{MayPointToLiteral, OwningFrame, PointsTo};
+use crate::condition::{Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
 use crate::location::Loc;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{TermId, Terms, facts};
@@ -29,10 +29,14 @@ impl WpTransformer<'_> {
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                     let p = self.pointer(f, depth, ptr)?;
-                    self.require_pointer(p, obj, Some(off), bytes, false)?;
+                    self.pin_as(PointsTo { bytes, align, ..PointsTo::new(p, obj, Some(off)) })?;
                 } else {
                     let p = self.pointer(f, depth, ptr)?;
-                    self.valid_unless_evident(p, obj, Some(off), bytes, false);
+                    self.access_unless_evident(Dereferenceable {
+                        bytes,
+                        align,
+                        ..Dereferenceable::new(p, obj, Some(off))
+                    });
                     self.require_aligned(p, align);
                 }
                 Ok(())
@@ -47,7 +51,7 @@ impl WpTransformer<'_> {
                     // Exactly this size: what lies behind would be none of these words.
                     self.require_word_pointer(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
                 }
-                self.valid_unless_evident(p, obj, None, bytes, false);
+                self.access_unless_evident(Dereferenceable { bytes, align, ..Dereferenceable::new(p, obj, None) });
                 self.require_aligned(p, align);
                 Ok(())
             }
@@ -60,7 +64,7 @@ impl WpTransformer<'_> {
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
                 }
-                self.may_point_to(p, objects, links, bytes, false)
+                self.may_point_to(p, (objects, links), (bytes, align), false)
             }
             Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
             _ => Err(NoInterpolant::TraceMismatch),
@@ -88,9 +92,10 @@ impl WpTransformer<'_> {
                     self.overwrite(obj, off, bytes, |transformer, at, n| {
                         transformer.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
                     });
-                    self.require_pointer(p, obj, Some(off), bytes, true)?;
+                    self.pin_as(PointsTo { bytes, align, write: true, ..PointsTo::new(p, obj, Some(off)) })?;
                 } else {
-                    self.valid_unless_evident(p, obj, Some(off), bytes, true);
+                    let place = Dereferenceable::new(p, obj, Some(off));
+                    self.access_unless_evident(Dereferenceable { bytes, align, write: true, ..place });
                     self.require_aligned(p, align);
                 }
                 Ok(())
@@ -106,7 +111,12 @@ impl WpTransformer<'_> {
                         self.require_pointer(p, obj, None, 0, true)?;
                     }
                 }
-                self.valid_unless_evident(p, obj, None, bytes, true);
+                self.access_unless_evident(Dereferenceable {
+                    bytes,
+                    align,
+                    write: true,
+                    ..Dereferenceable::new(p, obj, None)
+                });
                 self.require_aligned(p, align);
                 Ok(())
             }
@@ -118,7 +128,7 @@ impl WpTransformer<'_> {
                     let v = self.terms.zext(v, (bytes * 8) as u16);
                     self.write_may_point_to(p, objects, bytes, v)?;
                 }
-                self.may_point_to(p, objects, links, bytes, true)
+                self.may_point_to(p, (objects, links), (bytes, align), true)
             }
             Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
             _ => Err(NoInterpolant::TraceMismatch),
@@ -132,13 +142,17 @@ impl WpTransformer<'_> {
 
     /// The obligation of an access, unless the pointer is a constant place in a global with room for it.
     pub(crate) fn valid_unless_evident(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        if let Value::Ptr { obj: o, .. } = Value::from_term(self.terms, ptr)
+        self.access_unless_evident(Dereferenceable { bytes, write, ..Dereferenceable::new(ptr, obj, off) });
+    }
+
+    fn access_unless_evident(&mut self, v: Dereferenceable) {
+        if let Value::Ptr { obj: o, .. } = Value::from_term(self.terms, v.ptr)
             && (o.0 as usize) < self.program.globals.len()
         {
             // The access succeeded at this very place, and globals never change size or cease to exist.
             return;
         }
-        self.valid(ptr, obj, off, bytes, write);
+        self.valid_as(v);
     }
 
     /// The bytes at a place: a constant for a constant global, else the cell.
@@ -366,13 +380,21 @@ impl WpTransformer<'_> {
                 Value::Ptr { obj, .. } if (obj.0 as usize) < self.program.globals.len() => {
                     self.condition.dereferenceable.push(v)
                 }
-                _ => match v.off.filter(|_| v.bounded) {
-                    Some(off) => self.require_pointer(v.ptr, v.obj, Some(off), v.bytes, v.write)?,
-                    None => {
-                        self.require_pointer(v.ptr, v.obj, None, 0, v.write)?;
-                        self.condition.dereferenceable.push(v);
+                _ => {
+                    let pin = PointsTo {
+                        write: v.write,
+                        align: v.align,
+                        owner: v.owner,
+                        ..PointsTo::new(v.ptr, v.obj, None)
+                    };
+                    match v.off.filter(|_| v.bounded) {
+                        Some(off) => self.pin_as(PointsTo { off: Some(off), bytes: v.bytes, ..pin })?,
+                        None => {
+                            self.pin_as(pin)?;
+                            self.condition.dereferenceable.push(v);
+                        }
                     }
-                },
+                }
             }
         }
         self.live.forget();

@@ -9,7 +9,7 @@
 //! give up ([`NoInterpolant`]); what it returns may be stronger than the weakest precondition, never weaker. *Checked
 //! by*: the tests that compare runs with and without `--prune`.
 
-use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, OwningFrame, PointsTo};
+use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, PointsTo};
 use crate::linear_sum::Sum;
 use crate::location::{Loc, Locs};
 use crate::occurrence_index::OccurrenceIndex;
@@ -107,7 +107,7 @@ impl WpTransformer<'_> {
                     self.store(f, run.depth, (*ty, *align), *ptr, *value, &access)?;
                 }
                 Inst::Alloca { dst, size, count, count_width, .. } => {
-                    let Access::Alloc { obj, size: bytes, zeroed } = *pop()? else {
+                    let Access::Alloc { obj, size: bytes, zeroed, .. } = *pop()? else {
                         return Err(NoInterpolant::TraceMismatch);
                     };
                     if let OpndKind::Slot(_) = count.kind() {
@@ -431,11 +431,15 @@ impl WpTransformer<'_> {
         bytes: u64,
         write: bool,
     ) -> WpResult<()> {
-        if let Some(held) = self.points_to_by_itself(ptr, obj, off) {
+        self.pin_as(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) })
+    }
+
+    pub(crate) fn pin_as(&mut self, pin: PointsTo) -> WpResult<()> {
+        if let Some(held) = self.points_to_by_itself(pin.ptr, pin.obj, pin.off) {
             return if held { Ok(()) } else { Err(NoInterpolant::OtherObject) };
         }
-        self.condition.require_points_to(PointsTo { bytes, write, ..PointsTo::new(ptr, obj, off) });
-        self.live.add(self.terms, self.locs, ptr);
+        self.condition.require_points_to(pin);
+        self.live.add(self.terms, self.locs, pin.ptr);
         Ok(())
     }
 
@@ -447,17 +451,9 @@ impl WpTransformer<'_> {
         }
     }
 
-    pub(crate) fn valid(&mut self, ptr: TermId, obj: ObjId, off: Option<u64>, bytes: u64, write: bool) {
-        self.condition.require_dereferenceable(Dereferenceable {
-            ptr,
-            obj,
-            off,
-            bytes,
-            write,
-            bounded: true,
-            owner: OwningFrame::Any,
-        });
-        self.live.add(self.terms, self.locs, ptr);
+    pub(crate) fn valid_as(&mut self, v: Dereferenceable) {
+        self.condition.require_dereferenceable(v);
+        self.live.add(self.terms, self.locs, v.ptr);
     }
 }
 
@@ -489,15 +485,7 @@ impl<'a> WpTransformer<'a> {
                 let aligned = self.aligned(ptr, align);
                 c.require(aligned);
             }
-            c.dereferenceable.push(Dereferenceable {
-                ptr,
-                obj: ObjId(0),
-                off: None,
-                bytes,
-                write,
-                bounded: true,
-                owner: OwningFrame::Any,
-            });
+            c.dereferenceable.push(Dereferenceable { bytes, write, ..Dereferenceable::new(ptr, ObjId(0), None) });
         }
         Ok(c)
     }

@@ -7,6 +7,7 @@ use pleach_campaign::compare::{Totals, compare};
 use pleach_campaign::engine::Bounds;
 use pleach_campaign::reduce::reduce;
 use pleach_campaign::{batch, generate};
+use pleach_testkit::campaign::Programs;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,9 +22,7 @@ const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--
 const BATCH: u64 = 40;
 
 struct Options {
-    count: u64,
-    seed: u64,
-    jobs: u64,
+    programs: Programs,
     instructions: u64,
     /// Nodes per run whose interpolant is audited.
     audit: u64,
@@ -31,40 +30,30 @@ struct Options {
     targets: bool,
     /// The same, only the modes of memory.
     memory: bool,
-    /// Print the programs instead.
-    print: bool,
     /// Print them without the lines that a difference does not need.
     reduce: bool,
 }
 
 fn options() -> Option<Options> {
     let mut options = Options {
-        count: 200,
-        seed: 1,
-        jobs: 1,
+        programs: Programs { count: 200, ..Programs::default() },
         instructions: 40_000,
         audit: 60,
         targets: false,
         memory: false,
-        print: false,
         reduce: false,
     };
-    let mut args = std::env::args().skip(1);
-    while let Some(flag) = args.next() {
-        let mut number = || args.next()?.parse::<u64>().ok();
-        match flag.as_str() {
-            "--count" => options.count = number()?,
-            "--seed" => options.seed = number()?,
-            "--jobs" => options.jobs = number()?,
+    options.programs = options.programs.asked(std::env::args().skip(1), |flag, number| {
+        match flag {
             "--audit" => options.audit = number()?,
             "--instructions" => options.instructions = number()?,
             "--targets" => options.targets = true,
             "--memory" => options.memory = true,
-            "--print" => options.print = true,
             "--reduce" => options.reduce = true,
             _ => return None,
         }
-    }
+        Some(())
+    })?;
     Some(options)
 }
 
@@ -73,10 +62,10 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    options.seed += if options.memory || options.targets { generate::TARGETS } else { 0 };
-    let end = options.seed + options.count;
-    if options.print {
-        (options.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
+    options.programs.seed += if options.memory || options.targets { generate::TARGETS } else { 0 };
+    let end = options.programs.end();
+    if options.programs.print {
+        (options.programs.seed..end).for_each(|s| println!("{}", generate::standalone(s)));
         return ExitCode::SUCCESS;
     }
     let bounds = Bounds {
@@ -87,23 +76,23 @@ fn main() -> ExitCode {
         modes: if options.memory { "memory" } else { "" },
     };
     if options.reduce {
-        for seed in options.seed..end {
+        for seed in options.programs.seed..end {
             println!("{}", reduce(seed, promoted(seed), bounds));
         }
         return ExitCode::SUCCESS;
     }
     let start = Instant::now();
-    let next = AtomicU64::new(options.seed / BATCH);
+    let next = AtomicU64::new(options.programs.seed / BATCH);
     let all = Mutex::new(Totals::default());
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.max(1) {
+        for _ in 0..options.programs.jobs.max(1) {
             scope.spawn(|| {
                 loop {
                     let batch = next.fetch_add(1, Ordering::Relaxed);
                     if batch * BATCH >= end {
                         return;
                     }
-                    let seeds = (batch * BATCH).max(options.seed)..((batch + 1) * BATCH).min(end);
+                    let seeds = (batch * BATCH).max(options.programs.seed)..((batch + 1) * BATCH).min(end);
                     work(seeds, bounds, &all, start);
                 }
             });

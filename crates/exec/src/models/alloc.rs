@@ -43,7 +43,7 @@ fn allocate(
     st: &mut State,
     call: &Call,
     n: u64,
-    align: u64,
+    align: Option<u64>,
     background: Background,
 ) -> StepResult<Option<ObjId>> {
     if m.config.rules.warn_of_large_objects && n >= LARGE {
@@ -57,8 +57,8 @@ fn allocate(
         call.give(st, Value::NULL);
         return Ok(None);
     }
-    let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, background))?;
-    note(st, || Access::Alloc { obj: id, size: n, zeroed: background == Background::Zero });
+    let id = m.allocate_with(st, n, align.unwrap_or(16), ObjectKind::Heap, Contents::new(n, background))?;
+    note(st, || Access::Alloc { obj: id, size: n, zeroed: background == Background::Zero, align });
     call.give(st, Value::ptr(id, 0));
     Ok(Some(id))
 }
@@ -66,14 +66,14 @@ fn allocate(
 fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let n = size_of(m, st, call, 0)?;
     let b = m.background();
-    allocate(m, st, call, n, 16, b).map(|_| ())
+    allocate(m, st, call, n, None, b).map(|_| ())
 }
 
 fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let a = size_of(m, st, call, 0)?;
     let b = size_of(m, st, call, 1)?;
     match a.checked_mul(b).filter(|n| *n <= pleach_expr::mask(m.pointer_bits())) {
-        Some(n) => allocate(m, st, call, n, 16, Background::Zero).map(|_| ()),
+        Some(n) => allocate(m, st, call, n, None, Background::Zero).map(|_| ()),
         None => {
             call.give(st, Value::NULL);
             Ok(())
@@ -85,7 +85,7 @@ fn aligned_alloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()>
     let align = size_of(m, st, call, 0)?;
     let n = size_of(m, st, call, 1)?;
     let b = m.background();
-    allocate(m, st, call, n, align, b).map(|_| ())
+    allocate(m, st, call, n, Some(align), b).map(|_| ())
 }
 
 fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
@@ -97,7 +97,7 @@ fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()
     let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, b))?;
     m.write_place(st, at, bytes, Value::ptr(id, 0));
     if let crate::access::ResolvedLocation::At { obj, off } = at {
-        note(st, || Access::AllocTo { obj: id, size: n, at: obj, off });
+        note(st, || Access::AllocTo { obj: id, size: n, align, at: obj, off });
     }
     call.give(st, Value::Int(0));
     Ok(())
@@ -192,7 +192,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
         return Ok(());
     }
     let b = m.background();
-    let Some(new) = allocate(m, st, call, n, 16, b)? else { return Ok(()) };
+    let Some(new) = allocate(m, st, call, n, None, b)? else { return Ok(()) };
     let mut kept = 0;
     if let Some(old) = old {
         kept = st.memory.header(old).map_or(0, |o| o.size).min(n);

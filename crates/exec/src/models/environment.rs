@@ -95,7 +95,7 @@ fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let site = Site::new(st.frame.func.0, u32::MAX);
     let made = st.memory.allocate(n, 16, ObjectKind::Global, site, contents);
     let id = made.map_err(|_| Flow::cut(Cut::Memory))?;
-    note(st, || Access::Alloc { obj: id, size: n, zeroed: true });
+    note(st, || Access::Alloc { obj: id, size: n, zeroed: true, align: None });
     call.give(st, Value::ptr(id, 0));
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! one when it has become much larger than what a query needs. The rule counts terms, not time: answers do not depend
 //! on the clock.
 
+use super::effort::Effort;
 use super::encode::Encoder;
 use super::{Engine, Limits, Verdict};
 use crate::answer::{Answer, Core, UnknownReason};
@@ -97,12 +98,15 @@ impl<E: Engine> Incremental<E> {
             self.checks = 0;
         }
         self.checks += 1;
-        let new = self.instance.is_none();
         let instance = match &mut self.instance {
             Some(i) => i,
             none => none.insert(Encoder::new(E::open(&self.limits)?)),
         };
         let before = instance.size();
+        let new = before == 0;
+        let steps = &self.limits.steps;
+        instance.effort = Effort::default();
+        instance.allowed = steps.limit.get();
         let mut assumptions = Vec::with_capacity(query.constraints.len());
         for &c in query.constraints {
             assumptions.push(instance.constraint(terms, c)?);
@@ -111,7 +115,14 @@ impl<E: Engine> Incremental<E> {
         if new {
             self.first = instance.size();
         }
-        match instance.engine.check(&assumptions)? {
+        // What comes before the search is part of the budget.
+        let ahead = instance.effort.steps();
+        let limit = steps.limit.get();
+        steps.taken.set(steps.taken.get() + ahead);
+        steps.limit.set(limit.map(|n| n - n.min(ahead)));
+        let verdict = instance.engine.check(&assumptions);
+        steps.limit.set(limit);
+        match verdict? {
             Verdict::Unsat(failed) => {
                 let core: Vec<_> = failed.into_iter().map(|i| query.constraints[i]).collect();
                 Ok(Answer::Unsat(Core::new(core)))
@@ -132,7 +143,15 @@ impl<E: Engine> Incremental<E> {
 impl<E: Engine> Solver for Incremental<E> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         let start = Instant::now();
-        let answer = self.solve(terms, query).unwrap_or_else(|error| Answer::Unknown(UnknownReason::from(error)));
+        let solved = self.solve(terms, query);
+        // What was not handed over has left no trace in the instance.
+        let handed_over = !matches!(solved, Err(SmtError::Large));
+        if !handed_over {
+            // As if it had been used up: larger budgets come as late as for a search.
+            let steps = &self.limits.steps;
+            steps.taken.set(steps.taken.get().saturating_add(steps.limit.get().unwrap_or(0)));
+        }
+        let answer = solved.unwrap_or_else(|error| Answer::Unknown(UnknownReason::from(error)));
         let f = &mut self.statistics;
         f.queries += 1;
         match &answer {
@@ -141,7 +160,9 @@ impl<E: Engine> Solver for Incremental<E> {
             Answer::Unknown(_) => {
                 f.unknown += 1;
                 // An instance that was stopped or failed half-way is not trusted with the next query.
-                self.instance = None;
+                if handed_over {
+                    self.instance = None;
+                }
             }
         }
         f.time += start.elapsed();

@@ -4,6 +4,7 @@
 //! of our terms ([`encode`]) and the incremental use ([`incremental`]) are written once against it.
 
 mod bitwuzla;
+mod effort;
 mod encode;
 pub mod incremental;
 mod z3;

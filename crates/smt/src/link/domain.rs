@@ -5,6 +5,7 @@
 //! truth(c) ⇔ c[k := v], so ⋀Q on one variable is satisfiable iff ⋂ truth(c) ≠ ∅. The model takes the smallest values;
 //! the core is minimal.
 
+use super::decided::Decided;
 use crate::answer::{Answer, Core};
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
@@ -73,14 +74,7 @@ pub struct TruthTables {
 pub struct Domain<S> {
     next: S,
     truths: Rc<RefCell<TruthTables>>,
-    statistics: Statistics,
-}
-
-#[derive(Default)]
-struct Statistics {
-    queries: u64,
-    sat: u64,
-    unsat: u64,
+    statistics: Decided,
 }
 
 /// The values a variable can take, if they are few.
@@ -214,6 +208,32 @@ impl TruthTables {
         Rc::new(model)
     }
 
+    /// The answer, if some constraints contradict each other or all are on small unknowns.
+    fn decide(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
+        let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
+        let mut empty = None;
+        let mut complete = true;
+        for &c in constraints.iter().rev() {
+            let Some((key, set)) = self.truth(terms, c) else {
+                complete = false;
+                break;
+            };
+            match found.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, old)) => *old = old.and(set),
+                None => found.push((key, set)),
+            }
+            if found.iter().any(|(k, s)| *k == key && s.is_empty()) {
+                empty = Some(key);
+                break;
+            }
+        }
+        // SOUND: an empty intersection of some constraints is enough, whatever the others say.
+        if let Some(key) = empty {
+            return Some(Answer::Unsat(self.core(terms, constraints, key)));
+        }
+        complete.then(|| Answer::Sat(self.model(&found)))
+    }
+
     /// A minimal core on `key`: the constraint that empties the intersection belongs to it; repeat with it up front.
     fn core(&mut self, terms: &mut Terms, constraints: &[TermId], key: Key) -> Core {
         let mut on_key: Vec<(TermId, Set)> = Vec::new();
@@ -254,48 +274,18 @@ impl<S: Solver> Domain<S> {
     }
 
     pub fn sharing(truths: &Rc<RefCell<TruthTables>>, next: S) -> Domain<S> {
-        Domain { next, truths: truths.clone(), statistics: Statistics::default() }
+        Domain { next, truths: truths.clone(), statistics: Decided::default() }
     }
 }
 
 impl<S: Solver> Solver for Domain<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.statistics.queries += 1;
-        let mut truths = self.truths.borrow_mut();
-        let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
-        let mut empty = None;
-        let mut complete = true;
-        for &c in query.constraints.iter().rev() {
-            let Some((key, set)) = truths.truth(terms, c) else {
-                complete = false;
-                break;
-            };
-            match found.iter_mut().find(|(k, _)| *k == key) {
-                Some((_, old)) => *old = old.and(set),
-                None => found.push((key, set)),
-            }
-            if found.iter().any(|(k, s)| *k == key && s.is_empty()) {
-                empty = Some(key);
-                break;
-            }
-        }
-        // SOUND: an empty intersection of some constraints is enough, whatever the others say.
-        if let Some(key) = empty {
-            self.statistics.unsat += 1;
-            return Answer::Unsat(truths.core(terms, query.constraints, key));
-        }
-        if !complete {
-            drop(truths);
-            return self.next.check(terms, query);
-        }
-        self.statistics.sat += 1;
-        Answer::Sat(truths.model(&found))
+        let found = self.truths.borrow_mut().decide(terms, query.constraints);
+        self.statistics.count(found).unwrap_or_else(|| self.next.check(terms, query))
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("domain.queries", self.statistics.queries);
-        out.add("domain.sat", self.statistics.sat);
-        out.add("domain.unsat", self.statistics.unsat);
+        self.statistics.stats(["domain.queries", "domain.sat", "domain.unsat"], out);
         // counted by whichever link comes first
         out.set("domain.truth-sets", self.truths.borrow().made);
         self.next.stats(out);

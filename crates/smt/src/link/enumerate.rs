@@ -6,6 +6,7 @@
 //! assignment was refuted by a constraint of the core. How many evaluations a query is worth depends on whether it has
 //! operators that are hard to solve, not on time.
 
+use super::decided::Decided;
 use super::domain::TruthTables;
 use crate::answer::{Answer, Core};
 use crate::evidence;
@@ -29,14 +30,7 @@ const SINGLE_WORK: u64 = 1 << 18;
 pub struct Enumerate<S> {
     next: S,
     truths: Rc<RefCell<TruthTables>>,
-    statistics: Statistics,
-}
-
-#[derive(Default)]
-struct Statistics {
-    queries: u64,
-    sat: u64,
-    unsat: u64,
+    statistics: Decided,
 }
 
 /// The symbolic variables of a query with the values left to each.
@@ -96,7 +90,7 @@ impl Space {
 
 impl<S: Solver> Enumerate<S> {
     pub fn new(truths: &Rc<RefCell<TruthTables>>, next: S) -> Enumerate<S> {
-        Enumerate { next, truths: truths.clone(), statistics: Statistics::default() }
+        Enumerate { next, truths: truths.clone(), statistics: Decided::default() }
     }
 
     fn enumerate(&self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
@@ -170,19 +164,12 @@ impl Space {
 
 impl<S: Solver> Solver for Enumerate<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
-        self.statistics.queries += 1;
-        let Some(answer) = self.enumerate(terms, query.constraints) else { return self.next.check(terms, query) };
-        match answer {
-            Answer::Sat(_) => self.statistics.sat += 1,
-            _ => self.statistics.unsat += 1,
-        }
-        answer
+        let found = self.enumerate(terms, query.constraints);
+        self.statistics.count(found).unwrap_or_else(|| self.next.check(terms, query))
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("enumerate.queries", self.statistics.queries);
-        out.add("enumerate.sat", self.statistics.sat);
-        out.add("enumerate.unsat", self.statistics.unsat);
+        self.statistics.stats(["enumerate.queries", "enumerate.sat", "enumerate.unsat"], out);
         self.next.stats(out);
     }
 }

@@ -5,6 +5,7 @@ pub mod backend_counter;
 pub mod cache;
 pub mod checking;
 pub mod cores;
+mod decided;
 pub mod difference;
 pub mod domain;
 pub mod enumerate;

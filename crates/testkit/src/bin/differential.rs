@@ -5,41 +5,19 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pleach_testkit::campaign::Programs;
 use pleach_testkit::differential::{Comparison, compare_seed};
 use pleach_testkit::random;
 
 const USAGE: &str = "usage: differential [--count N] [--seed N] [--jobs N] [--print]";
 
-struct Options {
-    count: u64,
-    seed: u64,
-    jobs: u64,
-    /// Print the programs instead.
-    print: bool,
-}
-
-fn options() -> Option<Options> {
-    let mut options = Options { count: 100, seed: 1, jobs: 2, print: false };
-    let mut args = std::env::args().skip(1);
-    while let Some(flag) = args.next() {
-        let mut number = || args.next()?.parse::<u64>().ok();
-        match flag.as_str() {
-            "--count" => options.count = number()?,
-            "--seed" => options.seed = number()?,
-            "--jobs" => options.jobs = number()?,
-            "--print" => options.print = true,
-            _ => return None,
-        }
-    }
-    Some(options)
-}
-
 fn main() -> ExitCode {
-    let Some(options) = options() else {
+    let usual = Programs { jobs: 2, ..Programs::default() };
+    let Some(options) = usual.asked(std::env::args().skip(1), |_, _| None) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let seeds = options.seed..options.seed + options.count;
+    let seeds = options.seed..options.end();
     if options.print {
         seeds.for_each(|s| println!("{}", random::program(s).source));
         return ExitCode::SUCCESS;

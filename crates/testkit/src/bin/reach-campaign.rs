@@ -2,41 +2,23 @@
 //!
 //! Programs have the seeds SEED, SEED + 1, …; a failing one is repeated with `--count 1 --seed ITS-SEED --all-modes`.
 
+use pleach_testkit::campaign::Programs;
 use pleach_testkit::reaching::{BATCH, check_seeds, generate};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: reach-campaign [--count N] [--seed N] [--all-modes] [--print]";
 
-struct Options {
-    count: u64,
-    seed: u64,
-    all_modes: bool,
-    /// Print the programs instead.
-    print: bool,
-}
-
-fn options() -> Option<Options> {
-    let mut options = Options { count: 100, seed: 1, all_modes: false, print: false };
-    let mut args = std::env::args().skip(1);
-    while let Some(flag) = args.next() {
-        let mut number = || args.next()?.parse::<u64>().ok();
-        match flag.as_str() {
-            "--count" => options.count = number()?,
-            "--seed" => options.seed = number()?,
-            "--all-modes" => options.all_modes = true,
-            "--print" => options.print = true,
-            _ => return None,
-        }
-    }
-    Some(options)
-}
-
 fn main() -> ExitCode {
-    let Some(options) = options() else {
+    let mut all_modes = false;
+    let asked = Programs::default().asked(std::env::args().skip(1), |flag, _| {
+        all_modes |= flag == "--all-modes";
+        (flag == "--all-modes").then_some(())
+    });
+    let Some(options) = asked else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let end = options.seed + options.count;
+    let end = options.end();
     if options.print {
         (options.seed..end).for_each(|s| print!("{}", generate::program(s).source));
         return ExitCode::SUCCESS;
@@ -45,7 +27,7 @@ fn main() -> ExitCode {
     for first in (options.seed..end).step_by(BATCH as usize) {
         let seeds = first..(first + BATCH).min(end);
         let done = seeds.end - options.seed;
-        match check_seeds(seeds, options.all_modes) {
+        match check_seeds(seeds, all_modes) {
             Ok(report) => {
                 (targets, reachable) = (targets + report.targets, reachable + report.reachable);
                 wrong += report.wrong.len();

@@ -10,6 +10,7 @@ mod arrays;
 mod floats;
 mod model;
 
+use super::effort::Effort;
 use super::{Engine, Fun, Sort};
 use crate::error::SmtError;
 use arrays::Arrays;
@@ -40,6 +41,10 @@ pub struct Encoder<E: Engine> {
     visited: FxHashMap<TermId, u32>,
     /// inside a quantified constraint: nothing may be asserted about its terms
     quantified: bool,
+    /// of the query at hand
+    pub effort: Effort,
+    /// search steps that it may be worth
+    pub allowed: Option<u64>,
 }
 
 type Made<T> = Result<T, SmtError>;
@@ -61,6 +66,8 @@ impl<E: Engine> Encoder<E> {
             arrays: Arrays::default(),
             visited: FxHashMap::default(),
             quantified: false,
+            effort: Effort::default(),
+            allowed: None,
         }
     }
 
@@ -75,7 +82,12 @@ impl<E: Engine> Encoder<E> {
             return Ok(*done);
         }
         self.quantified = terms.has(t, facts::HAS_FORALL);
-        for x in self.cone(terms, t) {
+        let cone = self.cone(terms, t);
+        cone.iter().for_each(|x| self.effort.add(terms, *x));
+        if self.allowed.is_some_and(|n| self.effort.steps() > n) {
+            return Err(SmtError::Large);
+        }
+        for x in cone {
             let depth = self.depth(terms, x);
             if depth > E::MAX_DEPTH {
                 return Err(SmtError::Unsupported(format!("a term nested more than {} deep", E::MAX_DEPTH)));
