@@ -3,6 +3,7 @@
 //! Everything here drives the built program `pleach` from outside, the way a user does.
 
 pub mod answers;
+pub mod batch;
 pub mod differential;
 pub mod engine;
 pub mod fixture;
