@@ -37,20 +37,18 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
 }
 
 /// Programs about values that are compiled together.
-pub const BATCH: u64 = 50;
+pub const BATCH: u64 = 200;
 /// Those of them that are explored together.
-const TOGETHER: usize = 10;
+const TOGETHER: usize = 50;
 
 /// The programs about values of these seeds, executed together and explored some at a time, with further flags.
 pub fn compare_values(seeds: std::ops::Range<u64>, flags: &[&str]) -> Result<Vec<(u64, Comparison)>, String> {
     let programs: Vec<values::Program> = seeds.map(values::program).collect();
     let mut all = Vec::new();
-    for group in programs.chunk_by(|a, b| a.signed_overflow == b.signed_overflow) {
-        let real = batch::outcomes(group)?;
-        let mut flags = flags.to_vec();
-        if group[0].signed_overflow {
-            flags.extend(["--check", "signed-overflow"]);
-        }
+    let (overflowing, wrapping): (Vec<_>, Vec<_>) = programs.into_iter().partition(|p| p.signed_overflow);
+    for (group, check) in [(overflowing, &["--check", "signed-overflow"][..]), (wrapping, &[])] {
+        let real = batch::outcomes(&group)?;
+        let flags: Vec<&str> = flags.iter().chain(check).copied().collect();
         for some in group.chunks(TOGETHER) {
             all.extend(compare_together(some, &real, &flags)?);
         }
