@@ -232,6 +232,9 @@ impl Generator {
         for _ in 0..1 + self.rng.below(2) {
             self.reader();
         }
+        if self.rng.one_in(3) {
+            self.recursive();
+        }
         for _ in 0..self.rng.below(3) {
             self.function();
         }

@@ -1,7 +1,7 @@
 //! Inputs: read once or often, by each of the engine's functions, with few values and names that collide.
 
 use super::num::INTEGERS;
-use super::{Generator, INPUT_NAMES, Num};
+use super::{Function, Generator, INPUT_NAMES, Num};
 
 impl Generator {
     /// A function that reads an input, or gives a constant when enough were read.
@@ -17,6 +17,16 @@ impl Generator {
         self.indent = 0;
         self.line("}");
         self.readers.push((name, ty));
+    }
+
+    /// A function that calls itself and reads an input each time.
+    pub(super) fn recursive(&mut self) {
+        let Some((reader, ty)) = self.readers.iter().find(|r| !r.1.is_float()).cloned() else { return };
+        self.line("static long @again(int n) {");
+        self.line(&format!("  {} r = {reader}();", ty.c()));
+        self.line("  return n <= 0 || n > 3 ? r : 3 * (unsigned)r - @again(n - 1);");
+        self.line("}");
+        self.functions.push(Function { name: "@again".into(), returns: Num::I64, parameters: vec![Num::I32] });
     }
 
     fn input_type(&mut self) -> Num {

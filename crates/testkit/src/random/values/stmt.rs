@@ -35,7 +35,7 @@ impl Generator {
     }
 
     fn statement(&mut self) {
-        match self.rng.below(24) {
+        match self.rng.below(25) {
             0..=4 => self.declare(),
             5..=7 => self.assignment(),
             8 | 9 => self.branch(),
@@ -61,6 +61,7 @@ impl Generator {
                 self.line(&format!("if ({c})"));
                 self.line(&format!("  exit({n});"));
             }
+            24 => self.unwritten(),
             _ => self.assignment(),
         }
     }
@@ -224,6 +225,15 @@ impl Generator {
         let read = self.name("v");
         self.line(&format!("int {read} = {name} + 1;"));
         self.add(read, Num::I32);
+    }
+
+    /// A variable that was never written, in a condition that does not depend on its value.
+    fn unwritten(&mut self) {
+        let (name, ty) = (self.name("u"), self.rng.pick(&[Num::U8, Num::U16, Num::U32]));
+        let other = self.int(1).text;
+        self.line(&format!("{} {name};", ty.c()));
+        self.line(&format!("if ((({name} + (unsigned)({other})) * 2u) % 2u == 1 || ({name} | 4u) == 3)"));
+        self.line("  abort();");
     }
 
     fn enumeration(&mut self) {
