@@ -74,7 +74,7 @@ impl Generator {
                 let (ty, value) = (self.integer(), self.int(depth - 1));
                 of(format!("({})({})", ty.c(), value.text), ty)
             }
-            16..=17 if self.floats => self.from_float(depth),
+            16..=17 if self.floats => self.float_as_integer(depth),
             18 => of(format!("({})", self.condition(depth - 1)), Num::I32),
             19 => {
                 let (c, a, b) = (self.condition(depth - 1), self.int(depth - 1), self.int(depth - 1));

@@ -63,7 +63,7 @@ impl Generator {
     }
 
     /// A float as an integer, mostly where the type has such a number.
-    pub(super) fn from_float(&mut self, depth: u32) -> Expr {
+    pub(super) fn float_as_integer(&mut self, depth: u32) -> Expr {
         let ty = self.num();
         let ty = if ty.is_float() { Num::I64 } else { ty };
         if self.rng.one_in(4) {
