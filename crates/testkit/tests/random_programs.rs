@@ -1,4 +1,5 @@
-//! A hundred random programs and seventy about values do natively what the engine says, and a few get the answers that follow from it; `docs/testing.md` has the command for more.
+//! A hundred random programs and seventy about values do natively what the engine says, and a few get the answers that
+//! follow from it; `docs/testing.md` has the command for more.
 
 use pleach_testkit::answers::check_seed;
 use pleach_testkit::differential::{Comparison, compare_modes, compare_seed, compare_values};

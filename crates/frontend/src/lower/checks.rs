@@ -43,8 +43,8 @@ pub(crate) fn check_of<'m>(block: Block<'m>) -> Option<Check<'m>> {
     Some(Check { kind, repeated, cond, next, trap })
 }
 
-/// Whether a shift is by fewer bits of its count than the check of it looks at: the count is of a wider type than the value, and `count <= width - 1`
-/// is asked about all of it.
+/// Whether a shift is by fewer bits of its count than the check of it looks at: the count is of a wider type than the
+/// value, and `count <= width - 1` is asked about all of it.
 fn is_cut_down(check: Value<'_>) -> bool {
     let (Some(count), Some(last)) = (check.operand(0), check.operand(1)) else { return false };
     match (count.ty().shape(), last.as_u64()) {

@@ -104,8 +104,9 @@ impl<'m> Lowering<'_, 'm> {
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
                 let ends_scope = promote::lifetime_mark(inst) == Some(false) && !self.optimised;
-                if let (Some(after), true) = (last.replace(span), ends_scope) {
-                    self.lines.left_out(LeftOut { block: id, after, until: span });
+                if let (Some((after, before)), true) = (last.replace((span, inst)), ends_scope) {
+                    let called = Inst::called(before).and_then(Value::as_function).map(|f| f.name());
+                    self.lines.left_out(LeftOut { block: id, after, called, until: span });
                 }
                 if inst.is_jump() || promote::leaves_scope(inst, variables) {
                     self.lines.jump(Jump { block: id, span, inlined_at: inst.inlined_at() });

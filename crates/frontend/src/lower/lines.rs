@@ -6,9 +6,11 @@
 //! not there to be read, a jump counts if nothing else has code of its line. The compiler leaves the place of such a statement on jumps that it makes
 //! after it (from `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
 //!
-//! A jump out of a scope with locals that goes where control would go anyway leaves nothing with its place. What is left is that the scope ends
-//! behind some other statement, in the same block: if a jump comes next in the source, it was executed.
+//! A jump out of a scope with locals that goes where control would go anyway leaves nothing with its place. What is left
+//! is that the scope ends behind some other statement, in the same block: if a jump comes next in the source, it was
+//! executed. One that follows the end of a branch, with no code before it in its block, is not found.
 
+use super::jumps::{self, Next};
 use pleach_ir::{BlockId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,11 +46,13 @@ pub(crate) struct Lines {
     left_out: Vec<LeftOut>,
 }
 
-/// A jump without a place: behind the code at `after`, in a scope that ends at `until`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A jump without a place, perhaps: behind the code at `after`, in a scope that ends at `until`.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LeftOut {
     pub block: BlockId,
     pub after: Span,
+    /// the function that the code at `after` calls
+    pub called: Option<String>,
     pub until: Span,
 }
 
@@ -96,8 +100,16 @@ impl Lines {
                 }
         };
         let jumps: Vec<_> = self.jumps.into_iter().filter(|j| counts(j)).map(|j| (j.block, j.span)).collect();
-        let found = |j: LeftOut| Some((j.block, sources.jump_between(j.after, j.until, || path(j.after.file))?));
-        let left_out: Vec<_> = self.left_out.into_iter().filter_map(found).collect();
+        let (mut left_out, mut ended) = (Vec::new(), None);
+        for j in self.left_out {
+            let (next, inner) = sources.next(&j, || path(j.after.file));
+            // Behind a scope within, nothing is known unless its own end was come to.
+            let next = if inner && ended != Some((j.block, j.after)) { Next::Unknown } else { next };
+            ended = (next == Next::End).then_some((j.block, j.until));
+            if let Next::Jump(span) = next {
+                left_out.push((j.block, span));
+            }
+        }
         let mut spans = vec![Vec::new(); count];
         for (block, span) in self.code.into_iter().chain(jumps).chain(left_out) {
             spans[block.index()].push(span);
@@ -125,12 +137,25 @@ impl Sources {
         self.text(span.file, path).map_or(Found::Nothing, |t| t.at(span.line, span.column))
     }
 
-    /// The place of the jump between two others.
-    fn jump_between(&mut self, after: Span, until: Span, path: impl FnOnce() -> String) -> Option<Span> {
-        let text = self.text(after.file, path).filter(|_| after.file == until.file)?;
-        let (from, to) = (text.offset(after.line, after.column)?, text.offset(until.line, until.column)?);
-        let (line, column) = text.place(super::jumps::between(text.bytes.get(from..to)?)? + from);
-        Some(Span { file: after.file, line, column })
+    /// What comes next behind the code, and whether this code is the end of a scope.
+    fn next(&mut self, jump: &LeftOut, path: impl FnOnce() -> String) -> (Next<Span>, bool) {
+        let (after, until) = (jump.after, jump.until);
+        let Some(text) = self.text(after.file, path) else { return (Next::Unknown, false) };
+        let places = (text.offset(after.line, after.column), text.offset(until.line, until.column));
+        let (Some(from), Some(to)) = places else { return (Next::Unknown, false) };
+        if after.file != until.file || from > to {
+            return (Next::Unknown, false);
+        }
+        let between = &text.bytes[from..to];
+        let next = match jumps::next(between, jump.called.as_deref()) {
+            Next::Jump(at) => {
+                let (line, column) = text.place(from + at);
+                Next::Jump(Span { file: after.file, line, column })
+            }
+            Next::End => Next::End,
+            Next::Unknown => Next::Unknown,
+        };
+        (next, between.first() == Some(&b'}'))
     }
 }
 
@@ -154,7 +179,7 @@ impl Text {
     fn at(&self, line: u32, column: u32) -> Found {
         const JUMPS: [&[u8]; 8] = [b"break", b"continue", b"goto", b"return", b"while", b"for", b"do", b"co_return"];
         let Some(at) = self.offset(line, column) else { return Found::Nothing };
-        let word = super::jumps::word(&self.bytes[at..]);
+        let word = jumps::word(&self.bytes[at..]);
         if JUMPS.contains(&word) {
             Found::Jump
         } else if !word.is_empty() && !word[0].is_ascii_digit() && self.begins_statement(at) {

@@ -6,8 +6,8 @@
 //! arrays with indices that can be out of range. Inputs are read at several places, in loops and in functions that are
 //! called several times, with names that are the same or look like those the engine makes up.
 //!
-//! *Kept out*, because C or the machine leaves it open: the bits and the sign of a NaN, `fmin` and `fmax`; division and
-//! conversion to float of 128 bits where clang calls a function for it that does not trap.
+//! *Kept out*, because C or the machine leaves it open: the bits and the sign of a NaN, `fmin` and `fmax`, `long
+//! double`, division of 128 bits (the machine's function for it does not trap).
 //!
 //! Names with `@` in front are the file's own: natively many programs are one file.
 
