@@ -5,7 +5,7 @@ pub const CLANG_CXX: &str = "clang++-19";
 
 /// What clang checks itself, because it folds constants or does not say in bitcode what it knows: by traps, and by
 /// handlers.
-const TRAPS: &str = "signed-integer-overflow,bool,enum,vla-bound,builtin";
+const TRAPS: &str = "signed-integer-overflow,bool,enum,vla-bound,builtin,float-cast-overflow";
 const HANDLERS: &str = "integer-divide-by-zero,shift-exponent";
 
 /// Options by which clang inserts checks of undefined behaviour, besides the user's own. `shifts`: of the results of

@@ -1,6 +1,6 @@
 //! The engine against native execution: same outcomes over a small domain of inputs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use pleach_report::RunDir;
 
 use crate::oracle::{self, Domain, Outcomes};
 use crate::outcome::{self, PathOutcome, Predicted};
-use crate::random::Program;
+use crate::random::{Program, values};
 use crate::scratch::Scratch;
-use crate::{engine, random};
+use crate::{batch, engine, random};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// What was found about one program.
 #[derive(Debug)]
 pub enum Comparison {
-    Equal { outcomes: usize, tests: usize },
+    Equal { inputs: usize, tests: usize, outcomes: BTreeSet<PathOutcome> },
     Different(String),
 }
 
@@ -34,6 +34,69 @@ pub fn compare_seed(seed: u64) -> Result<Comparison, String> {
         Comparison::Different(how) => Comparison::Different(describe(&program, &how)),
         equal => equal,
     })
+}
+
+/// Programs about values that are compiled together.
+pub const BATCH: u64 = 200;
+/// Those of them that are explored together.
+const TOGETHER: usize = 50;
+
+/// The programs about values of these seeds, executed together and explored some at a time, with further flags.
+pub fn compare_values(seeds: std::ops::Range<u64>, flags: &[&str]) -> Result<Vec<(u64, Comparison)>, String> {
+    let programs: Vec<values::Program> = seeds.map(values::program).collect();
+    let mut all = Vec::new();
+    let (overflowing, wrapping): (Vec<_>, Vec<_>) = programs.into_iter().partition(|p| p.signed_overflow);
+    for (group, check) in [(overflowing, &["--check", "signed-overflow"][..]), (wrapping, &[])] {
+        let real = batch::outcomes(&group)?;
+        let flags: Vec<&str> = flags.iter().chain(check).copied().collect();
+        for some in group.chunks(TOGETHER) {
+            all.extend(compare_together(some, &real, &flags)?);
+        }
+    }
+    Ok(all)
+}
+
+fn compare_together(
+    programs: &[values::Program],
+    real: &BTreeMap<u64, Outcomes>,
+    flags: &[&str],
+) -> Result<Vec<(u64, Comparison)>, String> {
+    let scratch = Scratch::new("values");
+    let source = scratch.file("program.c");
+    let write = |text: String| std::fs::write(&source, text).map_err(|e| e.to_string());
+    // The input that says which one runs is none if there is no choice.
+    let prefix = if programs.len() > 1 { 4 } else { 0 };
+    write(if prefix > 0 { values::together(programs) } else { programs[0].source() })?;
+    let explored = explore(&source, flags)?;
+    let mut all = Vec::new();
+    for (i, p) in programs.iter().enumerate() {
+        let nothing = Outcomes::new();
+        let outcomes = real.get(&p.seed).unwrap_or(&nothing);
+        let which = &(i as u32).to_le_bytes()[..prefix];
+        let own = |tests: &Vec<Predicted>| -> Vec<Predicted> {
+            let own = tests.iter().filter_map(|(input, p)| Some((input.strip_prefix(which)?.to_vec(), *p)));
+            own.collect()
+        };
+        let mut comparison = compared(outcomes, explored.as_ref().map(own).map_err(Clone::clone));
+        if let Comparison::Different(how) = &comparison {
+            // Alone, it is easier to look at; and one that cannot be explored does not spoil the others.
+            write(p.source())?;
+            let alone = compared(outcomes, explore(&source, flags)?);
+            let alone = match (alone, &explored) {
+                (Comparison::Equal { .. }, Ok(_)) => Some(format!("only together with others: {how}")),
+                (Comparison::Different(how), _) => Some(how),
+                (equal, Err(_)) => {
+                    comparison = equal;
+                    None
+                }
+            };
+            if let Some(how) = alone {
+                comparison = Comparison::Different(numbered(p.seed, &p.source(), p.signed_overflow, &how));
+            }
+        }
+        all.push((p.seed, comparison));
+    }
+    Ok(all)
 }
 
 /// Caches by query and policies for pointers with multiple targets: what is found must not depend on them.
@@ -76,6 +139,11 @@ pub fn compare(source: &Path, domain: &Domain, flags: &[&str], native: &[&str]) 
 }
 
 fn explore_and_compare(source: &Path, real: &Outcomes, flags: &[&str]) -> Result<Comparison, String> {
+    Ok(compared(real, explore(source, flags)?))
+}
+
+/// The tests of a complete run, or how the engine failed.
+fn explore(source: &Path, flags: &[&str]) -> Result<Result<Vec<Predicted>, String>, String> {
     let scratch = Scratch::new("explore");
     let run = scratch.file("run");
     let mut args = vec!["test", "--quiet", "--max-time=60s", "--output-dir"];
@@ -85,19 +153,26 @@ fn explore_and_compare(source: &Path, real: &Outcomes, flags: &[&str]) -> Result
     args.push(&source_text);
     let finished = engine::pleach(&args, scratch.path(), LIMIT)?;
     if finished.crashed() || !matches!(finished.code, Some(0 | 1)) {
-        return Ok(Comparison::Different(format!("the engine failed ({:?}):\n{}", finished.code, finished.output())));
+        return Ok(Err(format!("the engine failed ({:?}):\n{}", finished.code, finished.output())));
     }
     let run = RunDir::open(&run).map_err(|e| e.to_string())?;
     let summary = run.summary().map_err(|e| e.to_string())?;
     if !summary.complete {
-        return Ok(Comparison::Different(format!("the engine cut paths: {:?}", summary.cut)));
+        return Ok(Err(format!("the engine cut paths: {:?}", summary.cut)));
     }
-    let tests = outcome::of_run(&run)?;
+    outcome::of_run(&run).map(Ok)
+}
+
+fn compared(real: &Outcomes, tests: Result<Vec<Predicted>, String>) -> Comparison {
+    let tests = match tests {
+        Ok(tests) => tests,
+        Err(how) => return Comparison::Different(how),
+    };
     let how = differences(real, &tests);
-    Ok(match how.is_empty() {
-        true => Comparison::Equal { outcomes: distinct(real).len(), tests: tests.len() },
+    match how.is_empty() {
+        true => Comparison::Equal { inputs: real.len(), tests: tests.len(), outcomes: distinct(real) },
         false => Comparison::Different(how),
-    })
+    }
 }
 
 fn distinct(real: &Outcomes) -> BTreeSet<PathOutcome> {
@@ -127,7 +202,11 @@ fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
 }
 
 fn describe(program: &Program, how: &str) -> String {
-    let numbered: String = program.source.lines().enumerate().map(|(i, l)| format!("{:4}  {l}\n", i + 1)).collect();
-    let flags = if program.signed_overflow { " (with --check signed-overflow)" } else { "" };
-    format!("seed {}{flags}\n{numbered}{how}", program.seed)
+    numbered(program.seed, &program.source, program.signed_overflow, how)
+}
+
+fn numbered(seed: u64, source: &str, signed_overflow: bool, how: &str) -> String {
+    let numbered: String = source.lines().enumerate().map(|(i, l)| format!("{:4}  {l}\n", i + 1)).collect();
+    let flags = if signed_overflow { " (with --check signed-overflow)" } else { "" };
+    format!("seed {seed}{flags}\n{numbered}{how}")
 }

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod answers;
+pub mod batch;
 pub mod campaign;
 pub mod differential;
 pub mod engine;

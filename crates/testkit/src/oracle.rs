@@ -12,8 +12,11 @@ use crate::outcome::PathOutcome;
 use crate::scratch::Scratch;
 
 const DRIVER: &str = include_str!("oracle/driver.c");
-const KLEE_H: &str = include_str!("../../../runtime/include/klee/klee.h");
+pub(crate) const KLEE_H: &str = include_str!("../../../runtime/include/klee/klee.h");
 const LIMIT: Duration = Duration::from_secs(300);
+
+pub(crate) const ASAN_OPTIONS: &str = "exitcode=246:symbolize=0:detect_leaks=0:redzone=128:detect_stack_use_after_return=1:\
+     allocator_may_return_null=1:print_legend=0:print_full_thread_history=0:max_redzone=512";
 
 /// How many values each input byte takes, from 0 upwards.
 pub type Domain = Vec<u16>;
@@ -49,26 +52,25 @@ pub fn run(source: &Path, domain: &Domain, flags: &[&str]) -> Result<Outcomes, S
     )?;
 
     let mut all = Command::new(&program);
-    let options = "exitcode=246:symbolize=0:detect_leaks=0:redzone=128:detect_stack_use_after_return=1:\
-                   allocator_may_return_null=1:print_legend=0:print_full_thread_history=0:max_redzone=512";
-    all.env("ASAN_OPTIONS", options).env("UBSAN_OPTIONS", "exitcode=246:symbolize=0");
+    all.env("ASAN_OPTIONS", ASAN_OPTIONS).env("UBSAN_OPTIONS", "exitcode=246:symbolize=0");
     all.arg(scratch.file("log")).args(domain.iter().map(u16::to_string));
     let finished = engine::run(&mut all, LIMIT).map_err(|e| e.to_string())?;
     if finished.code != Some(0) {
         return Err(format!("the native program did not get through its inputs: {}", finished.output()));
     }
     let records = records(&finished.stdout)?;
-    let lines = Lines::of(&program, source, &records)?;
+    let own = |file: &Path| file.file_name() == source.file_name();
+    let lines = Lines::of(&program, &|file| own(Path::new(file)), records.iter().filter_map(|(_, r)| r.log()))?;
     Ok(records.into_iter().map(|(input, record)| (input, record.outcome(&lines))).collect())
 }
 
-fn succeed(command: &mut Command) -> Result<String, String> {
+pub(crate) fn succeed(command: &mut Command) -> Result<String, String> {
     let done = engine::run(command, LIMIT).map_err(|e| format!("{command:?}: {e}"))?;
     if done.code == Some(0) { Ok(done.stdout) } else { Err(format!("{command:?} failed:\n{}", done.output())) }
 }
 
 /// What the driver wrote about one input.
-enum Record {
+pub(crate) enum Record {
     Plain(PathOutcome),
     Log(String),
 }
@@ -99,7 +101,14 @@ pub(crate) fn bytes(hex: &str) -> Option<Vec<u8>> {
 }
 
 impl Record {
-    fn outcome(&self, lines: &Lines) -> PathOutcome {
+    pub(crate) fn log(&self) -> Option<&str> {
+        match self {
+            Record::Log(log) => Some(log),
+            Record::Plain(_) => None,
+        }
+    }
+
+    pub(crate) fn outcome(&self, lines: &Lines) -> PathOutcome {
         let log = match self {
             Record::Plain(outcome) => return *outcome,
             Record::Log(log) => log,
@@ -115,7 +124,12 @@ impl Record {
                 _ => PathOutcome::Other,
             };
         }
-        let kind = if log.starts_with("abort()") { Some(ErrorKind::Abort) } else { address(log) };
+        let kind = match () {
+            _ if log.starts_with("abort()") => Some(ErrorKind::Abort),
+            // Division by zero is seen by a check; the other trap is the smallest number divided by -1.
+            _ if log.starts_with("trap") => Some(ErrorKind::SignedOverflow),
+            _ => address(log),
+        };
         match (kind, lines.first(log)) {
             (Some(kind), Some(line)) => PathOutcome::Error(kind, line),
             _ => PathOutcome::Other,
@@ -176,15 +190,16 @@ fn address(log: &str) -> Option<ErrorKind> {
 }
 
 /// Source lines of the addresses in logs, found by one run of the symbolizer.
-struct Lines(BTreeMap<String, u32>);
+pub(crate) struct Lines(BTreeMap<String, u32>);
 
 impl Lines {
-    fn of(program: &Path, source: &Path, records: &[(Vec<u8>, Record)]) -> Result<Self, String> {
-        let logs = records.iter().filter_map(|(_, r)| match r {
-            Record::Log(log) => Some(log),
-            Record::Plain(_) => None,
-        });
-        let addresses: BTreeSet<&str> = logs.flat_map(|log| frames(log)).collect();
+    /// `own` says of a file's name whether it is the program's.
+    pub(crate) fn of<'a>(
+        program: &Path,
+        own: &dyn Fn(&str) -> bool,
+        logs: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let addresses: BTreeSet<&str> = logs.flat_map(frames).collect();
         let mut lines = BTreeMap::new();
         if addresses.is_empty() {
             return Ok(Self(lines));
@@ -197,7 +212,7 @@ impl Lines {
         for (address, place) in addresses.iter().zip(places) {
             let place = place.split(" (").next().unwrap_or(place);
             if let Some((file, line)) = place.rsplit_once(':')
-                && Path::new(file).file_name() == source.file_name()
+                && own(file)
             {
                 lines.insert((*address).to_owned(), line.parse().unwrap_or(0));
             }

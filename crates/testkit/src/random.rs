@@ -9,6 +9,7 @@ mod expr;
 mod rng;
 mod scope;
 mod stmt;
+pub mod values;
 
 pub use rng::Rng;
 

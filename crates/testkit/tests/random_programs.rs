@@ -1,8 +1,9 @@
-//! A hundred random programs do natively what the engine says, and a few get the answers that follow from it;
-//! `docs/testing.md` has the command for more.
+//! A hundred random programs and seventy about values do natively what the engine says, and a few get the answers that
+//! follow from it; `docs/testing.md` has the command for more.
 
 use pleach_testkit::answers::check_seed;
-use pleach_testkit::differential::{Comparison, compare_modes, compare_seed};
+use pleach_testkit::differential::{Comparison, MEMORY_MODES, compare_modes, compare_seed, compare_values};
+use pleach_testkit::outcome::PathOutcome;
 use pleach_testkit::reaching::check_seeds;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,10 +31,34 @@ fn a_hundred_random_programs() {
     assert!(failures.is_empty(), "{} of {COUNT} programs differ:\n{}", failures.len(), failures.join("\n\n"));
 }
 
+/// 30 that look for signed overflow, 40 that do not.
+#[test]
+fn values_and_inputs_with_equal_names() {
+    let compared = compare_values(20..90, &[]).unwrap_or_else(|why| panic!("{why}"));
+    let wrong = different(&compared);
+    assert!(wrong.is_empty(), "{} of {} programs differ:\n{}", wrong.len(), compared.len(), wrong.join("\n\n"));
+    let all = compared.iter().filter_map(|(_, c)| match c {
+        Comparison::Equal { outcomes, .. } => Some(outcomes),
+        Comparison::Different(_) => None,
+    });
+    let errors = all.flatten().filter(|o| matches!(o, PathOutcome::Error(..))).count();
+    assert!(compared.len() == 70 && errors > 20, "{errors} errors in {} programs", compared.len());
+}
+
+fn different(compared: &[(u64, Comparison)]) -> Vec<&str> {
+    let how = compared.iter().filter_map(|(_, c)| match c {
+        Comparison::Different(how) => Some(how.as_str()),
+        Comparison::Equal { .. } => None,
+    });
+    how.collect()
+}
+
 #[test]
 fn caches_and_policies_change_nothing() {
     let wrong: Vec<String> = (1..=8).filter_map(|n| compare_modes(n * 37).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let compared = compare_values(1000..1025, MEMORY_MODES[2]).unwrap_or_else(|why| panic!("{why}"));
+    assert!(different(&compared).is_empty(), "{}", different(&compared).join("\n"));
 }
 
 #[test]

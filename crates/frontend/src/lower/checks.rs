@@ -6,7 +6,7 @@
 //! dropped, unless it was folded too.
 
 use super::emit::{Lowered, Lowering};
-use crate::llvm::{Block, Function, Inst, Opcode, Value, ValueKind};
+use crate::llvm::{Block, Function, Inst, Opcode, Shape, Value, ValueKind};
 use pleach_ir::{self as ir, BlockId, CheckKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,7 +40,19 @@ pub(crate) fn check_of<'m>(block: Block<'m>) -> Option<Check<'m>> {
     }
     let callee = call.called().and_then(Value::as_function)?.name();
     let (kind, repeated) = kind_of(&callee, call)?;
+    let repeated = repeated && !(kind == CheckKind::Overshift && is_cut_down(cond));
     Some(Check { kind, repeated, cond, next, trap })
+}
+
+/// Whether a shift is by fewer bits of its count than the check of it looks at: the count is of a wider type than the
+/// value, and `count <= width - 1` is asked about all of it.
+fn is_cut_down(check: Value<'_>) -> bool {
+    let (Some(count), Some(last)) = (check.operand(0), check.operand(1)) else { return false };
+    match (count.ty().shape(), last.as_u64()) {
+        (Shape::Int(width), Some(last)) => u64::from(width) > last + 1,
+        // Too wide to tell, or a vector.
+        _ => true,
+    }
 }
 
 /// What a call that ends the program says it is about.

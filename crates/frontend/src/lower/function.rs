@@ -1,7 +1,7 @@
 //! One function: visits blocks in an order that puts definitions before uses, dispatches on the opcode.
 
 use super::emit::{Leaves, Lowered, Lowering};
-use super::lines::Jump;
+use super::lines::{Jump, LeftOut};
 use super::unit::Unit;
 use super::{Unsupported, compact, forward, promote, retarget};
 use crate::Options;
@@ -90,6 +90,8 @@ impl<'m> Lowering<'_, 'm> {
         let Some(id) = self.blocks.get(&block).copied() else { return };
         self.current = id.index();
         let mut weight = 0;
+        // Where the last instruction stands.
+        let mut last = None;
         for inst in block.insts() {
             if self.debug_only(inst, id) {
                 continue;
@@ -101,6 +103,11 @@ impl<'m> Lowering<'_, 'm> {
             let mark = promote::lifetime_mark(inst).is_some() || inst.is_nosanitize() && !checked_arithmetic(inst);
             if let Some(span) = self.unit.debug.span(inst) {
                 self.span = span;
+                let ends_scope = promote::lifetime_mark(inst) == Some(false) && !self.optimised;
+                if let (Some((after, before)), true) = (last.replace((span, inst)), ends_scope) {
+                    let called = Inst::called(before).and_then(Value::as_function).map(|f| f.name());
+                    self.lines.left_out(LeftOut { block: id, after, called, until: span });
+                }
                 if inst.is_jump() || promote::leaves_scope(inst, variables) {
                     self.lines.jump(Jump { block: id, span, inlined_at: inst.inlined_at() });
                 } else if !mark {

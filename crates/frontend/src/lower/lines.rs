@@ -6,7 +6,12 @@
 //! What stands at its place in the source tells; where the source is not there to be read, a jump counts if nothing
 //! else has code of its line. The compiler leaves the place of such a statement on jumps that it makes after it (from
 //! `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
+//!
+//! A jump out of a scope with locals that goes where control would go anyway leaves nothing with its place. What is left
+//! is that the scope ends behind some other statement, in the same block: if a jump comes next in the source, it was
+//! executed. One that follows the end of a branch, with no code before it in its block, is not found.
 
+use super::jumps::{self, Next};
 use pleach_ir::{BlockId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +44,17 @@ struct Text {
 pub(crate) struct Lines {
     code: Vec<(BlockId, Span)>,
     jumps: Vec<Jump>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A jump without a place, perhaps: behind the code at `after`, in a scope that ends at `until`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LeftOut {
+    pub block: BlockId,
+    pub after: Span,
+    /// the function that the code at `after` calls
+    pub called: Option<String>,
+    pub until: Span,
 }
 
 /// A jump, or what the compiler notes for one out of a scope; its place, and a number for the call that it was inlined
@@ -59,6 +75,10 @@ impl Lines {
 
     pub fn jump(&mut self, jump: Jump) {
         self.jumps.push(jump);
+    }
+
+    pub fn left_out(&mut self, jump: LeftOut) {
+        self.left_out.push(jump);
     }
 
     /// The spans of each of the `count` blocks, in order and without repetition.
@@ -82,8 +102,18 @@ impl Lines {
                 }
         };
         let jumps: Vec<_> = self.jumps.into_iter().filter(|j| counts(j)).map(|j| (j.block, j.span)).collect();
+        let (mut left_out, mut ended) = (Vec::new(), None);
+        for j in self.left_out {
+            let (next, inner) = sources.next(&j, || path(j.after.file));
+            // Behind a scope within, nothing is known unless its own end was come to.
+            let next = if inner && ended != Some((j.block, j.after)) { Next::Unknown } else { next };
+            ended = (next == Next::End).then_some((j.block, j.until));
+            if let Next::Jump(span) = next {
+                left_out.push((j.block, span));
+            }
+        }
         let mut spans = vec![Vec::new(); count];
-        for (block, span) in self.code.into_iter().chain(jumps) {
+        for (block, span) in self.code.into_iter().chain(jumps).chain(left_out) {
             spans[block.index()].push(span);
         }
         for own in &mut spans {
@@ -95,14 +125,39 @@ impl Lines {
 }
 
 impl Sources {
-    fn at(&mut self, span: Span, path: impl FnOnce() -> String) -> Found {
-        let text = self.files.entry(span.file).or_insert_with(|| {
+    fn text(&mut self, file: u32, path: impl FnOnce() -> String) -> Option<&Text> {
+        let text = self.files.entry(file).or_insert_with(|| {
             let path = path();
             // Statements of other languages begin in other ways.
             let is_c = !path.ends_with(".rs");
             std::fs::read(path).ok().filter(|_| is_c).map(Text::new)
         });
-        text.as_ref().map_or(Found::Nothing, |t| t.at(span.line, span.column))
+        text.as_ref()
+    }
+
+    fn at(&mut self, span: Span, path: impl FnOnce() -> String) -> Found {
+        self.text(span.file, path).map_or(Found::Nothing, |t| t.at(span.line, span.column))
+    }
+
+    /// What comes next behind the code, and whether this code is the end of a scope.
+    fn next(&mut self, jump: &LeftOut, path: impl FnOnce() -> String) -> (Next<Span>, bool) {
+        let (after, until) = (jump.after, jump.until);
+        let Some(text) = self.text(after.file, path) else { return (Next::Unknown, false) };
+        let places = (text.offset(after.line, after.column), text.offset(until.line, until.column));
+        let (Some(from), Some(to)) = places else { return (Next::Unknown, false) };
+        if after.file != until.file || from > to {
+            return (Next::Unknown, false);
+        }
+        let between = &text.bytes[from..to];
+        let next = match jumps::next(between, jump.called.as_deref()) {
+            Next::Jump(at) => {
+                let (line, column) = text.place(from + at);
+                Next::Jump(Span { file: after.file, line, column })
+            }
+            Next::End => Next::End,
+            Next::Unknown => Next::Unknown,
+        };
+        (next, between.first() == Some(&b'}'))
     }
 }
 
@@ -113,18 +168,23 @@ impl Text {
         Text { bytes, lines }
     }
 
+    fn offset(&self, line: u32, column: u32) -> Option<usize> {
+        let start = (line as usize).checked_sub(1).and_then(|l| self.lines.get(l))?;
+        Some(start + (column as usize).saturating_sub(1)).filter(|at| *at < self.bytes.len())
+    }
+
+    fn place(&self, at: usize) -> (u32, u32) {
+        let line = self.lines.partition_point(|start| *start <= at);
+        (line as u32, (at - self.lines[line - 1] + 1) as u32)
+    }
+
     fn at(&self, line: u32, column: u32) -> Found {
         const JUMPS: [&[u8]; 8] = [b"break", b"continue", b"goto", b"return", b"while", b"for", b"do", b"co_return"];
-        let start = (line as usize).checked_sub(1).and_then(|l| self.lines.get(l));
-        let Some(at) = start.map(|s| s + (column as usize).saturating_sub(1)).filter(|a| *a < self.bytes.len()) else {
-            return Found::Nothing;
-        };
-        let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$') || !b.is_ascii();
-        let len = self.bytes[at..].iter().take_while(|b| is_word(b)).count();
-        let word = &self.bytes[at..at + len];
+        let Some(at) = self.offset(line, column) else { return Found::Nothing };
+        let word = jumps::word(&self.bytes[at..]);
         if JUMPS.contains(&word) {
             Found::Jump
-        } else if len > 0 && !word[0].is_ascii_digit() && self.begins_statement(at) {
+        } else if !word.is_empty() && !word[0].is_ascii_digit() && self.begins_statement(at) {
             Found::Name
         } else {
             Found::Other

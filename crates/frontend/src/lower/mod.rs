@@ -27,6 +27,7 @@ mod inline_asm;
 mod intrinsic;
 mod intrinsic_float;
 mod intrinsic_vector;
+mod jumps;
 mod layout;
 mod lines;
 mod memory;

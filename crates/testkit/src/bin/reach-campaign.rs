@@ -23,13 +23,14 @@ fn main() -> ExitCode {
         (options.seed..end).for_each(|s| print!("{}", generate::program(s).source));
         return ExitCode::SUCCESS;
     }
-    let (mut targets, mut reachable, mut wrong) = (0, 0, 0);
+    let (mut targets, mut reachable, mut left_out, mut wrong) = (0, 0, 0, 0);
     for first in (options.seed..end).step_by(BATCH as usize) {
         let seeds = first..(first + BATCH).min(end);
         let done = seeds.end - options.seed;
         match check_seeds(seeds, all_modes) {
             Ok(report) => {
                 (targets, reachable) = (targets + report.targets, reachable + report.reachable);
+                left_out += report.left_out;
                 wrong += report.wrong.len();
                 report.wrong.iter().for_each(|w| println!("WRONG {w}"));
             }
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         }
         eprintln!("{done} of {} programs, {targets} targets, {wrong} wrong", options.count);
     }
-    println!("{} programs with {targets} targets ({reachable} reachable): {wrong} wrong", options.count);
+    let count = options.count;
+    println!("{count} programs with {targets} targets ({reachable} reachable, {left_out} left out): {wrong} wrong");
     if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
