@@ -1,6 +1,6 @@
 //! One exploration in this process, and what it found.
 
-use pleach::{Engine, EngineBuilder, GuidedExecutor, Outcome, PruneConfig};
+use pleach::{EndOfRun, Engine, EngineBuilder, GuidedExecutor, PruneConfig};
 use pleach_audit::AuditReport;
 use pleach_exec::{ExecConfig, ProgramEntry, Resolution, Splitting};
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
@@ -191,7 +191,7 @@ fn setup<'a>(
 fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>), String> {
     let mut engine = builder.build().map_err(|e| e.to_string())?;
     let mut sink = Collect(BTreeSet::new());
-    if engine.explore(&mut sink) == Outcome::InternalError {
+    if engine.explore(&mut sink) == EndOfRun::InternalError {
         return Err(format!("an internal error in mode {}", mode.name));
     }
     let machine = &engine.executor.machine;

@@ -9,7 +9,7 @@ use crate::standing::Standing;
 use crate::timing::{self, Start};
 use crate::writer::{Writer, WriterConfig};
 use crate::{explanations, run_info, summary};
-use pleach::{Engine, Outcome, coverage, cut_reason};
+use pleach::{EndOfRun, Engine, coverage, cut_reason};
 use pleach_command::signals;
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
@@ -190,7 +190,7 @@ impl Session<'_> {
 
         let outcome = engine.explore(&mut writer);
         let elapsed = began.elapsed();
-        if outcome == Outcome::Done {
+        if outcome == EndOfRun::Done {
             writer.write_missing_tests(&mut engine.executor);
         }
         writer.finish(&mut engine.executor, engine.run.progress(elapsed));
@@ -206,7 +206,7 @@ impl Session<'_> {
             eprintln!("pleach: the query cache gave {wrong_hits} wrong answers; --query-cache exact does without it");
         }
         let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
-        let complete = c.is_complete() && outcome == Outcome::Done && writer.failure().is_none() && !unsound;
+        let complete = c.is_complete() && outcome == EndOfRun::Done && writer.failure().is_none() && !unsound;
         engine.executor.machine.assume_surroundings();
         let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().collect();
         let mut summary = Summary {
@@ -272,7 +272,7 @@ impl Session<'_> {
             elapsed,
             nodes: engine.run.tree.len() as u64,
             undefined,
-            crashed: outcome == Outcome::InternalError || unsound,
+            crashed: outcome == EndOfRun::InternalError || unsound,
             assumptions,
             signal: halt.signal(),
             coverage,

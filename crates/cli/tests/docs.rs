@@ -167,46 +167,6 @@ fn names_in_backticks_exist() {
     assert!(wrong.is_empty(), "names that the sources do not have:\n{}", wrong.join("\n"));
 }
 
-/// Words that the glossary replaced.
-const OLD: [&str; 22] = [
-    "coverer",
-    "placement",
-    "several targets",
-    "may mean",
-    "walk back",
-    "walked back",
-    "walks back",
-    "walking back",
-    "unknowns",
-    "set aside",
-    "all the same",
-    "for people",
-    "beside",
-    "gave up",
-    "gave-up",
-    "gave_up",
-    "covered_by",
-    "bug of ours",
-    "gave no answer",
-    "Look::",
-    "GiveUp",
-    "Walker",
-];
-
-#[test]
-fn old_words_are_gone() {
-    let mut found = Vec::new();
-    for (page, text) in pages().iter().filter(|(page, _)| *page != Path::new("CHANGELOG.md")) {
-        // Old spellings that are still accepted.
-        let text = text.replace("--one-placement", "").replace("`covered_by` and `gave_up`", "");
-        for (n, line) in text.lines().enumerate() {
-            let words = OLD.iter().filter(|w| line.to_lowercase().contains(&w.to_lowercase()));
-            found.extend(words.map(|w| format!("{}:{}: {w}", page.display(), n + 1)));
-        }
-    }
-    assert!(found.is_empty(), "old words:\n{}", found.join("\n"));
-}
-
 /// Commands whose inputs are in the repository, or in the directory of an earlier run.
 fn is_runnable(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();

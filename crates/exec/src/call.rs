@@ -257,7 +257,7 @@ impl Machine {
     pub(crate) fn resolve_call(&mut self, st: &mut State, t: TermId) -> StepResult<FuncId> {
         let (found, otherwise) = match self.take_apart(st, t) {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
-            // Natively functions lie elsewhere: a test that depends on it cannot be replayed.
+            // Natively functions have other addresses: a test that depends on them cannot be replayed.
             _ if self.config.rules.try_all_code_pointers => (self.any_function(t), bad_call()),
             Some((_, found)) => (found, bad_call()),
             // INCOMPLETE: it may be a function that the term does not mention, by its number.

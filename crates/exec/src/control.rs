@@ -68,7 +68,7 @@ impl Machine {
         }
         let found = candidates(&mut self.terms, t);
         if !self.config.rules.try_all_code_pointers && found.is_none_or(|f| f.iter().any(|c| c.obj.is_none())) {
-            // Natively labels lie elsewhere: a test that depends on it cannot be replayed.
+            // Natively labels have other addresses: a test that depends on them cannot be replayed.
             return Err(Flow::cut(Cut::Unsupported("a computed jump whose target is not known".into())));
         }
         let bits = self.pointer_bits();

@@ -31,25 +31,25 @@ impl Machine {
         self.drop_alternative_at_end(st, what, None)
     }
 
-    /// An error was reported beside a path here.
-    pub(crate) fn is_reported_beside(&self, st: &State) -> bool {
+    /// An error was reported as an alternative end here.
+    pub(crate) fn is_alternative_reported(&self, st: &State) -> bool {
         self.dropped.reported.contains(&(st.frame.func, st.inst))
     }
 
-    /// Ends beside a path that goes on, once for each place of the program, where more holds than on the path.
-    pub(crate) fn end_beside(&mut self, st: &mut State, end: End, more: Option<FeasibleSide>) -> StepResult<()> {
+    /// Alternative ends of a path that goes on, once for each location of the program, where more holds than on the path.
+    pub(crate) fn end_alternative(&mut self, st: &mut State, end: End, more: Option<FeasibleSide>) -> StepResult<()> {
         if !self.dropped.reported.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
-        Err(self.split_beside(st, (end, more), None))
+        Err(self.split_alternative(st, (end, more), None))
     }
 
-    /// A question about this place had no answer: lost beside the path, once for each place.
-    pub(crate) fn lose_beside(&mut self, st: &mut State, why: &UnknownReason) -> StepResult<()> {
+    /// A query about this location had no answer: an alternative is lost, once for each location.
+    pub(crate) fn lose_alternative(&mut self, st: &mut State, why: &UnknownReason) -> StepResult<()> {
         if !self.dropped.lost.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
-        Err(self.split_beside(st, (End::Cut(Cut::Solver(why.to_string())), None), None))
+        Err(self.split_alternative(st, (End::Cut(Cut::Solver(why.to_string())), None), None))
     }
 
     /// The same for a state that ends here, if there is such an end.
@@ -62,11 +62,11 @@ impl Machine {
         if !self.dropped.cut.insert((st.frame.func, st.inst)) {
             return Ok(());
         }
-        Err(self.split_beside(st, (End::Cut(Cut::Concretized(what.into())), None), here_ends))
+        Err(self.split_alternative(st, (End::Cut(Cut::Concretized(what.into())), None), here_ends))
     }
 
     /// One state goes on, or ends as it does, and one ends otherwise.
-    fn split_beside(
+    fn split_alternative(
         &mut self,
         st: &mut State,
         (end, more): (End, Option<FeasibleSide>),

@@ -1,5 +1,5 @@
 //! Variables of the C library that hold what surrounds the program: its environment, its name. Whoever reads them without
-//! asking a function takes for given what the model has there.
+//! asking a function assumes what the model has there.
 
 use crate::machine::Machine;
 use pleach_ir::{BlockId, Const, FuncId, GlobalId, Init, Program, Symbol};
@@ -46,7 +46,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Machine {
-    /// What was taken for given by functions that looked at such variables. With pruning too: what a subsumed state would have
+    /// What was assumed by functions that looked at such variables. With pruning too: what a subsumed state would have
     /// entered was entered below the state that subsumes it.
     pub fn assume_surroundings(&mut self) {
         if self.reads_environment() && self.config.environment.is_empty() {

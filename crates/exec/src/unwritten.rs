@@ -1,11 +1,12 @@
 //! `--check uninit`: decisions, addresses and output that depend on values nothing wrote.
 //!
-//! *Idea*: what nothing wrote is a symbol of its own origin, so that a term says by itself whether it mentions it. Whether it depends on it is a
-//! question to the solver: are there inputs and two ways to fill what nothing wrote, both of which follow this path, and of which the term
-//! makes two values? So an element of an array that is written in part depends on nothing unwritten where the index can only be of the
-//! written part. The path that ends in the error has such inputs; it stands beside one that goes on with any value. Each place of the program is reported
-//! once. *Direction*: exact where the solver answers; where it does not, the question is counted as cut. What is written to files as bytes is
-//! not looked at.
+//! *Idea*: what nothing wrote is a symbol of its own origin, so that a term says by itself whether it mentions it.
+//! Whether it depends on it is a query: are there inputs and two ways to fill what nothing wrote, both of which follow
+//! this path, and for which the term has two values? So an element of an array that is written in part depends on
+//! nothing unwritten where the index can only be of the written part. The path that ends in the error has such inputs;
+//! it is a sibling of one that goes on with any value. Each location of the program is reported once.
+//! *Direction*: exact where the solver answers; where it does not, the query is counted as cut. What is written to files
+//! as bytes is not checked.
 
 use crate::feasibility::FeasibleSide;
 use crate::flow::StepResult;
@@ -45,7 +46,7 @@ impl Machine {
         let address_free = self.substitute_addresses(st, t);
         let unwritten = self.unwritten_in(address_free);
         let Some(&first) = unwritten.first() else { return Ok(()) };
-        if self.is_reported_beside(st) {
+        if self.is_alternative_reported(st) {
             return Ok(());
         }
         match self.two_values(st, address_free) {
@@ -61,7 +62,7 @@ impl Machine {
                 self.defer_whole();
                 Ok(())
             }
-            Err(why) => self.lose_beside(st, &why),
+            Err(why) => self.lose_alternative(st, &why),
         }
     }
 
@@ -166,6 +167,6 @@ impl Machine {
 
     fn report_unwritten(&mut self, st: &mut State, what: &str, of: &str, side: Option<FeasibleSide>) -> StepResult<()> {
         let message = format!("{what} depends on the value of {of}, which was never written");
-        self.end_beside(st, End::Error(ProgramError::new(ErrorKind::Uninit, message)), side)
+        self.end_alternative(st, End::Error(ProgramError::new(ErrorKind::Uninit, message)), side)
     }
 }

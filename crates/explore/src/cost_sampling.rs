@@ -19,7 +19,7 @@ struct CostSample {
 }
 
 impl<M: Stepper> SubExploration<M> for CostSample {
-    fn admit(&mut self, run: &mut Run, _: &mut State, ctx: &mut RunContext<M>) -> Admission {
+    fn before_step(&mut self, run: &mut Run, _: &mut State, ctx: &mut RunContext<M>) -> Admission {
         let spent = ctx.machine.logic().effort().since(self.before);
         self.ended = ctx.pruner.wants_sample(spent, self.forks) && run.halt.reason().is_none();
         if self.ended { Admission::Step } else { Admission::Stop }

@@ -19,7 +19,7 @@ const GROWTH: u64 = 4;
 /// Equivalents of one search step: a number of instructions, and a number of queries that reach no back end.
 const INSTRUCTIONS_PER_STEP: u64 = 1_000;
 const QUERIES_PER_STEP: u64 = 10;
-/// An attempt of so many steps takes about half a second.
+/// An attempt of this many steps takes about half a second.
 const LONG: u64 = 10_000;
 
 struct Waiting {

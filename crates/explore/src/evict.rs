@@ -29,7 +29,7 @@ struct Replay<'a> {
 }
 
 impl<M: Stepper> SubExploration<M> for Replay<'_> {
-    fn admit(&mut self, _: &mut Run, state: &mut State, _: &mut RunContext<M>) -> Admission {
+    fn before_step(&mut self, _: &mut Run, state: &mut State, _: &mut RunContext<M>) -> Admission {
         if !self.left.is_empty() {
             return Admission::Step;
         }

@@ -58,7 +58,7 @@ impl Unconstrained {
 }
 
 impl<M: Stepper> SubExploration<M> for Unconstrained {
-    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
+    fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
         self.known &= ctx.machine.instructions() < run.speculation.end && run.halt.reason().is_none();
         if !self.known {
             run.close(state.node, Status::Cut, 0, ctx);

@@ -25,10 +25,10 @@ pub(crate) struct Origin {
     pub depth: u32,
 }
 
-/// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration: `admit`
+/// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration: `before_step`
 /// before each step, then one of the others for what the step did.
 pub(crate) trait SubExploration<M: Stepper> {
-    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission;
+    fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission;
     /// The state ran for a while; it goes on if it is returned.
     fn on_next(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State>;
     fn on_end(&mut self, run: &mut Run, state: State, end: End, ctx: &mut RunContext<M>);
@@ -50,7 +50,7 @@ impl Run {
     pub(crate) fn drive<M: Stepper>(&mut self, root: State, sub: &mut dyn SubExploration<M>, ctx: &mut RunContext<M>) {
         let mut waiting = vec![root];
         while let Some(mut state) = waiting.pop() {
-            match sub.admit(self, &mut state, ctx) {
+            match sub.before_step(self, &mut state, ctx) {
                 Admission::Step => {}
                 Admission::Done => continue,
                 Admission::Stop => return,

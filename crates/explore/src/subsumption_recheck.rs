@@ -114,7 +114,7 @@ impl Recheck<'_> {
 }
 
 impl<M: Stepper> SubExploration<M> for Recheck<'_> {
-    fn admit(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
+    fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
         if self.found.is_some() {
             return Admission::Stop;
         }

@@ -77,12 +77,12 @@ enum Pass<'a> {
 /// How a source asks whether it is compiled with checks of undefined behaviour.
 const ASKS: &str = "undefined_behavior_sanitizer";
 
-/// Whether the checks are put in by the engine: the native build has none.
+/// Whether the checks are inserted by the engine: the native build has none.
 fn checks_are_ours(options: &Options) -> bool {
     !options.cc_args.iter().any(|a| a.starts_with("-fsanitize"))
 }
 
-/// Whether one of the files that a compilation read, or an option, contains the question. `read`: a rule for `make`.
+/// Whether one of the files that a compilation read, or an option, contains the test for them. `read`: a rule for `make`.
 fn asks_for_sanitizers(read: &Path, options: &Options) -> bool {
     if options.cc_args.iter().chain(&options.defines).any(|a| a.contains(ASKS)) {
         return true;

@@ -5,7 +5,7 @@ use super::directory;
 use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
 use pleach::libc::{self, LibcNeed};
-use pleach::{Engine, Outcome, Scratch};
+use pleach::{EndOfRun, Engine, Scratch};
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{
@@ -188,7 +188,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
             .build()?;
         let outcome = engine.explore(&mut sink);
         sink.drain_messages(&mut engine.executor);
-        if outcome == Outcome::InternalError {
+        if outcome == EndOfRun::InternalError {
             return Ok(Code::Bug);
         }
         if sink.exiting {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "pleach-frontend";
 
-/// The one asked for, the one beside this process, or the bare name for `PATH`. Tests run in `deps` and examples in
+/// The one asked for, the one next to this process, or the bare name for `PATH`. Tests run in `deps` and examples in
 /// `examples`, below the programs.
 pub(crate) fn frontend(options: &Options) -> PathBuf {
     if let Some(given) = &options.frontend {

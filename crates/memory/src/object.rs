@@ -2,7 +2,7 @@
 //!
 //! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A cell is
 //! a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives the same
-//! value without taking it apart. The background is what a byte holds before it is written: zero, or a byte of an array
+//! value without splitting it. The background is what a byte holds before it is written: zero, or a byte of an array
 //! term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets).
 
 use crate::tags::{BACKGROUND, CELL, CONCRETE, REST};

@@ -89,7 +89,7 @@ impl Contents {
         let (all, background) = (self.size, self.background);
         let part = |start: u64| {
             let len = size.min(all - start);
-            // Bytes that nobody has looked at may be new unknowns of the piece.
+            // Bytes that nobody has looked at may be new symbolic variables of the piece.
             let own = background == Background::Uninit;
             Part { start, len, background, origin: if own { start } else { 0 }, own }
         };

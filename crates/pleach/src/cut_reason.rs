@@ -5,7 +5,7 @@ use pleach_explore::Counters;
 use pleach_report::{Assumption as Assumed, Cut as CutRecord, Paths};
 use pleach_state::{Assumption, Cut};
 
-/// A cut in short, exactly, and for people.
+/// A cut as a short key, as exact text, and as a human-readable sentence.
 pub struct Reason {
     /// as in `summary.json`
     pub name: &'static str,

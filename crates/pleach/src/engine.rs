@@ -202,9 +202,9 @@ pub struct Engine<'a> {
     own_pruner: Option<&'a mut dyn Pruner>,
 }
 
-/// How an exploration ended, apart from what it found.
+/// How an exploration ended, besides what it found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum EndOfRun {
     Done,
     /// an internal error ended it; what was found until then is still there
     InternalError,
@@ -260,7 +260,7 @@ impl<'a> Engine<'a> {
 
     /// Explores to the end. An internal error does not lose what was found: the sink is told of the remaining states as
     /// cut.
-    pub fn explore<S: Sink<GuidedExecutor>>(&mut self, sink: &mut S) -> Outcome {
+    pub fn explore<S: Sink<GuidedExecutor>>(&mut self, sink: &mut S) -> EndOfRun {
         let mut none = NoPruner;
         let chosen: &mut dyn Pruner = match (&mut self.interpolation, &mut self.own_pruner) {
             (Some(i), _) => i,
@@ -281,11 +281,11 @@ impl<'a> Engine<'a> {
             run.explore(initial, executor, sink, Seams { searcher: &mut **searcher, pruner });
         }));
         if outcome.is_ok() {
-            return Outcome::Done;
+            return EndOfRun::Done;
         }
         // Another panic loses the tests of what was waiting, and nothing else.
         let _ = catch_unwind(AssertUnwindSafe(|| self.run.cut_after_panic(&mut self.executor, sink)));
-        Outcome::InternalError
+        EndOfRun::InternalError
     }
 
     /// What the exploration leaves in memory; to free it takes longer than to write the results.

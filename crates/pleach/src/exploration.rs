@@ -2,7 +2,7 @@
 
 use crate::coverage;
 use crate::cut_reason::{self, reason};
-use crate::engine::{Engine, Outcome};
+use crate::engine::{EndOfRun, Engine};
 use crate::guided_executor::GuidedExecutor;
 use crate::path_report::PathReporter;
 use pleach_explore::{Counters, Ended, Sink};
@@ -46,7 +46,7 @@ pub struct Exploration {
     /// Nodes of the execution tree.
     pub nodes: usize,
     pub coverage: Coverage,
-    /// Figures of the pruning and of the solver chain, by name.
+    /// Statistics of the pruning and of the solver chain, by name.
     pub statistics: BTreeMap<String, u64>,
     /// An internal error ended the exploration.
     pub internal_error: bool,
@@ -94,13 +94,13 @@ impl<'a> Collector<'a> {
         Collector { program, paths, places: FxHashSet::default(), tests: Vec::new(), errors: Vec::new(), observer }
     }
 
-    pub fn finish(self, engine: &mut Engine, outcome: Outcome) -> Exploration {
+    pub fn finish(self, engine: &mut Engine, outcome: EndOfRun) -> Exploration {
         let counters = engine.run.counters.clone();
         engine.executor.machine.assume_surroundings();
         let machine = &engine.executor.machine;
         let assumed: Vec<_> = machine.assumptions.iter().cloned().collect();
         let unsound = !counters.rechecked.failures.is_empty() || !machine.disagreements.is_empty();
-        let complete = counters.is_complete() && outcome == Outcome::Done && !unsound;
+        let complete = counters.is_complete() && outcome == EndOfRun::Done && !unsound;
         let mut solver = pleach_smt::Stats::new();
         machine.solver.stats(&mut solver);
         let verdict = match (self.errors.is_empty(), complete, assumed.is_empty()) {
@@ -120,7 +120,7 @@ impl<'a> Collector<'a> {
             nodes: engine.run.tree.len(),
             coverage: coverage::report(&self.program, &machine.coverage, Path::new("")),
             statistics: statistics.chain(solver.counts().map(|(name, n)| (name.to_owned(), n))).collect(),
-            internal_error: outcome == Outcome::InternalError || unsound,
+            internal_error: outcome == EndOfRun::InternalError || unsound,
             counters,
         }
     }

@@ -47,7 +47,7 @@ mod path_report;
 mod scratch;
 mod source_paths;
 
-pub use engine::{Engine, EngineBuilder, Outcome, PruneConfig};
+pub use engine::{EndOfRun, Engine, EngineBuilder, PruneConfig};
 pub use error::Error;
 pub use exploration::{Exploration, Observer, PathEnd, Verdict};
 pub use guided_executor::GuidedExecutor;

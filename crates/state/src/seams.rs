@@ -77,7 +77,7 @@ pub trait PathOracle {
     fn entails(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// The path constraint allows the condition; false also when the solver returns unknown.
     fn is_satisfiable_with(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
-    /// The table of terms, and apart from it who answers queries about terms alone.
+    /// The table of terms, and separately who answers queries about terms alone.
     fn split(&mut self) -> (&mut pleach_expr::Terms, Box<dyn TermOracle + '_>);
     /// [`TermOracle::is_satisfiable`]
     fn is_satisfiable(&mut self, condition: pleach_expr::TermId) -> bool {

@@ -81,7 +81,7 @@ pub enum Access {
         objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
-    /// a fresh object of so many bytes; `zeroed` or never written. With the alignment that the program asked for, if it did
+    /// a fresh object of `size` bytes; `zeroed` or never written. With the alignment that the program asked for, if it did
     Alloc {
         obj: ObjId,
         size: u64,

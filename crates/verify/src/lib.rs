@@ -1,6 +1,6 @@
 //! Properties, targets, verdicts and witnesses.
 //!
-//! This crate explores nothing. It says which ends of paths matter for a question, and what may be concluded from those that
+//! This crate explores nothing. It says which ends of paths matter for a property or a target, and what may be concluded from those that
 //! were seen.
 //!
 //! ```

@@ -16,7 +16,7 @@ texts. It is generated: do not edit it. A test compares it with the program and 
 - For the limits `--max-…` of exploration 0 means none, as in KLEE. What a limit takes away is
   [cut](soundness.md#what-is-cut).
 - `NO_COLOR` switches colours off.
-- The old spelling `--one-placement` is accepted for `--fixed-layout`, and the link `guess` for `local-search`.
+- The alias `--one-placement` is accepted for `--fixed-layout`, and the link `guess` for `local-search`.
 
 | exit status | meaning |
 |---|---|

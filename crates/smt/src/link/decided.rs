@@ -1,4 +1,4 @@
-//! The figures of a link that decides some queries and passes on the others.
+//! The statistics of a link that decides some queries and passes on the others.
 
 use crate::answer::Answer;
 use crate::stats::Stats;

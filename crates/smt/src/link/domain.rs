@@ -208,7 +208,7 @@ impl TruthTables {
         Rc::new(model)
     }
 
-    /// The answer, if some constraints contradict each other or all are on small unknowns.
+    /// The answer, if some constraints contradict each other or all are on symbolic variables with few values.
     fn decide(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
         let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
         let mut empty = None;
