@@ -6,7 +6,6 @@ use pleach_testkit::root;
 use regex_lite::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 const TABLE: &str = "tests/vocabulary.tsv";
 /// History keeps its words; the table and this test have to name them.
@@ -156,13 +155,30 @@ fn old_words(finders: &[Finder], path: &str, text: &str) -> Vec<String> {
 
 /// The files of the repository that are searched, with their texts.
 fn texts() -> BTreeMap<String, String> {
-    let listed = Command::new("git").args(["ls-files", "-co", "--exclude-standard"]).current_dir(root()).output();
-    let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
-    let ours = |path: &&str| SEARCHED.iter().any(|s| path.starts_with(s)) && !NOT_SEARCHED.contains(path);
-    let read = |path: &str| Some((path.to_owned(), std::fs::read_to_string(root().join(path)).ok()?));
-    let texts: BTreeMap<_, _> = listed.lines().filter(ours).filter_map(read).collect();
-    assert!(texts.len() > 500, "git lists {} files", texts.len());
+    let mut texts = BTreeMap::new();
+    read_below(root().as_ref(), &mut texts);
+    assert!(texts.len() > 500, "there are {} files", texts.len());
     texts
+}
+
+/// Whatever lies below the directory, but for what is built and what runs leave behind.
+fn read_below(directory: &Path, texts: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(directory).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if name.starts_with('.') || name == "target" || name.starts_with("pleach-out") || name == "pleach-last" {
+            continue;
+        }
+        if path.is_dir() {
+            read_below(&path, texts);
+            continue;
+        }
+        let Ok(inside) = path.strip_prefix(root()) else { continue };
+        let inside = inside.to_string_lossy().into_owned();
+        let ours = SEARCHED.iter().any(|s| inside.starts_with(s)) && !NOT_SEARCHED.contains(&inside.as_str());
+        if let (true, Ok(text)) = (ours, std::fs::read_to_string(&path)) {
+            texts.insert(inside, text);
+        }
+    }
 }
 
 #[test]
