@@ -148,12 +148,12 @@ impl Session<'_> {
             .run_config(config)
             .halt(&halt)
             .check_seams(args.check_seams)
+            .targets(observer.targets())
             .native_calls(crate::native_calls::calls(args));
         if settings.prune {
             builder = builder.prune(assemble::prune(args));
         }
         let mut engine = builder.build()?;
-        engine.executor.machine.targets = observer.targets();
 
         let dir = RunDir::create(to)?;
         let info = run_info::run_info(args, directory, program, entry, settings, engine.initial().first(), dir.path())?;

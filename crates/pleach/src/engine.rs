@@ -8,11 +8,12 @@ use crate::exploration::{Collector, Exploration, Observer};
 use crate::guided_executor::GuidedExecutor;
 use pleach_exec::{ExecConfig, Machine, NativeCalls};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
-use pleach_ir::Program;
+use pleach_ir::{BlockId, FuncId, Program};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher, View};
 use pleach_state::{CheckedPruner, State, StateId};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -76,6 +77,7 @@ pub struct EngineBuilder<'a> {
     halt: Halt,
     check_seams: bool,
     native_calls: Option<Box<dyn NativeCalls>>,
+    targets: BTreeSet<(FuncId, BlockId)>,
 }
 
 impl<'a> EngineBuilder<'a> {
@@ -145,10 +147,26 @@ impl<'a> EngineBuilder<'a> {
         self
     }
 
+    /// Blocks whose first entries are kept, in [`Machine::target_hits`]. The first block of the program counts too.
+    pub fn targets(mut self, targets: BTreeSet<(FuncId, BlockId)>) -> Self {
+        self.targets = targets;
+        self
+    }
+
     /// Puts everything together; nothing is executed yet but the set-up of the initial states.
     pub fn build(self) -> Result<Engine<'a>, Error> {
-        let EngineBuilder { program, mut exec, mut solver, search, pruning, run, halt, check_seams, native_calls } =
-            self;
+        let EngineBuilder {
+            program,
+            mut exec,
+            mut solver,
+            search,
+            pruning,
+            run,
+            halt,
+            check_seams,
+            native_calls,
+            targets,
+        } = self;
         exec.record = !matches!(pruning, Pruning::Off);
         solver.interrupt = Some(halt.flag());
         let interpolation = match &pruning {
@@ -167,6 +185,8 @@ impl<'a> EngineBuilder<'a> {
             if check_seams { Box::new(CheckedSearcher::new(Boxed(searcher))) } else { searcher };
         let mut machine = Machine::new(program.clone(), pleach_smt::assemble(solver), exec)?;
         machine.native_calls = native_calls;
+        // Before the initial states, which enter the first block.
+        machine.targets = targets;
         machine.terms.brake = halt.brake();
         let initial = machine.initial_states()?;
         Ok(Engine {
@@ -223,6 +243,7 @@ impl<'a> Engine<'a> {
             halt: Halt::new(),
             check_seams: false,
             native_calls: None,
+            targets: BTreeSet::new(),
         }
     }
 
