@@ -9,6 +9,9 @@ use pleach_memory::Value;
 use pleach_state::{Access, Cut, End, Exit, State};
 use std::rc::Rc;
 
+/// Blocks that a step may still run once the memory limit is reached.
+const BLOCKS_WHEN_SHORT: u32 = 16;
+
 /// At most this many entries of a target block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
 
@@ -219,6 +222,10 @@ impl Machine {
                 }
                 if self.is_exhausted() {
                     return self.defer(st);
+                }
+                if self.terms.brake.is_short() {
+                    // Who keeps the limit is asked soon.
+                    budget = budget.min(BLOCKS_WHEN_SHORT);
                 }
                 match flow {
                     Flow::Next => pc += 1,

@@ -13,7 +13,7 @@ const STEPS_PER_LOOK: u32 = 16;
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
 /// The same while memory is above its limit.
-const MEMORY_SHORT: Duration = Duration::from_millis(25);
+const MEMORY_SHORT: Duration = Duration::from_millis(4);
 
 impl Run {
     /// The next [`Run::poll_limits`] reads the clock.

@@ -36,6 +36,12 @@ impl Brake {
         self.halt.load(Ordering::Relaxed)
     }
 
+    /// Whether the memory limit is reached.
+    #[inline]
+    pub fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+
     /// To be polled within a long operation that allocates memory, and not by a short one: what allocates little may go
     /// on at the memory limit. True if the operation has to stop; its work is spoiled then.
     pub fn pulled(&mut self) -> bool {
