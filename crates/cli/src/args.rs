@@ -232,8 +232,9 @@ pub struct TestArgs {
 
     /// Search strategy; several names take turns
     ///
-    /// Strategies: dfs bfs random-state random-path subtree nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt nurs:cpicnt
-    /// nurs:qc. With --prune the default is random-path,nurs:covnew,subtree, with --speculate random-path,nurs:covnew,dfs.
+    /// Strategies: dfs bfs random-state random-path subtree nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt
+    /// nurs:cpicnt nurs:qc. With --prune the default is random-path,nurs:covnew,subtree, with --speculate
+    /// random-path,nurs:covnew,dfs.
     #[arg(long, value_name = "NAME", help_heading = "Search", default_value = FOR_COVERAGE)]
     #[arg(default_value_ifs([("speculate", "true", SPECULATING), ("prune", "true", PRUNING)]))]
     pub search: Vec<String>,

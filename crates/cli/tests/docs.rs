@@ -1,5 +1,5 @@
-//! The commands on `examples/` in the documentation work, its links lead somewhere, its names exist, its words are those of
-//! the field, and its lines are short.
+//! The commands on `examples/` in the documentation work, its links lead somewhere, its names exist, its words are
+//! those of the field, and its lines are short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -200,7 +200,8 @@ fn commands_on_examples_work() {
                 .output();
             let out = pleach.expect("pleach runs");
             let said = String::from_utf8_lossy(&out.stderr).into_owned() + &String::from_utf8_lossy(&out.stdout);
-            // The examples have errors (1), and verdicts (3 and 4) are answers. Anything else is a wrong command line or worse.
+            // The examples have errors (1), and verdicts (3 and 4) are answers. Anything else is a wrong command line
+            // or worse.
             let is_expected = match (verb, out.status.code()) {
                 ("replay", Some(0)) | ("explain", Some(0)) | ("test", Some(0 | 1)) => true,
                 ("replay", _) => said.contains("isolate"),

@@ -1,8 +1,8 @@
 //! Standard output and error for readers that go away, as `head` does.
 //!
-//! The standard library's macros panic when the pipe is closed, which would end an exploration in its midst. These take their place in the
-//! crates that import them: what nobody reads is dropped, and the command goes on to its end. It goes on, too, where the output cannot be written (a
-//! full disk), and says so when it ends.
+//! The standard library's macros panic when the pipe is closed, which would end an exploration in its midst. These take
+//! their place in the crates that import them: what nobody reads is dropped, and the command goes on to its end. It
+//! goes on, too, where the output cannot be written (a full disk), and says so when it ends.
 
 use std::fmt::Arguments;
 use std::io::{Error, ErrorKind, Write};

@@ -36,7 +36,8 @@ impl Machine {
         self.dropped.reported.contains(&(st.frame.func, st.inst))
     }
 
-    /// Alternative ends of a path that goes on, once for each location of the program, where more holds than on the path.
+    /// Alternative ends of a path that goes on, once for each location of the program, where more holds than on the
+    /// path.
     pub(crate) fn end_alternative(&mut self, st: &mut State, end: End, more: Option<FeasibleSide>) -> StepResult<()> {
         if !self.dropped.reported.insert((st.frame.func, st.inst)) {
             return Ok(());

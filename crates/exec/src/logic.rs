@@ -76,8 +76,8 @@ impl TermOracle for TechniqueSolver<'_> {
     }
 }
 
-/// More products and quotients of symbolic variables than a technique's query is worth. The same in every run, as a time
-/// limit would not be.
+/// More products and quotients of symbolic variables than a technique's query is worth. The same in every run, as a
+/// time limit would not be.
 fn is_hard(terms: &Terms, constraints: &[TermId]) -> bool {
     let mut seen: FxHashSet<TermId> = FxHashSet::default();
     let mut todo = constraints.to_vec();

@@ -1,5 +1,5 @@
-//! Variables of the C library that hold what surrounds the program: its environment, its name. Whoever reads them without
-//! asking a function assumes what the model has there.
+//! Variables of the C library that hold what surrounds the program: its environment, its name. Whoever reads them
+//! without asking a function assumes what the model has there.
 
 use crate::machine::Machine;
 use pleach_ir::{BlockId, Const, FuncId, GlobalId, Init, Program, Symbol};

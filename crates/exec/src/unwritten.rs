@@ -130,7 +130,8 @@ impl Machine {
         cells.any(|(a, b)| found.model.get(a) != found.model.get(b))
     }
 
-    /// That there are two values, as a condition on the inputs: what nothing wrote is neither of the two. None if that is not found soon.
+    /// That there are two values, as a condition on the inputs: what nothing wrote is neither of the two. None if that
+    /// is not found soon.
     fn inputs_only(&mut self, st: &mut State, address_free: TermId, found: &TwoValues) -> Option<FeasibleSide> {
         let mut others = self.twins(found.all.clone());
         for to in others.values_mut() {

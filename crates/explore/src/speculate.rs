@@ -37,8 +37,8 @@ pub(crate) struct Speculation {
     end: u64,
 }
 
-/// An exploration without the path constraint, given up at the first thing that is new. What is given up closes its nodes
-/// as cut, so all waiting states are still visited.
+/// An exploration without the path constraint, given up at the first thing that is new. What is given up closes its
+/// nodes as cut, so all waiting states are still visited.
 struct Unconstrained {
     /// blocks covered before
     covered: u64,

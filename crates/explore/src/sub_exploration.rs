@@ -1,9 +1,9 @@
 //! Exploration outside the run: depth first from one state, with the run's executor and nothing of its bookkeeping.
 //!
-//! Speculation, the check of the pruning, cost samples and the re-execution of evicted states step states that are no part
-//! of the run. They differ in which states go on and in what is done at an end or a fork; [`SubExploration`] is that
-//! difference, and [`Run::drive`] the one loop. *Invariant*: the loop neither adds to [`Run::states`] nor counts paths;
-//! what a sub-exploration does to the tree, it does itself.
+//! Speculation, the check of the pruning, cost samples and the re-execution of evicted states step states that are no
+//! part of the run. They differ in which states go on and in what is done at an end or a fork; [`SubExploration`] is
+//! that difference, and [`Run::drive`] the one loop. *Invariant*: the loop neither adds to [`Run::states`] nor counts
+//! paths; what a sub-exploration does to the tree, it does itself.
 
 use crate::run::{Run, RunContext};
 use crate::step::{Child, Step, Stepper};
@@ -25,8 +25,8 @@ pub(crate) struct Origin {
     pub depth: u32,
 }
 
-/// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration: `before_step`
-/// before each step, then one of the others for what the step did.
+/// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration:
+/// `before_step` before each step, then one of the others for what the step did.
 pub(crate) trait SubExploration<M: Stepper> {
     fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission;
     /// The state ran for a while; it goes on if it is returned.

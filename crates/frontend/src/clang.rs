@@ -82,7 +82,8 @@ fn checks_are_ours(options: &Options) -> bool {
     !options.cc_args.iter().any(|a| a.starts_with("-fsanitize"))
 }
 
-/// Whether one of the files that a compilation read, or an option, contains the test for them. `read`: a rule for `make`.
+/// Whether one of the files that a compilation read, or an option, contains the test for them. `read`: a rule for
+/// `make`.
 fn asks_for_sanitizers(read: &Path, options: &Options) -> bool {
     if options.cc_args.iter().chain(&options.defines).any(|a| a.contains(ASKS)) {
         return true;

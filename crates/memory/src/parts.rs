@@ -5,7 +5,8 @@ use crate::value::Value;
 use pleach_expr::{Brake, TermId};
 use std::rc::Rc;
 
-/// Bytes with a background of their own: of an object that became part of a segment, or of a piece of one that was split.
+/// Bytes with a background of their own: of an object that became part of a segment, or of a piece of one that was
+/// split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     pub start: u64,

@@ -80,7 +80,8 @@ pub fn load_within(
     Ok(pleach_load::load_within(&options, patience)?)
 }
 
-/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they carry.
+/// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they
+/// carry.
 pub fn embedded_inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, Error> {
     let mut inputs = Vec::new();
     for (i, file) in files.iter().enumerate() {

@@ -46,8 +46,8 @@ pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Con
 
 /// An object of the state at hand that is promised less than an access needs is not asked for more.
 pub fn alignments(state: &State, condition: &mut Condition) {
-    // SOUND: what depends on where the object lies was reported as cut where the access was executed, once for each place. Whatever is subsumed
-    // would report the same place.
+    // SOUND: what depends on where the object lies was reported as cut where the access was executed, once for each
+    // place. Whatever is subsumed would report the same place.
     let met = |obj: ObjId, align: u8| state.memory.header(obj).is_none_or(|o| aligned(o, align));
     for p in condition.points_to.iter_mut().filter(|p| !met(p.obj, p.align)) {
         p.align = 0;

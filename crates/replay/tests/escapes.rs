@@ -368,8 +368,8 @@ fn inherited_files() {
 /// Set in a process that may make no namespaces.
 const WITHOUT: &str = "PLEACH_TEST_WITHOUT_NAMESPACES";
 
-/// Without namespaces there is less, and that must be requested; still nothing stays behind. The test starts itself once
-/// more where there are none.
+/// Without namespaces there is less, and that must be requested; still nothing stays behind. The test starts itself
+/// once more where there are none.
 #[test]
 fn without_namespaces() {
     if std::env::var_os(WITHOUT).is_some() {

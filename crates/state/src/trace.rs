@@ -52,8 +52,8 @@ pub struct MayPointTo {
     pub aligned: bool,
 }
 
-/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the run
-/// says of them what they were, so that whoever comes with others has something else to say.
+/// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the
+/// run says of them what they were, so that whoever comes with others has something else to say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgumentRead {
     pub argument: u32,
@@ -81,7 +81,8 @@ pub enum Access {
         objects: Rc<[MayPointTo]>,
         links: Rc<[Link]>,
     },
-    /// a fresh object of `size` bytes; `zeroed` or never written. With the alignment that the program asked for, if it did
+    /// a fresh object of `size` bytes; `zeroed` or never written. With the alignment that the program asked for, if it
+    /// did
     Alloc {
         obj: ObjId,
         size: u64,

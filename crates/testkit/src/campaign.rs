@@ -20,7 +20,8 @@ impl Default for Programs {
 pub type Number<'a> = &'a mut dyn FnMut() -> Option<u64>;
 
 impl Programs {
-    /// The command line on top of these; `own` takes the flags that only one campaign has. `None` for a flag that nobody knows, or a number that is none.
+    /// The command line on top of these; `own` takes the flags that only one campaign has. `None` for a flag that
+    /// nobody knows, or a number that is none.
     pub fn asked(
         mut self,
         args: impl IntoIterator<Item = String>,

@@ -105,8 +105,8 @@ fn check(p: &Program, truth: &Truth, modes: &[&[&str]], report: &mut Report) -> 
     Ok(())
 }
 
-/// The compiler leaves nothing of a jump out of a scope with locals to where control goes anyway. Most are found by what stands before them; one
-/// behind the end of a branch is not.
+/// The compiler leaves nothing of a jump out of a scope with locals to where control goes anyway. Most are found by
+/// what stands before them; one behind the end of a branch is not.
 fn may_be_left_out(p: &Program, line: u32) -> bool {
     let text = p.source.lines().nth(line as usize - 1).unwrap_or_default().trim();
     text == "break;" || text == "LEAVE;" || text == "continue;" || text.starts_with("goto ")

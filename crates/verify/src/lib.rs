@@ -1,7 +1,7 @@
 //! Properties, targets, verdicts and witnesses.
 //!
-//! This crate explores nothing. It says which ends of paths matter for a property or a target, and what may be concluded from those that
-//! were seen.
+//! This crate explores nothing. It says which ends of paths matter for a property or a target, and what may be
+//! concluded from those that were seen.
 //!
 //! ```
 //! use pleach_verify::Property;

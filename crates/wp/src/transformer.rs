@@ -392,7 +392,8 @@ impl WpTransformer<'_> {
             }
         }
         let all = free.iter().fold(Terms::TRUE, |all, t| self.terms.and(all, *t));
-        // SOUND: the symbolic variables of `free` are in nothing else, so that values for them fit whatever the state is.
+        // SOUND: the symbolic variables of `free` are in nothing else, so that values for them fit whatever the state
+        // is.
         if !self.oracle.is_satisfiable(self.terms, all) {
             tied.extend(free);
         }

@@ -15,8 +15,8 @@ pub const DEVELOPERS: &str = "For developers of Pleach";
 pub struct RunArgs {
     /// C sources, bitcode (.bc), textual IR (.ll), or objects and programs built with `pleach cc`
     ///
-    /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++. Of archives of bitcode (.a)
-    /// only the missing members are linked; their tests cannot be replayed natively.
+    /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++. Of archives of bitcode
+    /// (.a) only the missing members are linked; their tests cannot be replayed natively.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -29,7 +29,8 @@ pub struct RunArgs {
     pub entry: Option<String>,
     /// What a pointer parameter of --entry points to
     ///
-    /// WHAT is `object` (one element), `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as the parameter `len` says),
+    /// WHAT is `object` (one element), `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as the parameter `len`
+    /// says),
     /// `string[16]` or `null`. A `?` after it adds null. By default null, one element, and for scalars eight elements are
     /// explored.
     #[arg(long, value_name = "NAME:WHAT", help_heading = "Inputs", value_parser = super::parameter::parse)]
@@ -57,8 +58,8 @@ pub struct RunArgs {
     pub json: bool,
     /// Write every test as a .ktest file
     ///
-    /// By default only tests that find an error or cover something new are files. The JSON and XML of the others stay in
-    /// tests.pack; `pleach export` writes them.
+    /// By default only tests that find an error or cover something new are files. The JSON and XML of the others stay
+    /// in tests.pack; `pleach export` writes them.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub write_all_tests: bool,
     /// Report progress even if standard error is not a terminal
@@ -70,8 +71,8 @@ pub struct RunArgs {
 
     /// Stop after this time, for instance 30s or 5min
     ///
-    /// It counts from the start of the command, compilation included. A limit on processor time (`ulimit -t SECONDS`) ends a
-    /// run in the same way, two seconds before a hard one.
+    /// It counts from the start of the command, compilation included. A limit on processor time (`ulimit -t SECONDS`)
+    /// ends a run in the same way, two seconds before a hard one.
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = time)]
     pub max_time: Option<Duration>,
     /// Memory limit in MB; near it states are evicted and re-executed later
@@ -96,8 +97,8 @@ pub struct RunArgs {
     pub max_solver_time: Option<Duration>,
     /// Search steps that the solver may first spend on a query; 0 for no budget
     ///
-    /// A state whose query needs more is deferred, and resumed with four times as many steps. With pruning the first budget
-    /// is sixteen times as large.
+    /// A state whose query needs more is deferred, and resumed with four times as many steps. With pruning the first
+    /// budget is sixteen times as large.
     #[arg(long, value_name = "STEPS", help_heading = "Limits", default_value_t = pleach_exec::QUERY_BUDGET)]
     #[arg(hide_short_help = true)]
     pub query_budget: u64,
@@ -196,8 +197,8 @@ pub struct RunArgs {
     pub check_interpolants: Option<usize>,
     /// Let the solver resolve again every pointer that was resolved without a fork (slow)
     ///
-    /// This concerns the policies other than fork, and accesses to a piece of a split object. The run fails with status 70
-    /// if the results differ.
+    /// This concerns the policies other than fork, and accesses to a piece of a split object. The run fails with status
+    /// 70 if the results differ.
     #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
     pub check_resolution: bool,
     /// With address-aware: solve again every query that the cache answered under renamed objects

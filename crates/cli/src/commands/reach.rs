@@ -102,8 +102,8 @@ fn watch(program: &Program, target: &Target, moved: &Moved) -> TargetWatch {
     }
 }
 
-/// The exploration had to be ended in the middle of a step: what is not known by then is unknown. What was reached stays so,
-/// without a native run.
+/// The exploration had to be ended in the middle of a step: what is not known by then is unknown. What was reached
+/// stays so, without a native run.
 fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target], reached: Reached, others: Others) -> Conclude {
     let rows: Vec<TargetResult> = targets.iter().map(|t| row(session, t, "unknown", String::new())).collect();
     let json = args.run.json;

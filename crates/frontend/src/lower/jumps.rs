@@ -20,10 +20,10 @@ pub(super) enum Next<Place> {
     Unknown,
 }
 
-/// What comes next in a text that begins at the code that was executed last, or at the end of a scope, and ends where the
-/// scope around it does. `called` is the function that this code calls, if it is a call.
-// SOUND: a jump that is found is executed whenever the block is. From the first statement to the end of the scope there is
-// one straight piece of code, and whatever could leave it before is refused: other statements, and names that may be
+/// What comes next in a text that begins at the code that was executed last, or at the end of a scope, and ends where
+/// the scope around it does. `called` is the function that this code calls, if it is a call.
+// SOUND: a jump that is found is executed whenever the block is. From the first statement to the end of the scope there
+// is one straight piece of code, and whatever could leave it before is refused: other statements, and names that may be
 // macros with a jump inside.
 pub(super) fn next(text: &[u8], called: Option<&str>) -> Next<usize> {
     find(text, called).unwrap_or(Next::Unknown)

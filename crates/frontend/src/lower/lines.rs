@@ -7,9 +7,9 @@
 //! else has code of its line. The compiler leaves the place of such a statement on jumps that it makes after it (from
 //! `default:` to the case behind it), so that only the first jump at a place counts, unless an optimiser has copied it.
 //!
-//! A jump out of a scope with locals that goes where control would go anyway leaves nothing with its place. What is left
-//! is that the scope ends behind some other statement, in the same block: if a jump comes next in the source, it was
-//! executed. One that follows the end of a branch, with no code before it in its block, is not found.
+//! A jump out of a scope with locals that goes where control would go anyway leaves nothing with its place. What is
+//! left is that the scope ends behind some other statement, in the same block: if a jump comes next in the source, it
+//! was executed. One that follows the end of a branch, with no code before it in its block, is not found.
 
 use super::jumps::{self, Next};
 use pleach_ir::{BlockId, Span};

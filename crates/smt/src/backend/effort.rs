@@ -1,9 +1,10 @@
-//! About what a library does with a term before it searches: gates of the circuit that it makes of it, and sums that it puts in order.
+//! About what a library does with a term before it searches: gates of the circuit that it makes of it, and sums that it
+//! puts in order.
 //!
 //! *Idea*: rewriting and bit-blasting are not polled, so that a budget of search steps does not end them. They are counted before the query is
-//! handed over, from the terms alone: the same in every run. Up to [`FREE`] gates cost nothing, which is what most queries need; beyond,
-//! a query that needs more than its budget is not handed over. *Direction*: an estimate; it decides when a query is asked, never what the
-//! answer is.
+//! handed over, from the terms alone: the same in every run. Up to [`FREE`] gates cost nothing, which is what most
+//! queries need; beyond, a query that needs more than its budget is not handed over. *Direction*: an estimate; it
+//! decides when a query is asked, never what the answer is.
 
 use pleach_expr::{Node, Op, TermId, Terms};
 
