@@ -1,7 +1,7 @@
 //! Reading and writing at symbolic offsets.
 //!
-//! *Idea*: an offset that is a choice between constants ([`crate::offsets`]) makes the value one. Otherwise an access
-//! that can be at few places ([`crate::stride`]) works on the words there: a read is a balanced `ite` over them (a
+//! *Idea*: an offset that is a choice between constants ([`crate::constant_offsets`]) makes the value one. Otherwise an access
+//! that can be at few places ([`crate::known_bits`]) works on the words there: a read is a balanced `ite` over them (a
 //! table look-up where all are constants), a write guards each word. Pointers stay whole that way, so that a pointer
 //! read through a symbolic index is an `ite` over bases, which is resolved without the solver. Everything
 //! else goes through a byte array term. *Invariant*: the caller has made sure that the offset is in bounds on this
