@@ -183,22 +183,9 @@ impl Sink<Synthetic> for Recorder {
     }
 }
 
-struct Boxed(Box<dyn Searcher>);
-impl Searcher for Boxed {
-    fn select(&mut self, view: View) -> Option<StateId> {
-        self.0.select(view)
-    }
-    fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
-        self.0.update(current, added, removed, view);
-    }
-    fn name(&self) -> String {
-        self.0.name()
-    }
-}
-
 fn explore(machine: &mut Synthetic, search: &SearchConfig, config: RunConfig, halt: Halt) -> (Run, Recorder) {
     let (mut run, mut sink) = (Run::new(config, halt), Recorder::default());
-    let mut searcher = CheckedSearcher::new(Boxed(search.build().unwrap()));
+    let mut searcher = CheckedSearcher::new(search.build().unwrap());
     let seams = Seams { searcher: &mut searcher, pruner: &mut NoPruner };
     run.explore(vec![machine.initial()], machine, &mut sink, seams);
     (run, sink)
@@ -513,7 +500,7 @@ fn a_pruner_hears_of_every_node_in_order() {
     for names in ["dfs", "bfs", "random-path", "random-path,nurs:covnew"] {
         let mut machine = Synthetic::new(2, 4);
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
-        let mut searcher = CheckedSearcher::new(Boxed(search(names, 0).build().unwrap()));
+        let mut searcher = CheckedSearcher::new(search(names, 0).build().unwrap());
         let mut pruner = RecordingPruner::default();
         run.explore(
             vec![machine.initial()],
@@ -534,7 +521,7 @@ fn a_cost_sample_sees_the_subtree_and_changes_nothing() {
     let explored = |curiosity| {
         let mut machine = Synthetic::new(2, 4);
         let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
-        let mut searcher = CheckedSearcher::new(Boxed(search("dfs", 0).build().unwrap()));
+        let mut searcher = CheckedSearcher::new(search("dfs", 0).build().unwrap());
         let mut pruner = RecordingPruner { curiosity, ..RecordingPruner::default() };
         run.explore(
             vec![machine.initial()],

@@ -11,8 +11,8 @@ use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
 use pleach_ir::{BlockId, FuncId, Program};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
-use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher, View};
-use pleach_state::{CheckedPruner, State, StateId};
+use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
+use pleach_state::{CheckedPruner, State};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -181,8 +181,7 @@ impl<'a> EngineBuilder<'a> {
             Search::Strategies(config) => (config.build()?, config.needs_distances()),
             Search::Own(searcher) => (searcher, true),
         };
-        let searcher: Box<dyn Searcher> =
-            if check_seams { Box::new(CheckedSearcher::new(Boxed(searcher))) } else { searcher };
+        let searcher: Box<dyn Searcher> = if check_seams { Box::new(CheckedSearcher::new(searcher)) } else { searcher };
         let mut machine = Machine::new(program.clone(), pleach_smt::assemble(solver), exec)?;
         machine.native_calls = native_calls;
         // Before the initial states, which enter the first block.
@@ -318,20 +317,5 @@ impl<'a> Engine<'a> {
         let mut collector = Collector::new(self.program.clone(), observer);
         let outcome = self.explore(&mut collector);
         collector.finish(&mut self, outcome)
-    }
-}
-
-/// A boxed searcher as a searcher.
-struct Boxed(Box<dyn Searcher>);
-
-impl Searcher for Boxed {
-    fn select(&mut self, view: View) -> Option<StateId> {
-        self.0.select(view)
-    }
-    fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
-        self.0.update(current, added, removed, view);
-    }
-    fn name(&self) -> String {
-        self.0.name()
     }
 }

@@ -32,6 +32,18 @@ pub trait Searcher {
     fn name(&self) -> String;
 }
 
+impl Searcher for Box<dyn Searcher> {
+    fn select(&mut self, view: View) -> Option<StateId> {
+        (**self).select(view)
+    }
+    fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
+        (**self).update(current, added, removed, view);
+    }
+    fn name(&self) -> String {
+        (**self).name()
+    }
+}
+
 /// What the run has cost so far.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Effort {
