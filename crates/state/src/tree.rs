@@ -1,8 +1,10 @@
 //! The execution tree: one node per fork, shared by every technique. Only `explore` changes it; techniques keep their
-//! data in side tables by node id.
+//! data in side tables by node id. Merging makes it a graph without cycles: a merged node has several parents, the
+//! leaves that went into it, and is the only child of each.
 //!
 //! *Invariant*: the edge conditions of siblings are mutually exclusive; `open` of a node counts its children whose
-//! subtrees are not complete; a node is tainted when a path below it was lost.
+//! subtrees are not complete; a node is tainted when a path below it was lost. A leaf that was merged is complete when
+//! the merged node is.
 
 use pleach_expr::TermId;
 use pleach_ir::Span;
@@ -30,11 +32,19 @@ pub enum Status {
     Cut,
     /// subsumed
     Pruned,
+    /// went into a merged node, its only child
     Merged,
+}
+
+impl Status {
+    fn has_children(self) -> bool {
+        matches!(self, Status::Inner | Status::Merged)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
+    /// of several, the first: [`Tree::parents`] has them all
     pub parent: NodeId,
     /// the condition under which the parent's state became this one
     pub condition: TermId,
@@ -71,11 +81,11 @@ impl Node {
 
     /// The number of the test that this leaf produced; 0 none.
     pub fn test(&self) -> u32 {
-        if self.status == Status::Inner { 0 } else { self.test_or_child }
+        if self.status.has_children() { 0 } else { self.test_or_child }
     }
 
     fn first_child(&self) -> u32 {
-        if self.status == Status::Inner { self.test_or_child } else { NONE }
+        if self.status.has_children() { self.test_or_child } else { NONE }
     }
 
     /// Something below (or the leaf itself) is still to be explored.
@@ -92,11 +102,14 @@ pub struct Tree {
     len: usize,
     spans: Vec<Span>,
     span_ids: FxHashMap<Span, u32>,
+    /// merged nodes: all their parents
+    merged: FxHashMap<NodeId, Vec<NodeId>>,
 }
 
 impl Tree {
     pub fn new() -> Tree {
-        let mut t = Tree { blocks: Vec::new(), len: 0, spans: Vec::new(), span_ids: FxHashMap::default() };
+        let (spans, span_ids, merged) = Default::default();
+        let mut t = Tree { blocks: Vec::new(), len: 0, spans, span_ids, merged };
         let span = t.span_id(Span::default());
         t.push(Node::new(NodeId::ROOT, pleach_expr::Terms::TRUE, span));
         t
@@ -172,6 +185,35 @@ impl Tree {
         std::iter::successors(known(self.node(id).first_child()), move |c| known(self.node(*c).next_sibling))
     }
 
+    /// A new open leaf that these open leaves go into: the only child of each.
+    pub fn merge(&mut self, leaves: Vec<NodeId>, span: Span) -> NodeId {
+        let id = NodeId(u32::try_from(self.len).expect("fewer than 2^32 nodes"));
+        let span = self.span_id(span);
+        self.push(Node::new(leaves.first().copied().unwrap_or(id), pleach_expr::Terms::TRUE, span));
+        for &leaf in &leaves {
+            let n = self.node_mut(leaf);
+            debug_assert_eq!(n.status, Status::Open, "only open leaves are merged");
+            (n.status, n.open, n.test_or_child, n.last_child) = (Status::Merged, 1, id.0, id.0);
+        }
+        self.merged.insert(id, leaves);
+        id
+    }
+
+    /// The nodes above: none for a root, several for a merged node.
+    pub fn parents(&self, id: NodeId) -> &[NodeId] {
+        match self.merged.get(&id) {
+            Some(parents) => parents,
+            None if self.is_root(id) => &[],
+            None => std::slice::from_ref(&self.node(id).parent),
+        }
+    }
+
+    /// The node, or one above it, is a merged one.
+    pub fn is_below_merge(&self, id: NodeId) -> bool {
+        let above = |at: &NodeId| (!self.is_root(*at)).then(|| self.node(*at).parent);
+        !self.merged.is_empty() && std::iter::successors(Some(id), above).any(|n| self.merged.contains_key(&n))
+    }
+
     /// The leaf's path has ended. Returns the nodes whose subtrees are complete by that, innermost first (the leaf
     /// itself included).
     pub fn end(&mut self, leaf: NodeId, status: Status, test: u32) -> Vec<NodeId> {
@@ -183,31 +225,34 @@ impl Tree {
             n.tainted = true;
         }
         let mut closed = vec![leaf];
-        let mut at = leaf;
-        while !self.is_root(at) {
-            let Node { tainted, parent, .. } = *self.node(at);
-            let p = self.node_mut(parent);
-            p.tainted |= tainted;
-            p.open -= 1;
-            if p.open > 0 {
-                // SOUND: the taint must reach every ancestor even though they stay open.
-                if tainted {
+        let mut next = 0;
+        while let Some(&at) = closed.get(next) {
+            next += 1;
+            let tainted = self.node(at).tainted;
+            for i in 0..self.parents(at).len() {
+                let parent = self.parents(at)[i];
+                let p = self.node_mut(parent);
+                p.tainted |= tainted;
+                p.open -= 1;
+                if p.open == 0 {
+                    closed.push(parent);
+                } else if tainted {
+                    // SOUND: the taint must reach every ancestor even though they stay open.
                     self.taint_above(parent);
                 }
-                break;
             }
-            closed.push(parent);
-            at = parent;
         }
         closed
     }
 
     fn taint_above(&mut self, from: NodeId) {
-        let mut at = from;
-        while !self.is_root(at) {
-            at = self.node(at).parent;
-            if std::mem::replace(&mut self.node_mut(at).tainted, true) {
-                break;
+        let mut todo = vec![from];
+        while let Some(at) = todo.pop() {
+            for i in 0..self.parents(at).len() {
+                let parent = self.parents(at)[i];
+                if !std::mem::replace(&mut self.node_mut(parent).tainted, true) {
+                    todo.push(parent);
+                }
             }
         }
     }
@@ -239,5 +284,32 @@ mod tests {
         assert!(t.node(a).tainted && t.node(NodeId::ROOT).tainted && !t.node(b).tainted);
         assert_eq!(t.end(d, Status::Exit, 1), vec![d, a]);
         assert_eq!(t.end(b, Status::Exit, 2), vec![b, NodeId::ROOT]);
+    }
+
+    #[test]
+    fn merged_leaves_close_with_the_node_they_went_into() {
+        let mut t = Tree::new();
+        let s = Span::default();
+        let [a, b, c] = [0; 3].map(|_| t.grow(NodeId::ROOT, Terms::TRUE, s));
+        let (d, e) = (t.grow(a, Terms::TRUE, s), t.grow(a, Terms::TRUE, s));
+        let m = t.merge(vec![d, b], s);
+        assert_eq!(t.parents(m), [d, b]);
+        assert_eq!([d, b].map(|n| t.children(n).collect::<Vec<_>>()), [[m], [m]]);
+        assert!(t.node(d).is_open() && t.is_below_merge(m) && !t.is_below_merge(d));
+        assert_eq!(t.end(c, Status::Exit, 1), [c]);
+        assert_eq!(t.end(m, Status::Exit, 2), [m, d, b]);
+        assert_eq!(t.end(e, Status::Exit, 3), [e, a, NodeId::ROOT]);
+    }
+
+    #[test]
+    fn what_is_lost_below_a_merged_node_taints_all_who_went_into_it() {
+        let mut t = Tree::new();
+        let s = Span::default();
+        let [a, b, c] = [0; 3].map(|_| t.grow(NodeId::ROOT, Terms::TRUE, s));
+        let m = t.merge(vec![a, b], s);
+        let (x, y) = (t.grow(m, Terms::TRUE, s), t.grow(m, Terms::TRUE, s));
+        assert_eq!(t.end(x, Status::Cut, 0), [x]);
+        assert!([m, a, b, NodeId::ROOT].iter().all(|n| t.node(*n).tainted) && !t.node(c).tainted && !t.node(y).tainted);
+        assert_eq!(t.end(y, Status::Exit, 0), [y, m, a, b]);
     }
 }
