@@ -4,11 +4,13 @@ use crate::AuditError;
 use crate::abstract_state::generalise;
 use crate::satisfaction::{describe, holds};
 use pleach_exec::Machine;
+use pleach_ir::bitset::BitSet;
 use pleach_ir::{Edge, Inst, Program};
 use pleach_prune::{AuditOutcome, AuditRecord, TracePosition};
 use pleach_state::trace::Run;
-use pleach_state::{Child, End, Exit, ForkKind, State, Step};
+use pleach_state::{Child, End, Exit, ForkKind, State, Step, StopPoints};
 use pleach_wp::{Condition, Locs};
+use std::rc::Rc;
 
 /// An edge is followed over at most this many blocks.
 const MAX_BLOCKS: u32 = 100_000;
@@ -84,7 +86,12 @@ pub(crate) fn check(
     if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
         return Err(AuditError::Unchecked("a fork over the targets of a pointer"));
     }
+    machine.stop_points = match children {
+        [only] if only.merged => Some(stop_at(machine, &only.state)),
+        _ => None,
+    };
     let result = follow(machine, locs, a, children);
+    machine.stop_points = None;
     // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way
     // goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));
@@ -92,6 +99,18 @@ pub(crate) fn check(
         return Err(AuditError::Unchecked("a check that the interpolant decides"));
     }
     result
+}
+
+/// Where a merged node stands, which need not be a place where paths meet: at the start of a block, or behind a call.
+fn stop_at(machine: &Machine, state: &State) -> StopPoints {
+    let (func, depth) = (state.frame.func, state.call_depth());
+    let f = machine.program.function(func);
+    let mut blocks = BitSet::new(f.blocks.len());
+    if f.blocks[state.block.index()].first.0 != state.inst {
+        return StopPoints { func, depth: depth + 1, blocks: Rc::new(blocks) };
+    }
+    blocks.insert(state.block.index());
+    StopPoints { func, depth, blocks: Rc::new(blocks) }
 }
 
 fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&AuditRecord]) -> Result<bool, AuditError> {
@@ -102,6 +121,12 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
         && point(at) == point(&st)
     {
         return arrives(machine, locs, &st, psi);
+    }
+    if let [only] = children
+        && only.merged
+        && only.entry.is_none()
+    {
+        return arrives(machine, locs, &st, &only.psi);
     }
     let forked = children.iter().any(|c| c.fork.is_some());
     let expected: Option<(&State, &Condition)> = match (&a.outcome, children) {
@@ -121,7 +146,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
         blocks += 4096;
         match machine.step(&mut st, 4096) {
             Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
-            Step::Next if !st.at_join => {}
+            Step::Next if !st.at_join && machine.stop_points.is_none() => {}
             Step::Next => {
                 // Not every place where paths meet has a node; another way than the tree's shows where it ends.
                 if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {

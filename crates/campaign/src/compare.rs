@@ -27,8 +27,8 @@ pub struct Totals {
     pub unfinished: u64,
     /// runs that the time ended: what they did not find says nothing
     pub late: u64,
-    /// by mode: complete runs, paths, of these subsumed, nodes
-    pub modes: Vec<[u64; 4]>,
+    /// by mode: complete runs, paths, of these subsumed, nodes, states merged
+    pub modes: Vec<[u64; 5]>,
     pub audit: std::collections::BTreeMap<String, u64>,
     pub statistics: std::collections::BTreeMap<String, u64>,
 }
@@ -45,9 +45,9 @@ impl Totals {
         self.rechecked += other.rechecked;
         self.unfinished += other.unfinished;
         self.late += other.late;
-        self.modes.resize(MODES.len(), [0; 4]);
+        self.modes.resize(MODES.len(), [0; 5]);
         for (m, o) in self.modes.iter_mut().zip(&other.modes) {
-            (0..4).for_each(|i| m[i] += o[i]);
+            (0..5).for_each(|i| m[i] += o[i]);
         }
         for (k, n) in &other.statistics {
             *self.statistics.entry(k.clone()).or_default() += n;
@@ -71,10 +71,11 @@ impl std::fmt::Display for Totals {
             self.blocks,
             self.different
         )?;
-        for (mode, [complete, paths, pruned, nodes]) in MODES.iter().zip(&self.modes) {
+        for (mode, [complete, paths, pruned, nodes, merged]) in MODES.iter().zip(&self.modes) {
             writeln!(
                 f,
-                "  {:24} {complete} complete runs, {paths} paths, of these {pruned} subsumed, {nodes} nodes",
+                "  {:24} {complete} complete runs, {paths} paths, of these {pruned} subsumed, {nodes} nodes, \
+                 {merged} states merged",
                 mode.name
             )?;
         }
@@ -102,7 +103,7 @@ pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, Str
 }
 
 pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bounds: Bounds) -> (Totals, String) {
-    let mut totals = Totals { programs: 1, modes: vec![[0; 4]; MODES.len()], ..Totals::default() };
+    let mut totals = Totals { programs: 1, modes: vec![[0; 5]; MODES.len()], ..Totals::default() };
     let mut words = String::new();
     let mut explore = |mode: Mode, bounds: Bounds| {
         let run = || engine::explore(program, entry, checks, mode, bounds);
@@ -130,7 +131,7 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
     totals.with_errors = u64::from(!plain.errors.is_empty());
     for (i, (mode, found)) in runs.into_iter().enumerate() {
         let Some(found) = found else { continue };
-        totals.modes[i] = [u64::from(found.complete), found.paths, found.pruned, found.nodes];
+        totals.modes[i] = [u64::from(found.complete), found.paths, found.pruned, found.nodes, found.merged];
         if i == 0 {
             totals.with_pruning = u64::from(found.pruned > 0);
             totals.statistics.extend(found.statistics.iter().cloned());

@@ -5,6 +5,7 @@ use pleach_audit::AuditReport;
 use pleach_exec::{ExecConfig, ProgramEntry, Resolution, Splitting};
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
 use pleach_ir::Program;
+use pleach_merge::{MergeConfig, MergeMethod, MergeScope};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
 use pleach_state::seams::Pruner;
@@ -24,17 +25,18 @@ pub struct Mode {
     pub resolution: Resolution,
     pub splitting: Option<Splitting>,
     pub speculate: bool,
+    pub merge: Option<(MergeMethod, MergeScope)>,
 }
 
 /// What all others are compared with.
 pub const PLAIN: Mode = memory("plain", Resolution::Fork);
 
 const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
-    Mode { name, search, prune: Some(method), resolution: Resolution::Fork, splitting: None, speculate: false }
+    Mode { search, prune: Some(method), ..memory(name, Resolution::Fork) }
 }
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
-    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false }
+    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false, merge: None }
 }
 
 /// The campaign's objects are small: so are the pieces.
@@ -44,6 +46,14 @@ const fn split(mode: Mode, name: &'static str) -> Mode {
 
 const fn pruned(mode: Mode, name: &'static str) -> Mode {
     Mode { name, prune: Some(Method::Wp), ..mode }
+}
+
+const LOOPS: (MergeMethod, MergeScope) = (MergeMethod::Tree, MergeScope::Loops);
+const FUNCTIONS: (MergeMethod, MergeScope) = (MergeMethod::Tree, MergeScope::Functions);
+const TEXTBOOK: (MergeMethod, MergeScope) = (MergeMethod::Textbook, MergeScope::Loops);
+
+const fn merged(merge: (MergeMethod, MergeScope), mode: Mode, name: &'static str) -> Mode {
+    Mode { name, merge: Some(merge), ..mode }
 }
 
 /// The modes under test.
@@ -65,6 +75,14 @@ pub const MODES: &[Mode] = &[
     split(pruned(memory("", Resolution::SegmentsDynamic), ""), "memory: dynamic segments, split, pruned"),
     Mode { speculate: true, ..mode("speculation", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation, random-path", "random-path", Method::Wp) },
+    merged(LOOPS, PLAIN, "merging: loops"),
+    merged(TEXTBOOK, PLAIN, "merging: loops, textbook"),
+    merged(FUNCTIONS, PLAIN, "merging: functions"),
+    merged(LOOPS, Mode { search: "random-path", ..PLAIN }, "merging: loops, random-path"),
+    merged(LOOPS, memory("", Resolution::SegmentsDynamic), "merging: loops, dynamic segments"),
+    merged(LOOPS, mode("", "dfs", Method::Wp), "merging: loops, pruned"),
+    merged(FUNCTIONS, mode("", "dfs", Method::Wp), "merging: functions, pruned"),
+    merged(LOOPS, mode("", "random-path", Method::Wp), "merging: loops, pruned, random-path"),
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -93,6 +111,7 @@ pub struct Found {
     pub blocks: BTreeSet<(u32, u32)>,
     pub paths: u64,
     pub pruned: u64,
+    pub merged: u64,
     pub nodes: u64,
     pub statistics: Vec<(String, u64)>,
     pub rechecked: Rechecked,
@@ -185,7 +204,14 @@ fn setup<'a>(
         Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
     let check_pruning = mode.prune.map(|_| bounds.recheck);
     let config = RunConfig { limits, check_pruning, ..RunConfig::default() };
-    Ok(Engine::builder(program.clone()).solver(solver).exec(exec).search(search).run_config(config))
+    let builder = Engine::builder(program.clone()).solver(solver).exec(exec).search(search).run_config(config);
+    Ok(match mode.merge {
+        None => builder,
+        Some((method, scope)) => {
+            let config = MergeConfig { method, scopes: vec![scope], check: true, ..MergeConfig::default() };
+            builder.merge(config)
+        }
+    })
 }
 
 fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>), String> {
@@ -197,6 +223,9 @@ fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>)
     let machine = &engine.executor.machine;
     if let [why, ..] = &machine.disagreements[..] {
         return Err(format!("a pointer is resolved wrongly: {why}"));
+    }
+    if engine.wrong_merges() > 0 {
+        return Err(format!("{} wrong values or conditions of merged states", engine.wrong_merges()));
     }
     let c = &engine.run.counters;
     let blocks = machine.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {
@@ -212,6 +241,7 @@ fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>)
         pruned: c.pruned,
         nodes: engine.run.tree.len() as u64,
         statistics: engine.pruning_statistics(),
+        merged: c.merged,
         rechecked: c.rechecked.clone(),
         audit: AuditReport::default(),
     };

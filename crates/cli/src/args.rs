@@ -163,6 +163,26 @@ pub enum Resolution {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Merge {
+    /// Every path on its own
+    None,
+    /// Disjunctions of whole path constraints, to compare with
+    Textbook,
+    /// Conditions through the execution tree
+    Tree,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum MergeScope {
+    /// Loops in which a fork depends on the size of an object
+    SizeDependent,
+    /// All loops
+    Loops,
+    /// Calls
+    Functions,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Solver {
     Bitwuzla,
     Z3,

@@ -1,7 +1,8 @@
 //! Flags to the typed configuration of each crate.
 
 use crate::args::{
-    BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Resolution, RunArgs, Solver, Uninit,
+    BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Merge, MergeScope, Resolution,
+    RunArgs, Solver, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
 use pleach::{CompileOptions, PruneConfig};
@@ -10,6 +11,7 @@ use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Splitting};
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::Program;
 use pleach_load::Patience;
+use pleach_merge::{MergeConfig, MergeMethod};
 use pleach_prune::Method;
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
 use pleach_state::ErrorKind;
@@ -82,6 +84,10 @@ pub fn conflicts(args: &RunArgs, settings: &ExplorationSettings) -> Result<(), C
         return Err(CliError::Usage(format!("--split-size must be a multiple of 8 and more than 0, not {size}")));
     }
     without_effect(args)?;
+    if args.merge == Merge::None && (args.check_merging || !args.merge_scope.is_empty()) {
+        let flag = if args.check_merging { "check-merging" } else { "merge-scope" };
+        return Err(CliError::Usage(format!("--{flag} needs merging to be on (--merge)")));
+    }
     let needs_pruning = [
         (args.prune_always, "prune-always"),
         (args.speculate, "speculate"),
@@ -254,6 +260,26 @@ fn kind(name: &str) -> Result<ErrorKind, CliError> {
         let names = KINDS.map(ErrorKind::as_str).join(", ");
         CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
     })
+}
+
+/// None if merging is off.
+pub fn merge(args: &RunArgs) -> Option<MergeConfig> {
+    let method = match args.merge {
+        Merge::None => return None,
+        Merge::Textbook => MergeMethod::Textbook,
+        Merge::Tree => MergeMethod::Tree,
+    };
+    let scope = |s: &MergeScope| match s {
+        MergeScope::SizeDependent => pleach_merge::MergeScope::SizeDependent,
+        MergeScope::Loops => pleach_merge::MergeScope::Loops,
+        MergeScope::Functions => pleach_merge::MergeScope::Functions,
+    };
+    let defaults = MergeConfig::default();
+    let scopes = match &args.merge_scope[..] {
+        [] => defaults.scopes,
+        chosen => chosen.iter().map(scope).collect(),
+    };
+    Some(MergeConfig { method, scopes, max_states: args.merge_max_states.max(2), check: args.check_merging })
 }
 
 pub fn prune(args: &RunArgs) -> PruneConfig {

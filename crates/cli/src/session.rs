@@ -153,6 +153,9 @@ impl Session<'_> {
         if settings.prune {
             builder = builder.prune(assemble::prune(args));
         }
+        if let Some(config) = assemble::merge(args) {
+            builder = builder.merge(config);
+        }
         let mut engine = builder.build()?;
 
         let dir = RunDir::create(to)?;
@@ -205,7 +208,13 @@ impl Session<'_> {
         if wrong_hits > 0 {
             eprintln!("pleach: the query cache gave {wrong_hits} wrong answers; --query-cache exact does without it");
         }
-        let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0;
+        let wrong_merges = engine.wrong_merges();
+        if wrong_merges > 0 {
+            eprintln!(
+                "pleach: {wrong_merges} merged values or conditions are wrong; --merge=none does without merging"
+            );
+        }
+        let unsound = !c.rechecked.failures.is_empty() || wrong_hits > 0 || wrong_merges > 0;
         let complete = c.is_complete() && outcome == EndOfRun::Done && writer.failure().is_none() && !unsound;
         engine.executor.machine.assume_surroundings();
         let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().collect();
@@ -231,6 +240,7 @@ impl Session<'_> {
                 .chain(summary::speculated(args.speculate, &c.speculated))
                 .chain(args.check_pruning.iter().flat_map(|_| summary::rechecked(&c.rechecked)))
                 .collect(),
+            merging: engine.merging_statistics().into_iter().collect(),
             memory: engine.executor.machine.resolved.statistics().into_iter().collect(),
             warnings: warnings(&writer),
             ..fixed

@@ -11,7 +11,7 @@ use pleach_report::diagnostic::SourceCache;
 use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
 use pleach_state::reached_set::{ErrorSite, place_of};
-use pleach_state::{Cut, End, ErrorKind, NodeId, Status, Tree};
+use pleach_state::{Cut, End, ErrorKind, NodeId, State, Status, Tree};
 use pleach_verify::{Class, Property, called};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -313,6 +313,18 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         if progress.long_ahead || self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {
             self.sample(machine, &progress);
         }
+    }
+
+    fn on_merged(&mut self, machine: &mut GuidedExecutor, state: &State) -> u32 {
+        let id = TestId(self.tests + 1);
+        let end = End::Cut(Cut::Stopped("it goes on as part of a merged path".into()));
+        let ended = Ended { state, end: &end, node: state.node, skip_test: false };
+        let predicted = Prediction::Cut { reason: "the path goes on as part of a merged one".into() };
+        let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
+        let written = self.put(&test, None, false);
+        self.keep(written);
+        self.tests = id.0;
+        id.0
     }
 
     fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, words: &str) {

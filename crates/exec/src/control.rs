@@ -288,7 +288,7 @@ impl Machine {
         match (flow, copy, lost) {
             (Flow::Stop(Step::Fork(mut children)), Some(state), Some(why)) => {
                 let end = Some(End::Cut(Cut::Solver(why.to_string())));
-                children.push(crate::flow::Child { state, condition: Terms::TRUE, end });
+                children.push(crate::flow::Child { block: state.block, state, condition: Terms::TRUE, end });
                 Flow::Stop(Step::Fork(children))
             }
             (flow, ..) => flow,

@@ -83,7 +83,7 @@ impl Machine {
         }
         let mut flow = self.split(st, vec![(here, here_ends)], ForkKind::Other);
         if let Flow::Stop(Step::Fork(children)) = &mut flow {
-            children.push(Child { state: other, condition: Terms::TRUE, end: Some(end) });
+            children.push(Child { block: other.block, state: other, condition: Terms::TRUE, end: Some(end) });
         }
         flow
     }

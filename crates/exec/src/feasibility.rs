@@ -252,7 +252,7 @@ impl Machine {
 
     /// Replaces the state by one child per side.
     pub(crate) fn split(&mut self, st: &mut State, sides: Vec<(FeasibleSide, Option<End>)>, kind: ForkKind) -> Flow {
-        let n = sides.len();
+        let (n, block) = (sides.len(), st.block);
         self.mark_origin(st, kind);
         let mut children = Vec::with_capacity(n);
         let heir = sides.iter().position(|s| s.1.is_none()).unwrap_or(0);
@@ -265,7 +265,7 @@ impl Machine {
             }
             self.add(&mut child, side);
             child.failing = matches!(end, Some(End::Error(_)));
-            children.push(Child { state: child, condition, end });
+            children.push(Child { state: child, condition, block, end });
         }
         Flow::Stop(Step::Fork(children))
     }
@@ -303,7 +303,7 @@ impl Machine {
         let other = self.pending_side(condition, why).unwrap_or_else(|| {
             let mut state = st.clone();
             state.clear_new_coverage();
-            Child { state, condition, end: Some(End::Cut(Cut::Solver(why.to_string()))) }
+            Child { block: state.block, state, condition, end: Some(End::Cut(Cut::Solver(why.to_string()))) }
         });
         let Flow::Stop(Step::Fork(mut children)) = self.split(st, vec![(side, end)], ForkKind::Other) else {
             return Flow::Next;

@@ -225,6 +225,12 @@ impl PathOracle for Machine {
         (terms, Box::new(solver))
     }
 
+    fn constrain(&mut self, state: &mut State, condition: TermId, model: &Rc<pleach_expr::Model>) {
+        let address_free = self.substitute_addresses(state, condition);
+        let relevant = state.path.relevant(&mut self.terms, address_free);
+        state.path.add(&mut self.terms, condition, address_free, &relevant, model.clone());
+    }
+
     fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {
         !self.config.fixed_layout && self.terms.bases(condition).len() > 1 && self.depends(state, condition, true)
     }

@@ -70,6 +70,8 @@ pub struct Machine {
     pub target_hits: Vec<TargetHit>,
     /// who is told at once of the first entry of each, with the inputs that lead there
     pub arrived: Option<Arrived>,
+    /// where steps have to end early
+    pub stop_points: Option<pleach_state::StopPoints>,
     /// steps at hand are no part of the run
     pub(crate) is_aside: std::cell::Cell<bool>,
     /// assumptions made so far
@@ -156,6 +158,7 @@ impl Machine {
             targets: BTreeSet::new(),
             target_hits: Vec::new(),
             arrived: None,
+            stop_points: None,
             is_aside: Default::default(),
             assumptions: BTreeSet::new(),
             surroundings: Default::default(),
@@ -353,7 +356,12 @@ impl Machine {
             return step;
         }
         let code = self.code.clone();
-        if state.recording { self.run::<true>(&code, state, budget) } else { self.run::<false>(&code, state, budget) }
+        match (state.recording, self.stop_points.is_some()) {
+            (false, false) => self.run::<false, false>(&code, state, budget),
+            (true, false) => self.run::<true, false>(&code, state, budget),
+            (false, true) => self.run::<false, true>(&code, state, budget),
+            (true, true) => self.run::<true, true>(&code, state, budget),
+        }
     }
 }
 

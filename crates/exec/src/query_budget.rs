@@ -102,7 +102,7 @@ impl Machine {
         state.clear_new_coverage();
         state.defer();
         state.pending = Some(condition);
-        Some(Child { state, condition, end: None })
+        Some(Child { block: state.block, state, condition, end: None })
     }
 
     /// Decides whether the side that this state stands for is feasible; `None`: it is, and the state goes on.

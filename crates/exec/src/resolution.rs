@@ -256,7 +256,7 @@ impl Machine {
         }
         if let (Some(state), Some(why)) = (before, lost) {
             let end = Some(End::Cut(Cut::Solver(why.to_string())));
-            children.push(crate::flow::Child { state, condition: Terms::TRUE, end });
+            children.push(crate::flow::Child { block: state.block, state, condition: Terms::TRUE, end });
         }
         Err(Flow::Stop(crate::flow::Step::Fork(children)))
     }

@@ -24,7 +24,12 @@ fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
 }
 
 impl Machine {
-    pub(crate) fn run<const RECORD: bool>(&mut self, code: &Code, st: &mut State, budget: u32) -> Step {
+    pub(crate) fn run<const RECORD: bool, const STOP: bool>(
+        &mut self,
+        code: &Code,
+        st: &mut State,
+        budget: u32,
+    ) -> Step {
         let mut budget = budget;
         let check_overflow = self.config.check_signed_overflow;
         'frame: loop {
@@ -176,7 +181,7 @@ impl Machine {
                         {
                             return Step::End(end);
                         }
-                        if join {
+                        if join || STOP && self.is_stop(st) {
                             return Step::Next;
                         }
                         if budget == 0 {
@@ -198,7 +203,7 @@ impl Machine {
                             {
                                 return Step::End(end);
                             }
-                            if join {
+                            if join || STOP && self.is_stop(st) {
                                 return Step::Next;
                             }
                             if budget == 0 {
@@ -236,12 +241,12 @@ impl Machine {
                         {
                             return Step::End(end);
                         }
-                        if RECORD && st.at_join {
+                        if RECORD && st.at_join || STOP && self.is_stop(st) {
                             return Step::Next;
                         }
                     }
                     Flow::Frame => {
-                        if budget == 0 {
+                        if budget == 0 || STOP && self.is_stop(st) {
                             return Step::Next;
                         }
                         budget -= 1;
@@ -251,6 +256,12 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// The step has to end here.
+    #[inline]
+    fn is_stop(&self, st: &State) -> bool {
+        self.stop_points.as_ref().is_some_and(|s| s.is_at(st))
     }
 
     /// The instruction under way could not be finished: the path ends, and nothing is kept of what the instruction did.

@@ -16,6 +16,9 @@ pub struct Counters {
     pub pruned: u64,
     /// terminated silently (no test)
     pub silent: u64,
+    /// states that went into a merged one, and those that they became
+    pub merged: u64,
+    pub merged_into: u64,
     pub tests: u64,
     /// times a state was evicted because the memory limit was reached
     pub evicted: u64,

@@ -80,11 +80,11 @@ impl<M: Stepper> SubExploration<M> for Replay<'_> {
 
 impl Run {
     /// Evicts a state. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
-    /// by forks alone.
+    /// by forks alone; nor can that of a merged state.
     pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
-        if state.recording || self.states.is_empty() {
+        if state.recording || self.states.is_empty() || self.tree.is_below_merge(state.node) {
             // INCOMPLETE: the path is lost; it is counted as cut by memory and still gets its test.
             self.finish(&mut state, End::Cut(Cut::Memory), ctx);
         } else {

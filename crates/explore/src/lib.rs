@@ -16,6 +16,7 @@ mod defer;
 pub mod evict;
 mod limit_polling;
 pub mod limits;
+mod merge;
 pub mod rng;
 mod run;
 pub mod search;

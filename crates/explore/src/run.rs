@@ -7,6 +7,7 @@
 use crate::counters::Counters;
 use crate::defer::DeferredStates;
 use crate::limits::{Halt, Limits, resident_bytes};
+use crate::merge::TrackedFork;
 use crate::rng::Rng;
 use crate::sink::{Ended, Sink};
 use crate::speculate::Speculation;
@@ -15,7 +16,7 @@ use pleach_expr::Terms;
 use pleach_ir::Span;
 use pleach_state::reached_set::{ErrorSite, place_of};
 use pleach_state::seams::{NoPruner, PruneDecision, Pruner, Searcher, States, View};
-use pleach_state::{Cut, End, NodeId, State, StateId, Status, Tree};
+use pleach_state::{Cut, End, Merger, NoMerger, NodeId, PathConstraint, State, StateId, Status, Tree};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,7 @@ impl Default for RunConfig {
 pub struct Seams<'a> {
     pub searcher: &'a mut dyn Searcher,
     pub pruner: &'a mut dyn Pruner,
+    pub merger: &'a mut dyn Merger,
 }
 
 /// A run. It outlives a panic inside [`Run::explore`], so that what was found can still be reported.
@@ -113,6 +115,7 @@ pub(crate) struct RunContext<'a, M> {
     pub machine: &'a mut M,
     pub sink: &'a mut dyn Sink<M>,
     pub pruner: &'a mut dyn Pruner,
+    pub merger: &'a mut dyn Merger,
     pub change: StateSetDelta,
 }
 
@@ -149,8 +152,8 @@ impl Run {
 
     /// Explores until no state is left or a limit is hit. What then remains is cut, with that limit as the reason.
     pub fn explore<M: Stepper>(&mut self, initial: Vec<State>, machine: &mut M, sink: &mut dyn Sink<M>, seams: Seams) {
-        let Seams { searcher, pruner } = seams;
-        let ctx = &mut RunContext { machine, sink, pruner, change: StateSetDelta::default() };
+        let Seams { searcher, pruner, merger } = seams;
+        let ctx = &mut RunContext { machine, sink, pruner, merger, change: StateSetDelta::default() };
         self.started = Instant::now();
         self.initial = initial.clone();
         self.new_root(initial, ctx);
@@ -172,7 +175,7 @@ impl Run {
                 ctx.change.added.clear();
             }
             let Some(id) = searcher.select(self.view(ctx)) else {
-                if !self.restore(ctx) && !self.take_up(ctx) {
+                if !self.restore(ctx) && !self.take_up(ctx) && !self.merge_ready(true, ctx) {
                     break;
                 }
                 searcher.update(None, &ctx.change.added, &[], self.view(ctx));
@@ -215,6 +218,7 @@ impl Run {
                 state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
                 self.shares.push(share);
                 ctx.pruner.open(state.node, state, &self.tree);
+                ctx.merger.grew(above, state.node);
                 ctx.sink.on_fork(above, &self.tree);
             }
             PruneDecision::Subsumed(by) => return self.prune(id, by, ctx),
@@ -223,13 +227,21 @@ impl Run {
         let searched = ctx.machine.logic().effort().steps;
         let stepped =
             SteppedState { id, node: state.node, depth: state.depth, pending: state.pending.is_some(), searched };
+        let before = (!ctx.merger.is_off()).then(|| {
+            ctx.machine.stop_at(ctx.merger.stop_points(state.node));
+            state.path.clone()
+        });
         let step = ctx.machine.step(state, Self::budget(&self.config, &self.counters));
         if retried {
             self.deferred.retried(ctx.machine.logic().effort().steps - searched);
         }
         self.counters.steps += 1;
         self.counters.instructions = ctx.machine.instructions();
-        self.grow(stepped, step, ctx);
+        self.grow(stepped, step, before.as_ref(), ctx);
+        if before.is_some() {
+            ctx.machine.stop_at(None);
+            self.merge_ready(false, ctx);
+        }
         ctx.machine.refresh();
     }
 
@@ -277,15 +289,24 @@ impl Run {
         }
     }
 
-    fn grow<M: Stepper>(&mut self, stepped: SteppedState, step: Step, ctx: &mut RunContext<M>) {
+    fn grow<M: Stepper>(
+        &mut self,
+        stepped: SteppedState,
+        step: Step,
+        before: Option<&PathConstraint>,
+        ctx: &mut RunContext<M>,
+    ) {
         match step {
-            Step::Next => self.poll_limits_next(),
+            Step::Next => {
+                self.poll_limits_next();
+                self.arrive(stepped.id, ctx);
+            }
             Step::Fork(children) if children.is_empty() && stepped.pending => {
                 self.states.remove(&stepped.id);
                 ctx.change.removed.push(stepped.id);
                 self.close_infeasible(stepped.node, ctx);
             }
-            Step::Fork(children) => self.fork(stepped, children, ctx),
+            Step::Fork(children) => self.fork(stepped, children, before, ctx),
             Step::Deferred => {
                 if let Some(state) = self.states.remove(&stepped.id) {
                     ctx.change.removed.push(stepped.id);
@@ -301,13 +322,20 @@ impl Run {
         }
     }
 
-    fn fork<M: Stepper>(&mut self, stepped: SteppedState, mut children: Vec<Child>, ctx: &mut RunContext<M>) {
+    fn fork<M: Stepper>(
+        &mut self,
+        stepped: SteppedState,
+        mut children: Vec<Child>,
+        before: Option<&PathConstraint>,
+        ctx: &mut RunContext<M>,
+    ) {
         let SteppedState { id, node, depth, searched, .. } = stepped;
         if let [Child { end: None, state: only, .. }] = &children[..]
             && only.origin.is_none()
         {
             let only = children.remove(0).state;
             self.states.insert(id, Box::new(State { id, node, ..only }));
+            self.arrive(id, ctx);
             return;
         }
         let parent = self.states.remove(&id);
@@ -320,21 +348,32 @@ impl Run {
             return;
         };
         let span = ctx.machine.span(&first.state);
+        let mut tracked = before.map(|before| TrackedFork::new(node, before, first));
         self.limit_forks(&mut children, depth + 1);
         let share = self.shares[node.index()] / children.len() as f64;
         self.counters.forks += u64::from(children.len() > 1);
-        let mut ended = Vec::new();
-        for Child { mut state, condition, end } in children {
+        let (mut ended, mut alive) = (Vec::new(), Vec::new());
+        for Child { mut state, condition, end, .. } in children {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(share);
             state.depth = depth + 1;
             ctx.pruner.open(state.node, &mut state, &self.tree);
             match end {
-                None if state.pending.is_some() => {
-                    self.defer(Box::new(state), ctx.machine.logic().effort().steps - searched);
+                None => {
+                    tracked.as_mut().into_iter().for_each(|t| t.children.push((state.node, condition)));
+                    alive.push(state);
                 }
-                None => ctx.change.added.push(self.add_state(state)),
                 Some(end) => ended.push((state, end)),
+            }
+        }
+        if let Some(t) = &tracked {
+            ctx.merger.forked(t.fork(), ctx.machine.logic());
+        }
+        for state in alive {
+            if state.pending.is_some() {
+                self.defer(Box::new(state), ctx.machine.logic().effort().steps - searched);
+            } else {
+                self.resume(Box::new(state), ctx);
             }
         }
         ctx.sink.on_fork(node, &self.tree);
@@ -408,6 +447,7 @@ impl Run {
 
     pub(crate) fn close<M: Stepper>(&mut self, leaf: NodeId, status: Status, test: u32, ctx: &mut RunContext<M>) {
         self.counters.progress_share += self.shares[leaf.index()];
+        ctx.merger.left(leaf);
         // What is learned when the run is over subsumes nothing any more.
         let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
@@ -422,7 +462,8 @@ impl Run {
     fn cut_remaining<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
         self.ending = Some(Instant::now());
         // Time may be short: those that have shown something new first.
-        let (new, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.states).into_values().partition(|s| s.covered_new);
+        let states = std::mem::take(&mut self.states).into_values().chain(ctx.merger.take_waiting());
+        let (new, rest): (Vec<_>, Vec<_>) = states.partition(|s| s.covered_new);
         for mut state in new.into_iter().chain(rest) {
             self.finish(&mut state, End::Cut(why.clone()), ctx);
             // Dropping them all takes longer than writing the results.
@@ -432,7 +473,13 @@ impl Run {
 
     /// A panic came out of the loop. What waits is cut, with its test; nobody learns from it.
     pub fn cut_after_panic<M: Stepper>(&mut self, machine: &mut M, sink: &mut dyn Sink<M>) {
-        let ctx = &mut RunContext { machine, sink, pruner: &mut NoPruner, change: StateSetDelta::default() };
+        let ctx = &mut RunContext {
+            machine,
+            sink,
+            pruner: &mut NoPruner,
+            merger: &mut NoMerger,
+            change: StateSetDelta::default(),
+        };
         let why = Cut::Stopped("an internal error ended the run".into());
         self.stop.get_or_insert_with(|| why.clone());
         self.cut_remaining(&why, ctx);

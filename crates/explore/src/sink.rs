@@ -36,6 +36,11 @@ pub trait Sink<M> {
     fn on_fork(&mut self, _node: NodeId, _tree: &Tree) {}
     /// Everything at and below the node is done.
     fn on_close(&mut self, _node: NodeId, _tree: &Tree) {}
+    /// A state that covered something new goes into a merged one, whose test need not do so. The number of the test
+    /// written for it; 0 when there is none.
+    fn on_merged(&mut self, _machine: &mut M, _state: &State) -> u32 {
+        0
+    }
     /// A state was subsumed by the interpolant of `by`.
     fn on_pruned(&mut self, _state: &State, _by: NodeId) {}
     /// A subsumed state, explored anyway, reached something that the subsuming subtree did not: an internal error.

@@ -171,7 +171,7 @@ impl Run {
     ) -> (Vec<State>, bool) {
         let span = children.first().map_or_else(Default::default, |c| ctx.machine.span(&c.state));
         let (mut ended, mut going) = (Vec::new(), Vec::new());
-        for Child { mut state, condition, end } in children {
+        for Child { mut state, condition, end, .. } in children {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(0.0);
             state.depth = depth + 1;

@@ -9,6 +9,8 @@ pub use pleach_state::{Child, Step};
 pub trait Stepper: SearchMetrics {
     /// Runs the state for up to `budget` blocks, or until it forks or ends.
     fn step(&mut self, state: &mut State, budget: u32) -> Step;
+    /// Where the next steps have to end early.
+    fn stop_at(&mut self, _: Option<pleach_state::StopPoints>) {}
     /// Instructions executed by all steps so far.
     fn instructions(&self) -> u64;
     /// Where in the source the state is.

@@ -11,7 +11,7 @@ use pleach_state::seams::{
     CheckedSearcher, Effort, NoPruner, PathOracle, PruneDecision, Pruner, SearchMetrics, Searcher,
 };
 use pleach_state::seams::{TermOracle, View};
-use pleach_state::{Cut, End, ErrorKind, NodeId, ProgramError, State, StateId, Status, Tree};
+use pleach_state::{Cut, End, ErrorKind, NoMerger, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -93,7 +93,10 @@ impl Stepper for Synthetic {
         }
         let again = self.changing.as_mut().is_some_and(|seen| !seen.insert(state.fresh));
         let condition = if again { Terms::FALSE } else { Terms::TRUE };
-        let child = |place, end| Child { state: State { fresh: place, ..state.clone() }, condition, end };
+        let child = |place, end| {
+            let state = State { fresh: place, ..state.clone() };
+            Child { block: state.block, state, condition, end }
+        };
         let mut children: Vec<_> =
             (0..self.arity).map(|i| child((state.fresh - 1) * self.arity + 2 + i, None)).collect();
         if level % 2 == 1 {
@@ -140,6 +143,7 @@ impl PathOracle for Synthetic {
     fn split(&mut self) -> (&mut Terms, Box<dyn TermOracle + '_>) {
         unreachable!("no technique here makes queries")
     }
+    fn constrain(&mut self, _: &mut State, _: TermId, _: &Rc<pleach_expr::Model>) {}
     fn depends_on_layout(&mut self, _: &State, _: TermId) -> bool {
         false
     }
@@ -186,7 +190,7 @@ impl Sink<Synthetic> for Recorder {
 fn explore(machine: &mut Synthetic, search: &SearchConfig, config: RunConfig, halt: Halt) -> (Run, Recorder) {
     let (mut run, mut sink) = (Run::new(config, halt), Recorder::default());
     let mut searcher = CheckedSearcher::new(search.build().unwrap());
-    let seams = Seams { searcher: &mut searcher, pruner: &mut NoPruner };
+    let seams = Seams { searcher: &mut searcher, pruner: &mut NoPruner, merger: &mut NoMerger };
     run.explore(vec![machine.initial()], machine, &mut sink, seams);
     (run, sink)
 }
@@ -344,7 +348,7 @@ impl Searcher for DroppingSearcher {
 fn a_searcher_that_forgets_does_not_make_a_run_complete() {
     let mut machine = Synthetic::new(2, 4);
     let (mut run, mut sink) = (Run::new(RunConfig::default(), Halt::new()), Recorder::default());
-    let seams = Seams { searcher: &mut DroppingSearcher, pruner: &mut NoPruner };
+    let seams = Seams { searcher: &mut DroppingSearcher, pruner: &mut NoPruner, merger: &mut NoMerger };
     run.explore(vec![machine.initial()], &mut machine, &mut sink, seams);
     assert!(!run.counters.is_complete());
     assert_eq!(run.counters.cut, 1);
@@ -506,7 +510,7 @@ fn a_pruner_hears_of_every_node_in_order() {
             vec![machine.initial()],
             &mut machine,
             &mut sink,
-            Seams { searcher: &mut searcher, pruner: &mut pruner },
+            Seams { searcher: &mut searcher, pruner: &mut pruner, merger: &mut NoMerger },
         );
         assert_eq!((run.counters.pruned, run.counters.completed), (1, machine.leaves() / 2), "{names}");
         assert_eq!(pruner.open.len(), run.tree.len());
@@ -527,7 +531,7 @@ fn a_cost_sample_sees_the_subtree_and_changes_nothing() {
             vec![machine.initial()],
             &mut machine,
             &mut sink,
-            Seams { searcher: &mut searcher, pruner: &mut pruner },
+            Seams { searcher: &mut searcher, pruner: &mut pruner, merger: &mut NoMerger },
         );
         (pruner.seen, (run.counters.pruned, run.counters.completed, run.tree.len(), sink.closed))
     };

@@ -12,6 +12,7 @@
 mod access;
 pub mod constant_offsets;
 pub mod known_bits;
+pub mod merge;
 pub mod object;
 pub mod observed_addresses;
 pub mod pvec;

@@ -11,6 +11,8 @@ use pleach_expr::TermId;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
+#[path = "merge_contents.rs"]
+mod merge_contents;
 #[path = "page.rs"]
 mod page;
 #[path = "parts.rs"]

@@ -106,6 +106,30 @@ impl<T: Clone> PVec<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).filter_map(move |i| self.get(i))
     }
+
+    /// Positions that both have and that the two do not share, ascending.
+    pub fn unshared(&self, other: &PVec<T>) -> Vec<usize> {
+        let both = self.len.min(other.len);
+        let mut found = Vec::new();
+        if self.shift != other.shift {
+            found.extend(0..both);
+            return found;
+        }
+        let mut todo = vec![(&self.root, &other.root, 0usize, self.shift)];
+        while let Some((a, b, first, shift)) = todo.pop() {
+            match (a, b) {
+                (Node::Branch(x), Node::Branch(y)) if !Rc::ptr_eq(x, y) => {
+                    let pairs = x.iter().zip(y.iter()).enumerate().rev();
+                    todo.extend(pairs.map(|(i, (a, b))| (a, b, first + (i << shift), shift - BITS)));
+                }
+                (Node::Leaf(x), Node::Leaf(y)) if !Rc::ptr_eq(x, y) => {
+                    found.extend(first..(first + FAN).min(both));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]
@@ -134,5 +158,18 @@ mod tests {
             assert!(p.iter().eq(m.iter()));
             assert_eq!(p.get(m.len()), None);
         }
+    }
+
+    #[test]
+    fn what_clones_share_is_not_looked_at() {
+        let mut a = PVec::default();
+        (0..3000usize).for_each(|i| a.push(i));
+        let mut b = a.clone();
+        assert_eq!(a.unshared(&b), Vec::<usize>::new());
+        *b.get_mut(70).unwrap() = 0;
+        b.push(3000);
+        let unshared = a.unshared(&b);
+        assert!(unshared.contains(&70) && unshared.len() <= 64, "{unshared:?}");
+        assert!((0..3000).filter(|i| a.get(*i) != b.get(*i)).all(|i| unshared.contains(&i)));
     }
 }

@@ -100,10 +100,10 @@ pub(crate) type Members = Vec<(ObjId, u64)>;
 
 #[derive(Clone)]
 pub struct AddressSpace {
-    objects: PVec<ObjectEntry>,
-    next: u64,
+    pub(crate) objects: PVec<ObjectEntry>,
+    pub(crate) next: u64,
     limit: u64,
-    fixed: Vec<(u64, ObjId)>,
+    pub(crate) fixed: Vec<(u64, ObjId)>,
     /// segments and what is in them: member, offset
     pub(crate) segments: Rc<Vec<(ObjId, Members)>>,
     /// objects whose address the program has seen: they stay where they are

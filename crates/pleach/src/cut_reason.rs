@@ -76,7 +76,7 @@ pub fn reason(cut: &Cut) -> Reason {
 }
 
 pub fn paths(c: &Counters) -> Paths {
-    Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned }
+    Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned, merged: c.merged }
 }
 
 pub fn cuts(c: &Counters) -> Vec<CutRecord> {

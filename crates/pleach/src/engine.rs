@@ -9,10 +9,11 @@ use crate::guided_executor::GuidedExecutor;
 use pleach_exec::{ExecConfig, Machine, NativeCalls};
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
 use pleach_ir::{BlockId, FuncId, Program};
+use pleach_merge::{MergeConfig, Merging};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
-use pleach_state::{CheckedPruner, State};
+use pleach_state::{CheckedPruner, Merger, NoMerger, State};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -73,6 +74,7 @@ pub struct EngineBuilder<'a> {
     solver: SolverConfig,
     search: Search,
     pruning: Pruning<'a>,
+    merge: Option<MergeConfig>,
     run: RunConfig,
     halt: Halt,
     check_seams: bool,
@@ -114,6 +116,12 @@ impl<'a> EngineBuilder<'a> {
     /// Leave out states by a technique of your own.
     pub fn pruner(mut self, pruner: &'a mut dyn Pruner) -> Self {
         self.pruning = Pruning::Own(pruner);
+        self
+    }
+
+    /// Merge states where they leave loops or calls. Default: no.
+    pub fn merge(mut self, config: MergeConfig) -> Self {
+        self.merge = Some(config);
         self
     }
 
@@ -161,6 +169,7 @@ impl<'a> EngineBuilder<'a> {
             mut solver,
             search,
             pruning,
+            merge,
             run,
             halt,
             check_seams,
@@ -189,13 +198,14 @@ impl<'a> EngineBuilder<'a> {
         machine.terms.brake = halt.brake();
         let initial = machine.initial_states()?;
         Ok(Engine {
-            program,
             executor: GuidedExecutor::new(machine, distances),
             run: Run::new(run, halt),
             initial,
             searcher,
             interpolation,
             own_pruner,
+            merging: merge.map(|config| Merging::new(program.clone(), config)),
+            program,
         })
     }
 
@@ -219,6 +229,7 @@ pub struct Engine<'a> {
     searcher: Box<dyn Searcher>,
     interpolation: Option<Interpolation>,
     own_pruner: Option<&'a mut dyn Pruner>,
+    merging: Option<Merging>,
 }
 
 /// How an exploration ended, besides what it found.
@@ -238,6 +249,7 @@ impl<'a> Engine<'a> {
             solver: SolverConfig::default(),
             search: Search::Strategies(SearchConfig::default()),
             pruning: Pruning::Off,
+            merge: None,
             run: RunConfig::default(),
             halt: Halt::new(),
             check_seams: false,
@@ -270,6 +282,16 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Figures of merging; empty without it.
+    pub fn merging_statistics(&self) -> Vec<(String, u64)> {
+        self.merging.as_ref().map_or_else(Vec::new, Merger::statistics)
+    }
+
+    /// Merged values and conditions that the solver found wrong, where they are checked.
+    pub fn wrong_merges(&self) -> u64 {
+        self.merging.as_ref().map_or(0, Merging::wrong)
+    }
+
     pub fn pruning_times(&self) -> Vec<(String, std::time::Duration)> {
         match (&self.interpolation, &self.own_pruner) {
             (Some(i), _) => i.times(),
@@ -297,8 +319,13 @@ impl<'a> Engine<'a> {
         };
         let initial = std::mem::take(&mut self.initial);
         let (run, executor, searcher) = (&mut self.run, &mut self.executor, &mut self.searcher);
+        let mut no_merger = NoMerger;
+        let merger: &mut dyn Merger = match &mut self.merging {
+            Some(m) => m,
+            None => &mut no_merger,
+        };
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            run.explore(initial, executor, sink, Seams { searcher: &mut **searcher, pruner });
+            run.explore(initial, executor, sink, Seams { searcher: &mut **searcher, pruner, merger });
         }));
         if outcome.is_ok() {
             return EndOfRun::Done;

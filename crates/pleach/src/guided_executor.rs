@@ -65,6 +65,9 @@ impl Stepper for GuidedExecutor {
     fn step(&mut self, state: &mut State, budget: u32) -> Step {
         self.machine.step_within_budget(state, budget)
     }
+    fn stop_at(&mut self, points: Option<pleach_state::StopPoints>) {
+        self.machine.stop_points = points;
+    }
     fn instructions(&self) -> u64 {
         self.machine.instructions
     }

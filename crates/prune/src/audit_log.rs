@@ -35,6 +35,8 @@ pub struct AuditRecord {
     pub entry: Option<Run>,
     /// where the way from the parent ends: at its fork, or here
     pub way: TracePosition,
+    /// the parent is a leaf that went into this merged node
+    pub merged: bool,
 }
 
 /// How far a way goes: the blocks it leaves, and the instruction it stops at.
@@ -51,7 +53,26 @@ impl TracePosition {
 }
 
 impl AuditRecord {
-    pub(crate) fn new(node: NodeId, open: &OpenNode, psi: Condition) -> AuditRecord {
+    /// One record, or one for each leaf that went into a merged node.
+    pub(crate) fn all(node: NodeId, open: &OpenNode, psi: &Condition) -> Vec<AuditRecord> {
+        let one = AuditRecord::new(node, open, psi.clone());
+        if open.merged.is_empty() {
+            return vec![one];
+        }
+        let from = |(leaf, way): &(NodeId, Trace)| AuditRecord {
+            parent: *leaf,
+            entry: way.runs.last().copied(),
+            way: TracePosition::of(way, &open.state),
+            state: one.state.clone(),
+            psi: psi.clone(),
+            outcome: one.outcome.clone(),
+            merged: true,
+            ..one
+        };
+        open.merged.iter().map(from).collect()
+    }
+
+    fn new(node: NodeId, open: &OpenNode, psi: Condition) -> AuditRecord {
         AuditRecord {
             node,
             parent: open.parent,
@@ -64,6 +85,7 @@ impl AuditRecord {
                 .origin
                 .as_ref()
                 .map_or_else(|| TracePosition::of(&open.entry, &open.state), |o| TracePosition::of(&o.trace, o)),
+            merged: false,
         }
     }
 

@@ -175,12 +175,30 @@ impl Interpolation {
         condition
     }
 
-    pub(crate) fn pass_to_parent(&mut self, logic: &mut dyn PathOracle, child: OpenNode, psi: WpResult<Condition>) {
+    /// A merged node's interpolant is that of each leaf that went into it: they stand at its point, and its state stands
+    /// for theirs.
+    pub(crate) fn pass_to_parents(
+        &mut self,
+        logic: &mut dyn PathOracle,
+        mut child: OpenNode,
+        psi: WpResult<Condition>,
+    ) {
+        let merged = std::mem::take(&mut child.merged);
+        if merged.is_empty() {
+            return self.pass_to_parent(logic, &child, psi);
+        }
+        for (leaf, way) in merged {
+            (child.parent, child.entry) = (leaf, way);
+            self.pass_to_parent(logic, &child, psi.clone());
+        }
+    }
+
+    fn pass_to_parent(&mut self, logic: &mut dyn PathOracle, child: &OpenNode, psi: WpResult<Condition>) {
         if !self.open.contains_key(&child.parent) {
             return;
         }
         let part = match psi {
-            Ok(psi) => self.contribution(logic, &child, psi),
+            Ok(psi) => self.contribution(logic, child, psi),
             Err(why) => Err(why),
         };
         if let Err(why) = part {

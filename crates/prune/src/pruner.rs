@@ -56,6 +56,8 @@ pub(crate) struct OpenNode {
     pub(crate) work: Cost,
     /// for the audit log
     pub(crate) outcome: AuditOutcome,
+    /// of a merged node: the leaves that went into it, and the way from each
+    pub(crate) merged: Vec<(NodeId, Trace)>,
 }
 
 /// A state that is subsumed.
@@ -271,9 +273,36 @@ impl Pruner for Interpolation {
             state: Rc::new(state.clone()),
             work: Cost::default(),
             outcome: AuditOutcome::default(),
+            merged: Vec::new(),
         };
         self.open.insert(node, info);
         self.statistics.times.record += start.elapsed();
+    }
+
+    fn merged(&mut self, state: &mut State, leaves: &mut [Box<State>], tree: &Tree) {
+        let known = leaves.iter().all(|l| l.recording && self.open.contains_key(&l.node));
+        if !known || self.is_paused() {
+            // SOUND: nothing is learned at the merged node, so the leaves must not have interpolants.
+            for l in leaves.iter() {
+                if let Some(o) = self.open.get_mut(&l.node) {
+                    o.needs = Err(PAUSED);
+                }
+            }
+            state.recording = false;
+            state.at_join = false;
+            state.trace = Trace::default();
+            return;
+        }
+        let way = |l: &mut Box<State>| {
+            l.trace.leave(l.frame.func, l.inst, l.call_depth(), Exit::Fall, l.inst);
+            (l.node, std::mem::take(&mut l.trace))
+        };
+        let merged = leaves.iter_mut().map(way).collect();
+        state.trace = Trace::default();
+        self.open(state.node, state, tree);
+        if let Some(o) = self.open.get_mut(&state.node) {
+            o.merged = merged;
+        }
     }
 
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn PathOracle) {
@@ -366,7 +395,7 @@ impl Pruner for Interpolation {
             e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
         }
         if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, &psi) {
-            audit_log.push(AuditRecord::new(node, &info, c.clone()));
+            audit_log.extend(AuditRecord::all(node, &info, c));
         }
         // A subsumed leaf adds nothing that the subsuming node does not have.
         if let Ok(c) = &psi
@@ -381,7 +410,7 @@ impl Pruner for Interpolation {
                 self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);
             }
         }
-        self.pass_to_parent(logic, info, psi);
+        self.pass_to_parents(logic, info, psi);
         let spent = watch.stop(logic, self);
         self.statistics.times.propagate += spent;
         self.budget.poll(logic.effort(), self.statistics.leaves());

@@ -49,6 +49,7 @@ impl RunDir {
                 errored: count(NodeStatus::Errored),
                 cut: count(NodeStatus::Cut) + open,
                 pruned: count(NodeStatus::Pruned),
+                merged: count(NodeStatus::Merged),
             },
             verdict: if errors.is_empty() { "unknown" } else { "unsafe" }.into(),
             errors,

@@ -17,6 +17,9 @@ pub struct Paths {
     pub cut: u64,
     /// Proved redundant.
     pub pruned: u64,
+    /// Went on as part of a merged path: each merged path stands for several of these.
+    #[serde(default)]
+    pub merged: u64,
 }
 
 impl Paths {
@@ -132,6 +135,9 @@ pub struct Summary {
     /// Pruning statistics by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
+    /// Figures of merging; empty when it is off.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub merging: BTreeMap<String, u64>,
     /// Memory statistics by name: how pointers with multiple targets were resolved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, u64>,

@@ -51,6 +51,14 @@ impl Pruner for CheckedPruner<'_> {
         self.inner.open(node, state, tree);
     }
 
+    fn merged(&mut self, state: &mut State, leaves: &mut [Box<State>], tree: &Tree) {
+        // What was entered on the way to here lies below the leaves.
+        leaves.iter().for_each(|leaf| self.note(leaf.node, leaf));
+        let here = self.blocks.number(state.frame.func, state.block);
+        self.at(state.node).blocks.insert(here);
+        self.inner.merged(state, leaves, tree);
+    }
+
     fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn PathOracle) {
         self.note(state.node, state);
         let program = self.program.clone();
@@ -74,8 +82,7 @@ impl Pruner for CheckedPruner<'_> {
     }
 
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle) {
-        let parent = tree.node(node).parent;
-        if parent != node {
+        for &parent in tree.parents(node) {
             let mine = self.at(node).clone();
             self.at(parent).union_with(&mine);
         }

@@ -71,6 +71,20 @@ impl Inputs {
         self.last = Some(Rc::new(Node { input: Rc::new(input), before: self.last.take() }));
         self.len += 1;
     }
+    /// The same inputs in the same order.
+    pub fn is_same(&self, other: &Inputs) -> bool {
+        let (mut a, mut b) = (&self.last, &other.last);
+        while let (Some(x), Some(y)) = (a, b) {
+            if Rc::ptr_eq(x, y) {
+                return true;
+            }
+            if x.input.symbol != y.input.symbol || x.input.site != y.input.site {
+                return false;
+            }
+            (a, b) = (&x.before, &y.before);
+        }
+        a.is_none() && b.is_none()
+    }
     pub fn len(&self) -> usize {
         self.len
     }

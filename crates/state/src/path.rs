@@ -108,6 +108,24 @@ impl PathConstraint {
         })
     }
 
+    /// The constraints added after `earlier`, oldest first; `None` if this one does not extend it.
+    pub fn since(&self, earlier: &PathConstraint) -> Option<Vec<TermId>> {
+        let mut added = Vec::with_capacity(self.len.checked_sub(earlier.len)?);
+        let mut at = self.all.as_ref();
+        for _ in earlier.len..self.len {
+            let link = at?;
+            added.push(link.constraint);
+            at = link.before.as_ref();
+        }
+        let same = match (at, &earlier.all) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        added.reverse();
+        same.then_some(added)
+    }
+
     pub fn groups(&self) -> impl Iterator<Item = &Rc<Group>> {
         let mut ids: Vec<_> = self.groups.keys().copied().collect();
         ids.sort_unstable();

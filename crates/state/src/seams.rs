@@ -101,6 +101,8 @@ pub trait PathOracle {
         let (terms, mut oracle) = self.split();
         oracle.valid(terms, condition)
     }
+    /// Adds a condition to a state's path constraint. *Contract*: the model satisfies it and the path constraint.
+    fn constrain(&mut self, state: &mut State, condition: pleach_expr::TermId, model: &std::rc::Rc<pleach_expr::Model>);
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no
@@ -131,6 +133,10 @@ pub trait Pruner {
     fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
     /// `state` stands at the new node.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
+    /// `state` stands at a new node, which these leaves went into. They close after it.
+    fn merged(&mut self, state: &mut State, _leaves: &mut [Box<State>], tree: &Tree) {
+        self.open(state.node, state, tree);
+    }
     fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn PathOracle);
     /// The last `check_subsumed` subsumed a state: whether to explore it in a sub-exploration, or to go on with that
     /// after this effort and this number of forks, to measure what subsumption saves. If so, `sampled` follows.

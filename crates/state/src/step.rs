@@ -3,6 +3,7 @@
 use crate::outcome::End;
 use crate::state::State;
 use pleach_expr::TermId;
+use pleach_ir::BlockId;
 
 pub enum Step {
     /// the budget is used up; go on later
@@ -19,6 +20,8 @@ pub struct Child {
     pub state: State,
     /// what distinguishes it from its siblings
     pub condition: TermId,
+    /// where the fork was; the child may have left that block
+    pub block: BlockId,
     /// the path ended at once, for instance on the failing side of a check
     pub end: Option<End>,
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] [--merging] \
     [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
@@ -30,6 +30,8 @@ struct Options {
     targets: bool,
     /// The same, only the modes of memory.
     memory: bool,
+    /// Only the modes of merging.
+    merging: bool,
     /// Print them without the lines that a difference does not need.
     reduce: bool,
 }
@@ -41,6 +43,7 @@ fn options() -> Option<Options> {
         audit: 60,
         targets: false,
         memory: false,
+        merging: false,
         reduce: false,
     };
     options.programs = options.programs.asked(std::env::args().skip(1), |flag, number| {
@@ -49,6 +52,7 @@ fn options() -> Option<Options> {
             "--instructions" => options.instructions = number()?,
             "--targets" => options.targets = true,
             "--memory" => options.memory = true,
+            "--merging" => options.merging = true,
             "--reduce" => options.reduce = true,
             _ => return None,
         }
@@ -73,7 +77,11 @@ fn main() -> ExitCode {
         time: Duration::from_secs(20),
         recheck: 4000,
         audit: options.audit as usize,
-        modes: if options.memory { "memory" } else { "" },
+        modes: match (options.memory, options.merging) {
+            (true, _) => "memory",
+            (_, true) => "merging",
+            _ => "",
+        },
     };
     if options.reduce {
         for seed in options.programs.seed..end {

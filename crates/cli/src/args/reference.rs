@@ -47,7 +47,7 @@ All arguments are clang's: [programs from a build system](building.md).
 ";
 
 /// Where a topic is explained.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 11] = [
     ("Compilation", "building.md"),
     ("Inputs", "environment.md"),
     ("Errors", "errors.md"),
@@ -55,6 +55,7 @@ const PAGES: [(&str, &str); 10] = [
     ("Limits", "limits.md"),
     ("Search", "search.md"),
     ("Pruning", "interpolation.md"),
+    ("Merging", "merging.md"),
     ("Memory", "memory.md"),
     ("Solving", "solver.md"),
     (super::run::DEVELOPERS, "testing.md"),

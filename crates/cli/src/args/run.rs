@@ -2,7 +2,7 @@
 //!
 //! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the fields.
 
-use super::{Caching, CompileArgs, External, Interpolants, Link, Resolution, Solver, Uninit, time};
+use super::{Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, Solver, Uninit, time};
 use clap::Args;
 use pleach_exec::ParameterSpec;
 use std::path::PathBuf;
@@ -161,6 +161,18 @@ pub struct RunArgs {
     #[arg(long, alias = "one-placement", help_heading = "Memory", hide_short_help = true)]
     pub fixed_layout: bool,
 
+    /// Merge the states that a loop or a call forks into where they leave it
+    #[arg(long, value_name = "METHOD", value_enum, help_heading = "Merging", default_value_t = Merge::None)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "tree", hide_short_help = true)]
+    pub merge: Merge,
+    /// What makes states wait for each other. Default: loops
+    #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_enum, help_heading = "Merging")]
+    #[arg(hide_short_help = true)]
+    pub merge_scope: Vec<MergeScope>,
+    /// Merge at most this many states at a time
+    #[arg(long, value_name = "N", help_heading = "Merging", default_value_t = 10_000, hide_short_help = true)]
+    pub merge_max_states: usize,
+
     /// First solver
     #[arg(long, value_name = "NAME", value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]
     #[arg(hide_short_help = true)]
@@ -183,6 +195,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Solving", hide_short_help = true)]
     pub query_log: Option<PathBuf>,
 
+    /// Check each merge by the solver: its values against those of every member, its condition against the textbook's
+    ///
+    /// The run fails with status 70 if one is wrong. Needs merging.
+    #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
+    pub check_merging: bool,
     /// Explore every pruned subtree anyway, up to N instructions each (10000)
     ///
     /// The run fails with status 70 if the subsuming subtree missed a block or an error. Needs pruning.

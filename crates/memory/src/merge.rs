@@ -1,0 +1,143 @@
+//! Merging address spaces: one space that stands for several, each under its own condition.
+//!
+//! *Paper*: Memory §5.2.3. *Idea*: what the spaces share is kept; where bytes differ, a [`Choice`] makes one value of
+//! theirs. Ids are local to a path: an id names the same object in two spaces only if everything but the contents is
+//! equal. *Direction*: what cannot be expressed is refused, with the reason; refusing loses nothing.
+
+use crate::object::Contents;
+use crate::space::{AddressSpace, Object, ObjectEntry};
+use crate::value::{ObjId, Value};
+use pleach_expr::Terms;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Makes one value of several, one per member, in the order of the members.
+pub trait Choice {
+    fn choose(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value;
+}
+
+/// Why spaces are not merged.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SpaceConflict {
+    /// a live object that not all have
+    ObjectOfOneSide,
+    /// freed, or out of scope, in some only
+    EndedOnOneSide,
+    /// one id, different objects
+    DifferentObjects,
+    /// objects were joined into different segments, or split in different ways
+    Segments,
+    /// bytes that were never written on one side are something else on another
+    Background,
+}
+
+impl SpaceConflict {
+    pub fn describe(self) -> &'static str {
+        match self {
+            SpaceConflict::ObjectOfOneSide => "an object that not all states have",
+            SpaceConflict::EndedOnOneSide => "an object that some states have freed",
+            SpaceConflict::DifferentObjects => "different objects",
+            SpaceConflict::Segments => "different segments",
+            SpaceConflict::Background => "different initial contents of an object",
+        }
+    }
+}
+
+impl AddressSpace {
+    /// One space for all of these.
+    pub fn merge(
+        spaces: &[&AddressSpace],
+        terms: &mut Terms,
+        choice: &mut dyn Choice,
+    ) -> Result<AddressSpace, SpaceConflict> {
+        let Some(longest) = spaces.iter().copied().rev().max_by_key(|s| s.len()) else {
+            return Err(SpaceConflict::DifferentObjects);
+        };
+        let mut merged = longest.clone();
+        let mut differing = BTreeSet::new();
+        for s in spaces {
+            let segments = Rc::ptr_eq(&s.segments, &longest.segments) || s.segments == longest.segments;
+            if !segments || s.fixed != longest.fixed {
+                return Err(SpaceConflict::Segments);
+            }
+            differing.extend(s.objects.unshared(&longest.objects));
+            differing.extend(s.len()..longest.len());
+            merged.next = merged.next.max(s.next);
+            merged.live_bytes = merged.live_bytes.max(s.live_bytes);
+            if !Rc::ptr_eq(&s.pinned, &merged.pinned) {
+                Rc::make_mut(&mut merged.pinned).extend(s.pinned.iter());
+            }
+        }
+        for i in differing {
+            let id = ObjId(i as u32);
+            let entries: Vec<Option<&ObjectEntry>> = spaces.iter().map(|s| s.entry(id)).collect();
+            if let Some(entry) = merge_entries(&entries, id, terms, choice)? {
+                merged.set(id, entry);
+            }
+        }
+        Ok(merged)
+    }
+}
+
+/// The entry for all; `None` if the one with the most objects has it already.
+fn merge_entries(
+    entries: &[Option<&ObjectEntry>],
+    id: ObjId,
+    terms: &mut Terms,
+    choice: &mut dyn Choice,
+) -> Result<Option<ObjectEntry>, SpaceConflict> {
+    let mut live: Vec<&Rc<Object>> = Vec::with_capacity(entries.len());
+    let mut ended = 0;
+    for e in entries {
+        match e {
+            Some(ObjectEntry::Live(o)) => live.push(o),
+            Some(ObjectEntry::InSegment(..) | ObjectEntry::Freed(_) | ObjectEntry::OutOfScope { .. }) | None => {
+                ended += 1;
+            }
+        }
+    }
+    if live.is_empty() {
+        return if all_same(entries) { Ok(None) } else { Err(SpaceConflict::DifferentObjects) };
+    }
+    if ended > 0 {
+        let missing = entries.iter().any(Option::is_none);
+        return Err(if missing { SpaceConflict::ObjectOfOneSide } else { SpaceConflict::EndedOnOneSide });
+    }
+    let first = live[0];
+    if live.iter().all(|o| Rc::ptr_eq(o, first)) {
+        return Ok(None);
+    }
+    if !live.iter().all(|o| same_header(o, first)) {
+        return Err(SpaceConflict::DifferentObjects);
+    }
+    let contents: Vec<&Contents> = live.iter().map(|o| &o.contents).collect();
+    let contents = Contents::merge(&contents, id, terms, choice)?;
+    Ok(Some(ObjectEntry::Live(Rc::new(Object { contents, ..Object::clone(first) }))))
+}
+
+/// Objects that nobody has any more, or whose contents are in a segment. A local out of scope can only be named by a
+/// pointer that may not be used; all such locals are alike.
+fn all_same(entries: &[Option<&ObjectEntry>]) -> bool {
+    let mut there = entries.iter().flatten();
+    let Some(first) = there.next() else { return true };
+    let missing = entries.iter().any(Option::is_none);
+    match first {
+        ObjectEntry::InSegment(..) if missing => false,
+        ObjectEntry::InSegment(o, segment, start) => there
+            .all(|e| matches!(e, ObjectEntry::InSegment(p, s, at) if same_header(o, p) && s == segment && at == start)),
+        ObjectEntry::Freed(o) => {
+            there.all(|e| matches!(e, ObjectEntry::Freed(p) if same_header(o, p) && o.until == p.until))
+        }
+        ObjectEntry::OutOfScope { .. } => there.all(|e| matches!(e, ObjectEntry::OutOfScope { .. })),
+        ObjectEntry::Live(_) => false,
+    }
+}
+
+/// Everything but the contents.
+fn same_header(a: &Object, b: &Object) -> bool {
+    (a.size, a.addr, a.align, a.kind, a.readonly, a.site) == (b.size, b.addr, b.align, b.kind, b.readonly, b.site)
+}
+
+#[cfg(test)]
+#[path = "merge_tests.rs"]
+mod tests;

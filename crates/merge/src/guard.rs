@@ -1,0 +1,289 @@
+//! What tells the members of a group apart, and the condition and the values of the merged state by it.
+//!
+//! *Paper*: Memory §5.2.3, Alg. 4–6. *Idea*: the members' path constraints extend one that they share. Their further
+//! constraints, oldest first, form a tree: it branches where the execution tree forked. The condition of a node is the
+//! disjunction over its branches; where a fork and its other side are both complete, nothing is left of it. A value is a
+//! nested `ite` over the conditions of the branches. Both are linear in the number of members. The textbook way
+//! (Alg. 1) is the disjunction of whole path constraints; it is there to compare with. *Invariant*: the conditions of
+//! the branches of a node are pairwise exclusive; that is checked, and a group without it is refused. *Deviations*: the
+//! tree is built from the path constraints and not from the execution tree. What was assumed on the way is then in it,
+//! and a path that ended inside makes its siblings' condition stay without a special case.
+
+use pleach_expr::{Op, TermId, Terms};
+use pleach_memory::Value;
+use pleach_memory::merge::Choice;
+use pleach_state::seams::PathOracle;
+use rustc_hash::FxHashSet;
+
+/// How the condition and the values are written.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MergeMethod {
+    /// a disjunction of whole path constraints
+    Textbook,
+    /// through the tree
+    #[default]
+    Tree,
+}
+
+/// A node more than so many branches of which would be compared pair by pair is refused.
+const MAX_BRANCHES: usize = 64;
+
+#[derive(Clone, Debug)]
+enum Below {
+    Member(usize),
+    /// conditions and nodes
+    Branches(Vec<(TermId, usize)>),
+}
+
+#[derive(Clone, Debug)]
+struct GuardNode {
+    /// what all members below have in common, behind the condition of the branch
+    common: Vec<TermId>,
+    below: Below,
+}
+
+/// The tree; parents come before their children.
+#[derive(Clone, Debug)]
+pub(crate) struct GuardTree {
+    nodes: Vec<GuardNode>,
+    /// by member: all constraints that it has and the shared path constraint has not
+    suffixes: Vec<Vec<TermId>>,
+    method: MergeMethod,
+}
+
+/// The members are not told apart by their constraints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NotExclusive;
+
+/// Pairs of conditions that are known to be exclusive.
+pub(crate) type Exclusive = FxHashSet<(TermId, TermId)>;
+
+impl GuardTree {
+    /// Of the members' further constraints, oldest first.
+    pub fn new(
+        suffixes: Vec<Vec<TermId>>,
+        method: MergeMethod,
+        known: &Exclusive,
+        logic: &mut dyn PathOracle,
+    ) -> Result<GuardTree, NotExclusive> {
+        let mut nodes: Vec<GuardNode> = Vec::new();
+        // members, and how many constraints of theirs are dealt with
+        let mut todo: Vec<(Vec<usize>, usize)> = vec![((0..suffixes.len()).collect(), 0)];
+        let mut next = 0;
+        while next < todo.len() {
+            let (members, mut at) = std::mem::take(&mut todo[next]);
+            next += 1;
+            let mut common = Vec::new();
+            if let [only] = members[..] {
+                common.extend(&suffixes[only][at..]);
+                nodes.push(GuardNode { common, below: Below::Member(only) });
+                continue;
+            }
+            let first = members[0];
+            while let Some(&c) = suffixes[first].get(at)
+                && members.iter().all(|m| suffixes[*m].get(at) == Some(&c))
+            {
+                common.push(c);
+                at += 1;
+            }
+            let mut branches: Vec<(TermId, Vec<usize>)> = Vec::new();
+            for m in members {
+                let &c = suffixes[m].get(at).ok_or(NotExclusive)?;
+                match branches.iter_mut().find(|b| b.0 == c) {
+                    Some(b) => b.1.push(m),
+                    None => branches.push((c, vec![m])),
+                }
+            }
+            check_exclusive(&branches, known, logic)?;
+            let mut below = Vec::with_capacity(branches.len());
+            for (c, members) in branches {
+                below.push((c, todo.len()));
+                todo.push((members, at + 1));
+            }
+            nodes.push(GuardNode { common, below: Below::Branches(below) });
+        }
+        Ok(GuardTree { nodes, suffixes, method })
+    }
+
+    /// Constraints that all members have, and what distinguishes them from everybody else.
+    pub fn constraints(&self, terms: &mut Terms) -> Vec<TermId> {
+        let mut all = self.nodes[0].common.clone();
+        let split = all.len();
+        let rest = match self.method {
+            MergeMethod::Tree => self.disjunction(terms),
+            MergeMethod::Textbook => {
+                let sides: Vec<TermId> = self.suffixes.iter().map(|s| conjunction(terms, &s[split..])).collect();
+                sides.into_iter().reduce(|a, b| terms.or(a, b)).unwrap_or(Terms::TRUE)
+            }
+        };
+        all.push(rest);
+        all.retain(|c| *c != Terms::TRUE);
+        all
+    }
+
+    /// The disjunction at the root, behind what is common there.
+    fn disjunction(&self, terms: &mut Terms) -> TermId {
+        let mut made: Vec<TermId> = vec![Terms::TRUE; self.nodes.len()];
+        for (i, n) in self.nodes.iter().enumerate().rev() {
+            let below = match &n.below {
+                Below::Member(_) => Terms::TRUE,
+                Below::Branches(b) => {
+                    let sides: Vec<(TermId, TermId)> = b.iter().map(|&(c, at)| (c, made[at])).collect();
+                    either(terms, &sides)
+                }
+            };
+            made[i] = match i {
+                0 => below,
+                _ => {
+                    let common = conjunction(terms, &n.common);
+                    terms.and(common, below)
+                }
+            };
+        }
+        made[0]
+    }
+
+    /// The condition of one member behind what is common at the root.
+    pub fn condition_of(&self, terms: &mut Terms, member: usize) -> TermId {
+        let split = self.nodes[0].common.len();
+        conjunction(terms, &self.suffixes[member][split..])
+    }
+
+    /// The condition through the tree is the textbook's.
+    pub fn equals_textbook(&self, terms: &mut Terms) -> TermId {
+        let mut made = [MergeMethod::Textbook, MergeMethod::Tree].map(|method| {
+            let constraints = GuardTree { method, ..self.clone() }.constraints(terms);
+            conjunction(terms, &constraints)
+        });
+        made.sort_unstable();
+        terms.eq(made[0], made[1])
+    }
+
+    fn value(&self, terms: &mut Terms, values: &[TermId]) -> TermId {
+        if self.method == MergeMethod::Textbook {
+            let last = values.len() - 1;
+            return (0..last).rev().fold(values[last], |rest, m| {
+                let c = self.condition_of(terms, m);
+                terms.ite(c, values[m], rest)
+            });
+        }
+        let mut made: Vec<TermId> = vec![Terms::TRUE; self.nodes.len()];
+        for (i, n) in self.nodes.iter().enumerate().rev() {
+            made[i] = match &n.below {
+                Below::Member(m) => values[*m],
+                Below::Branches(b) => {
+                    let mut sides = b.iter().rev();
+                    let last = sides.next().map_or(Terms::TRUE, |s| made[s.1]);
+                    sides.fold(last, |rest, &(c, at)| terms.ite(c, made[at], rest))
+                }
+            };
+        }
+        made[0]
+    }
+}
+
+impl Choice for GuardTree {
+    fn choose(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value {
+        if values.iter().all(|v| *v == values[0]) {
+            return values[0];
+        }
+        // Pointers into one object differ in their offsets.
+        if let Value::Ptr { obj, .. } = values[0]
+            && values.iter().all(|v| matches!(v, Value::Ptr { obj: o, .. } if *o == obj))
+            && bits == terms.pointer_bits
+        {
+            let offset = |v: &Value| match v {
+                Value::Ptr { off, .. } => *off as u64,
+                _ => 0,
+            };
+            let offsets: Vec<TermId> = values.iter().map(|v| terms.constant(bits, offset(v))).collect();
+            let off = self.value(terms, &offsets);
+            let base = terms.base(obj);
+            let t = terms.add(base, off);
+            return Value::from_term(terms, t);
+        }
+        let all: Option<Vec<TermId>> = values.iter().map(|v| v.to_term(terms, bits)).collect();
+        match all {
+            Some(all) => {
+                let t = self.value(terms, &all);
+                Value::from_term(terms, t)
+            }
+            // Who needs it gives it a name before.
+            None => Value::Undef,
+        }
+    }
+}
+
+fn conjunction(terms: &mut Terms, all: &[TermId]) -> TermId {
+    all.iter().fold(Terms::TRUE, |a, &b| terms.and(a, b))
+}
+
+/// `⋁ c ∧ x`. Of a fork and its other side, the condition of one is left out where that changes nothing.
+fn either(terms: &mut Terms, sides: &[(TermId, TermId)]) -> TermId {
+    if let [(c, x), (d, y)] = *sides
+        && terms.not(c) == d
+    {
+        return match (x == Terms::TRUE, y == Terms::TRUE) {
+            (true, true) => Terms::TRUE,
+            (true, false) => terms.or(c, y),
+            (false, true) => terms.or(d, x),
+            (false, false) => {
+                let (a, b) = (terms.and(c, x), terms.and(d, y));
+                terms.or(a, b)
+            }
+        };
+    }
+    let mut all = Terms::FALSE;
+    for &(c, x) in sides.iter().rev() {
+        let side = terms.and(c, x);
+        all = terms.or(side, all);
+    }
+    all
+}
+
+fn check_exclusive(
+    branches: &[(TermId, Vec<usize>)],
+    known: &Exclusive,
+    logic: &mut dyn PathOracle,
+) -> Result<(), NotExclusive> {
+    if let [(c, _), (d, _)] = branches
+        && logic.terms().not(*c) == *d
+    {
+        return Ok(());
+    }
+    if branches.len() > MAX_BRANCHES {
+        return Err(NotExclusive);
+    }
+    for (i, (c, _)) in branches.iter().enumerate() {
+        for (d, _) in &branches[i + 1..] {
+            let known = known.contains(&(*c, *d)) || known.contains(&(*d, *c));
+            if known || different_constants(logic.terms(), *c, *d) {
+                continue;
+            }
+            let terms = logic.terms();
+            let both = terms.and(*c, *d);
+            let never = terms.not(both);
+            if !logic.valid(never) {
+                return Err(NotExclusive);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `x = 1` and `x = 2`.
+fn different_constants(terms: &Terms, c: TermId, d: TermId) -> bool {
+    let fixed = |t: TermId| {
+        let n = terms.node(t);
+        if n.op != Op::Eq {
+            return None;
+        }
+        let (a, b) = (n.arg_a(), n.arg_b());
+        match (terms.as_const(a), terms.as_const(b)) {
+            (Some(v), None) => Some((b, v)),
+            (None, Some(v)) => Some((a, v)),
+            _ => None,
+        }
+    };
+    matches!((fixed(c), fixed(d)), (Some((x, v)), Some((y, w))) if x == y && v != w)
+}

@@ -1,0 +1,68 @@
+//! The loops of the program, and where they are left.
+
+use pleach_ir::bitset::BitSet;
+use pleach_ir::cfg::Cfg;
+use pleach_ir::dominators::Dominators;
+use pleach_ir::liveness::Liveness;
+use pleach_ir::loops::{LoopId, Loops};
+use pleach_ir::{BlockId, FuncId, Program};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// One function, looked at when it is first needed.
+pub(crate) struct FunctionFacts {
+    pub loops: Loops,
+    pub liveness: Liveness,
+    /// by loop: the blocks that it is left to
+    exits: Vec<Rc<BitSet>>,
+    /// no block
+    none: Rc<BitSet>,
+}
+
+impl FunctionFacts {
+    fn new(f: &pleach_ir::Function) -> FunctionFacts {
+        let cfg = Cfg::new(f);
+        let loops = Loops::new(&cfg, &Dominators::new(&cfg));
+        let exits = loops.iter().map(|(_, l)| {
+            let mut blocks = BitSet::new(f.blocks.len());
+            l.exits.iter().for_each(|(_, to)| {
+                blocks.insert(to.index());
+            });
+            Rc::new(blocks)
+        });
+        FunctionFacts {
+            exits: exits.collect(),
+            liveness: Liveness::new(f, &cfg),
+            none: Rc::new(BitSet::new(f.blocks.len())),
+            loops,
+        }
+    }
+
+    pub fn exits(&self, l: LoopId) -> Rc<BitSet> {
+        self.exits[l.index()].clone()
+    }
+
+    pub fn no_block(&self) -> Rc<BitSet> {
+        self.none.clone()
+    }
+
+    pub fn innermost(&self, b: BlockId) -> Option<LoopId> {
+        self.loops.innermost(b)
+    }
+}
+
+pub(crate) struct ProgramFacts {
+    pub program: Rc<Program>,
+    functions: FxHashMap<FuncId, Rc<FunctionFacts>>,
+}
+
+impl ProgramFacts {
+    pub fn new(program: Rc<Program>) -> ProgramFacts {
+        ProgramFacts { program, functions: FxHashMap::default() }
+    }
+
+    pub fn of(&mut self, f: FuncId) -> Rc<FunctionFacts> {
+        let program = &self.program;
+        self.functions.entry(f).or_insert_with(|| Rc::new(FunctionFacts::new(program.function(f)))).clone()
+    }
+}

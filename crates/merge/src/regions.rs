@@ -1,0 +1,381 @@
+//! Where states wait for each other.
+//!
+//! *Paper*: Memory §5.2, Alg. 3. *Idea*: a region begins at a fork inside a loop (or a call): from there on, states that
+//! leave the loop wait where they leave it. When nobody is inside any more, those who left by the same way are merged.
+//! Regions nest: a fork in an inner loop begins a region inside the outer one's. *Invariant*: `inside` of a region counts
+//! the leaves that are in it and in no inner region; `inner` counts its inner regions; a region with neither is done.
+//! *Deviations*: nested loops, loops with calls and several exits are included, which the thesis excludes. A region
+//! begins at its first fork, not at the loop's entry, so that loops without forks cost nothing.
+
+use crate::check::{Checked, CheckedChoice};
+use crate::fields::{self, Refusal, same_callers};
+use crate::guard::{Exclusive, GuardTree, MergeMethod, NotExclusive};
+use crate::loops::ProgramFacts;
+use pleach_expr::TermId;
+use pleach_ir::loops::LoopId;
+use pleach_ir::{FuncId, Program};
+use pleach_state::seams::PathOracle;
+use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+/// What makes states wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum MergeScope {
+    /// a loop in which a fork depends on the size of an object
+    SizeDependent,
+    /// every loop
+    Loops,
+    /// every call but that of the entry
+    Functions,
+}
+
+#[derive(Clone, Debug)]
+pub struct MergeConfig {
+    /// Default: through the tree.
+    pub method: MergeMethod,
+    /// Default: loops.
+    pub scopes: Vec<MergeScope>,
+    /// States that wait at one place at most; so many are merged before the others arrive. Default: 10,000.
+    pub max_states: usize,
+    /// Check each merge by the solver. Default: no.
+    pub check: bool,
+}
+
+impl Default for MergeConfig {
+    fn default() -> MergeConfig {
+        MergeConfig { method: MergeMethod::Tree, scopes: vec![MergeScope::Loops], max_states: 10_000, check: false }
+    }
+}
+
+/// What a region is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Extent {
+    Loop(FuncId, LoopId),
+    Call(FuncId),
+}
+
+/// States that left a region in the same way.
+struct WaitingGroup {
+    members: Vec<Box<State>>,
+}
+
+struct Region {
+    extent: Extent,
+    stop: StopPoints,
+    before: PathConstraint,
+    outer: Option<RegionId>,
+    inside: usize,
+    inner: usize,
+    waiting: Vec<WaitingGroup>,
+}
+
+impl Region {
+    fn is_done(&self) -> bool {
+        self.inside == 0 && self.inner == 0
+    }
+}
+
+/// Merges states where they leave loops and calls.
+pub struct Merging {
+    config: MergeConfig,
+    facts: ProgramFacts,
+    regions: BTreeMap<RegionId, Region>,
+    next: u32,
+    /// by leaf: the innermost region it is in
+    leaves: FxHashMap<NodeId, RegionId>,
+    /// regions that are done, in this order
+    done: VecDeque<RegionId>,
+    /// groups that are handed out before their region is done
+    early: VecDeque<Group>,
+    exclusive: Exclusive,
+    statistics: MergeStatistics,
+}
+
+/// What was merged so far.
+#[derive(Clone, Default, Debug)]
+struct MergeStatistics {
+    regions: u64,
+    groups: u64,
+    states: u64,
+    largest_group: u64,
+    refused: BTreeMap<Refusal, u64>,
+    refused_states: u64,
+    checked: Checked,
+}
+
+impl Merging {
+    pub fn new(program: Rc<Program>, config: MergeConfig) -> Merging {
+        Merging {
+            config,
+            facts: ProgramFacts::new(program),
+            regions: BTreeMap::new(),
+            next: 0,
+            leaves: FxHashMap::default(),
+            done: VecDeque::new(),
+            early: VecDeque::new(),
+            exclusive: Exclusive::default(),
+            statistics: MergeStatistics::default(),
+        }
+    }
+
+    /// Values and conditions that a check found wrong.
+    pub fn wrong(&self) -> u64 {
+        self.statistics.checked.wrong
+    }
+
+    /// What the fork begins a region for, with the depth of its call. The innermost loop around it, also in a caller, or
+    /// the innermost call.
+    fn extent_of(&mut self, fork: &Fork, logic: &mut dyn PathOracle) -> Option<(Extent, StopPoints)> {
+        let depth = fork.callers.map_or(0, |c| c.depth);
+        let wanted = |s| self.config.scopes.contains(&s);
+        let size_dependent = wanted(MergeScope::SizeDependent) && depends_on_size(fork, logic);
+        if wanted(MergeScope::Loops) || size_dependent {
+            let callers = std::iter::successors(fork.callers.map(|c| &**c), |c| c.below.as_deref());
+            let frames = std::iter::once((fork.func, fork.block)).chain(callers.map(|c| (c.frame.func, c.frame.block)));
+            for (i, (func, block)) in frames.enumerate() {
+                let facts = self.facts.of(func);
+                if let Some(l) = facts.innermost(block) {
+                    let stop = StopPoints { func, depth: depth - i as u32, blocks: facts.exits(l) };
+                    return Some((Extent::Loop(func, l), stop));
+                }
+            }
+        }
+        if self.config.scopes.contains(&MergeScope::Functions) && depth > 0 {
+            let blocks = self.facts.of(fork.func).no_block();
+            return Some((Extent::Call(fork.func), StopPoints { func: fork.func, depth, blocks }));
+        }
+        None
+    }
+
+    fn enter(&mut self, leaf: NodeId, region: Option<RegionId>) {
+        if let Some(id) = region
+            && let Some(r) = self.regions.get_mut(&id)
+        {
+            r.inside += 1;
+            self.leaves.insert(leaf, id);
+        }
+    }
+
+    /// A leaf is no longer in the region.
+    fn leave(&mut self, id: RegionId) {
+        if let Some(r) = self.regions.get_mut(&id) {
+            r.inside -= 1;
+            if r.is_done() {
+                self.done.push_back(id);
+            }
+        }
+    }
+
+    /// The next group of a region that is done; the region goes with its last.
+    fn take_group(&mut self, id: RegionId) -> Option<Group> {
+        let r = self.regions.get_mut(&id)?;
+        if let Some(g) = (!r.waiting.is_empty()).then(|| r.waiting.remove(0)) {
+            return Some(Group { members: g.members, before: r.before.clone(), outer: r.outer });
+        }
+        let outer = self.regions.remove(&id)?.outer?;
+        let o = self.regions.get_mut(&outer)?;
+        o.inner -= 1;
+        if o.is_done() {
+            self.done.push_back(outer);
+        }
+        None
+    }
+
+    fn merge_group(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Result<State, Refusal> {
+        let members: Vec<&State> = group.members.iter().map(|m| &**m).collect();
+        let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
+        let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
+        let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
+        let mut guard = GuardTree::new(suffixes, self.config.method, &self.exclusive, logic).map_err(not_exclusive)?;
+        if !self.config.check {
+            // The guard makes the values and later the constraints.
+            let mut choice = guard.clone();
+            return fields::merge(&members, &group.before, &guard, &mut choice, &mut self.facts, logic);
+        }
+        let tree = guard.clone();
+        let mut choice = CheckedChoice { guard: &mut guard, obligations: Vec::new() };
+        let merged = fields::merge(&members, &group.before, &tree, &mut choice, &mut self.facts, logic)?;
+        let mut obligations = choice.obligations;
+        obligations.push(tree.equals_textbook(logic.terms()));
+        for o in obligations {
+            self.statistics.checked.check(o, logic);
+        }
+        Ok(merged)
+    }
+}
+
+/// A condition of the fork depends on the size of some object.
+fn depends_on_size(_fork: &Fork, _logic: &mut dyn PathOracle) -> bool {
+    false
+}
+
+impl Merger for Merging {
+    fn is_off(&self) -> bool {
+        false
+    }
+
+    fn stop_points(&self, leaf: NodeId) -> Option<StopPoints> {
+        self.leaves.get(&leaf).and_then(|r| self.regions.get(r)).map(|r| r.stop.clone())
+    }
+
+    fn forked(&mut self, fork: Fork, logic: &mut dyn PathOracle) {
+        let current = self.leaves.remove(&fork.node);
+        let mut region = current;
+        if fork.children.len() > 1
+            && let Some((extent, stop)) = self.extent_of(&fork, logic)
+        {
+            let here = current.and_then(|id| self.regions.get(&id));
+            // A call's region does not end inside it, a loop's does.
+            let same = here.is_some_and(|r| r.extent == extent && r.stop.depth == stop.depth);
+            let inside = here.is_none_or(|r| stop.depth >= r.stop.depth);
+            if !same && inside {
+                let id = RegionId(self.next);
+                self.next += 1;
+                self.statistics.regions += 1;
+                let (before, outer) = (fork.before.clone(), current);
+                self.regions
+                    .insert(id, Region { extent, stop, before, outer, inside: 0, inner: 0, waiting: Vec::new() });
+                if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
+                    o.inner += 1;
+                }
+                region = Some(id);
+            }
+        }
+        for &(child, _) in fork.children {
+            self.enter(child, region);
+        }
+        if let Some(id) = current {
+            self.leave(id);
+        }
+    }
+
+    fn grew(&mut self, node: NodeId, child: NodeId) {
+        if let Some(r) = self.leaves.remove(&node) {
+            self.leaves.insert(child, r);
+        }
+    }
+
+    fn arrived(&mut self, state: &State) -> bool {
+        loop {
+            let Some(&id) = self.leaves.get(&state.node) else { return false };
+            let Some(r) = self.regions.get(&id) else { return false };
+            let depth = state.call_depth();
+            let jumped_out = match r.extent {
+                // Who returns leaves the loop first: an exception or a long jump went past its exits.
+                Extent::Loop(func, _) => depth < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
+                Extent::Call(func) => depth + 1 < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
+            };
+            if !jumped_out {
+                let first = self.facts.program.function(state.frame.func).blocks[state.block.index()].first.0;
+                let at_start = state.inst == first || depth < r.stop.depth;
+                return at_start && r.stop.is_at(state);
+            }
+            let outer = r.outer;
+            self.leaves.remove(&state.node);
+            self.enter(state.node, outer);
+            self.leave(id);
+        }
+    }
+
+    fn wait(&mut self, state: Box<State>) {
+        let Some(id) = self.leaves.remove(&state.node) else { return };
+        let Some(r) = self.regions.get_mut(&id) else { return };
+        let position = |s: &State| (s.frame.func, s.block, s.inst);
+        let meets = |g: &WaitingGroup| {
+            let other = &g.members[0];
+            position(other) == position(&state)
+                && same_callers(&other.callers, &state.callers)
+                && other.inputs.is_same(&state.inputs)
+        };
+        let group = match r.waiting.iter().position(meets) {
+            Some(i) => i,
+            None => {
+                r.waiting.push(WaitingGroup { members: Vec::new() });
+                r.waiting.len() - 1
+            }
+        };
+        r.waiting[group].members.push(state);
+        if r.waiting[group].members.len() >= self.config.max_states {
+            let g = r.waiting.remove(group);
+            self.early.push_back(Group { members: g.members, before: r.before.clone(), outer: r.outer });
+        }
+        self.leave(id);
+    }
+
+    fn left(&mut self, leaf: NodeId) {
+        if let Some(id) = self.leaves.remove(&leaf) {
+            self.leave(id);
+        }
+    }
+
+    fn ready(&mut self, all: bool) -> Option<Group> {
+        if let Some(g) = self.early.pop_front() {
+            return Some(g);
+        }
+        loop {
+            let id = match self.done.front() {
+                Some(&id) => id,
+                None if all => self.regions.iter().find(|(_, r)| !r.waiting.is_empty()).map(|(&id, _)| id)?,
+                None => return None,
+            };
+            let is_done = self.done.front() == Some(&id);
+            match self.take_group(id) {
+                Some(group) => return Some(group),
+                None if is_done => {
+                    self.done.pop_front();
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State> {
+        match self.merge_group(group, logic) {
+            Ok(state) => {
+                let n = group.members.len() as u64;
+                self.statistics.groups += 1;
+                self.statistics.states += n;
+                self.statistics.largest_group = self.statistics.largest_group.max(n);
+                Some(state)
+            }
+            Err(why) => {
+                *self.statistics.refused.entry(why).or_default() += 1;
+                self.statistics.refused_states += group.members.len() as u64;
+                None
+            }
+        }
+    }
+
+    fn resumed(&mut self, leaf: NodeId, outer: Option<RegionId>) {
+        self.enter(leaf, outer);
+    }
+
+    fn take_waiting(&mut self) -> Vec<Box<State>> {
+        let regions = std::mem::take(&mut self.regions).into_values();
+        let groups = regions.flat_map(|r| r.waiting).map(|g| g.members);
+        groups.chain(std::mem::take(&mut self.early).into_iter().map(|g| g.members)).flatten().collect()
+    }
+
+    fn statistics(&self) -> Vec<(String, u64)> {
+        let s = &self.statistics;
+        let mut all: Vec<(String, u64)> = [
+            ("regions", s.regions),
+            ("groups", s.groups),
+            ("states_in", s.states),
+            ("states_out", s.groups),
+            ("largest_group", s.largest_group),
+            ("refused_states", s.refused_states),
+        ]
+        .map(|(name, n)| (name.to_owned(), n))
+        .to_vec();
+        if self.config.check {
+            let c = s.checked;
+            let checks = [("checked_right", c.right), ("checked_unknown", c.unknown), ("checked_wrong", c.wrong)];
+            all.extend(checks.map(|(name, n)| (name.to_owned(), n)));
+        }
+        all.extend(s.refused.iter().map(|(why, n)| (format!("refused: {}", why.describe()), *n)));
+        all
+    }
+}
