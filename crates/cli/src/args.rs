@@ -8,7 +8,7 @@ mod verify_reach;
 
 pub use reference::reference;
 pub use run::RunArgs;
-pub use verify_reach::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
+pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;

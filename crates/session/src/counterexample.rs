@@ -1,7 +1,7 @@
 //! The first violation that counts: replayed as soon as it is found, and written down as a witness.
 
-use crate::args::{NOT_REPLAYED, impossible};
 use crate::observer::{Observer, PathEnd};
+use crate::replay_note::{NOT_REPLAYED, impossible};
 use crate::session::Session;
 use pleach_exec::{ConcreteInput, Machine};
 use pleach_ir::{Program, Span};
@@ -37,12 +37,12 @@ pub struct Judged {
 }
 
 impl Counterexample {
-    pub fn new(session: &Session, property: &Property, replay: Option<Options>) -> Counterexample {
+    pub fn new(session: &Session, replay: Option<Options>) -> Counterexample {
         Counterexample {
             program: session.program.clone(),
-            property: property.clone(),
+            property: session.config.property.clone(),
             directory: session.directory.clone(),
-            files: session.files().to_vec(),
+            files: session.config.files.clone(),
             replay,
             judged: Arc::default(),
         }
