@@ -39,7 +39,7 @@ pub fn binary() -> Result<PathBuf, String> {
     let me = std::env::current_exe().map_err(|e| e.to_string())?;
     let places = me.ancestors().skip(1).take(2).map(|d| d.join("pleach"));
     let found = places.into_iter().find(|p| p.is_file());
-    found.ok_or_else(|| "there is no built `pleach`; run `cargo build --release -p pleach-cli` first".into())
+    found.ok_or_else(|| "there is no built `pleach`; run `cargo build --profile tests -p pleach-cli` first".into())
 }
 
 /// Runs a command for at most `limit`. Output goes through files, so that a chatty program cannot block.
