@@ -65,7 +65,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
         use_difference: false,
         cache: pleach_smt::QueryCache::Exact,
         use_models: false,
-        use_guess: false,
+        use_local_search: false,
         use_rewrite: false,
         ..SolverConfig::default()
     });

@@ -193,8 +193,8 @@ pub enum Link {
     /// Decide differences and bounds by shortest paths
     Difference,
     /// Local search from values that the constraints suggest
-    #[value(name = "local-search", alias = "guess")]
-    Guess,
+    #[value(alias = "guess")]
+    LocalSearch,
     /// Query the other solver if the first returns unknown
     Fallback,
     /// The solver alone

@@ -160,7 +160,7 @@ fn solver(args: &RunArgs) -> SolverConfig {
         use_models: on(Link::Models),
         use_rewrite: on(Link::Rewrite),
         use_difference: on(Link::Difference),
-        use_guess: on(Link::Guess),
+        use_local_search: on(Link::LocalSearch),
         ..SolverConfig::default()
     }
 }

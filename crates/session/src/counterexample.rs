@@ -140,12 +140,12 @@ impl Observer for Counterexample {
         self.known().violation = Some((goal, "Not replayed natively: the run had to end".into()));
         let uninitialised = path.machine.depends_on_uninitialised(path.state);
         match self.confirm(path.dir, path.test, error.kind, uninitialised) {
-            Ok(words) => {
+            Ok(note) => {
                 let witness = self.witness(path.machine, path.state, goal, &error);
                 if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
                     eprintln!("pleach: {why}");
                 }
-                self.known().violation = Some((goal, words));
+                self.known().violation = Some((goal, note));
             }
             Err(observed) => {
                 let at = format!("{}:{}", error.file, error.line);

@@ -17,7 +17,7 @@ use pleach_command::{CliError, Code};
 use pleach_exec::{ExecConfig, ProgramEntry};
 use pleach_explore::{Halt, Limits};
 use pleach_ir::{CheckKind, Program};
-use pleach_load::Patience;
+use pleach_load::LoadLimits;
 use pleach_report::{RunDir, Summary, Timing};
 use pleach_state::Assumption;
 use std::cell::Cell;
@@ -56,9 +56,9 @@ impl Watched {
     }
 
     /// How long the front end may take, and how much memory: at least what any program needs.
-    fn patience(&self, limits: &Limits) -> Patience {
+    fn load_limits(&self, limits: &Limits) -> LoadLimits {
         const LEAST_MB: u64 = 1000;
-        Patience {
+        LoadLimits {
             deadline: limits.max_time.map(|t| self.began + t),
             halt: Some(self.halt.flag()),
             memory: limits.max_memory.map(|mb| mb.max(LEAST_MB) * 1_000_000),
@@ -79,7 +79,8 @@ impl Session {
         signals::watch(&halt)?;
         let limits = &config.run.limits;
         let watched = Watched::start(limits, halt.clone(), began);
-        let loaded = pleach::load_within(&config.files, &config.compile, &config.entry.args, &watched.patience(limits));
+        let loaded =
+            pleach::load_within(&config.files, &config.compile, &config.entry.args, &watched.load_limits(limits));
         // The front end was ended because the run was.
         let mut program = match halt.reason() {
             Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),

@@ -1,4 +1,4 @@
-//! The account of a run: `summary.json`, and the same in plain words.
+//! The account of a run: `summary.json`, and the same as text.
 
 use pleach::cut_reason::reason;
 use pleach::number_format::{count, number, percent};
@@ -36,7 +36,7 @@ pub fn verdict(s: &Summary) -> &'static str {
     }
 }
 
-/// For people.
+/// Human-readable.
 pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
     let mut out = String::new();
     let ended = c.completed + c.errored + c.pruned;

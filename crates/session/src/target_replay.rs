@@ -16,7 +16,7 @@ pub fn replay_targets(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Op
         Err(why) => return rows.iter().map(|_| impossible(&why)).collect(),
     };
     let (mut ends, mut passed) = (BTreeMap::new(), BTreeMap::new());
-    let mut words = Vec::new();
+    let mut notes = Vec::new();
     for (test, lines) in rows {
         let end = ends.entry(test.id).or_insert_with(|| replayer.replay(test).map(|r| r.verdict));
         let passed = passed.entry(test.id).or_insert_with(|| {
@@ -25,9 +25,9 @@ pub fn replay_targets(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Op
             let seen = replayer.passes(test, &all).unwrap_or_default();
             all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
         });
-        words.push(replay_text(end, ReplayOutcome::of(lines, passed)));
+        notes.push(replay_text(end, ReplayOutcome::of(lines, passed)));
     }
-    words
+    notes
 }
 
 /// Whether a native run came to one of the lines that a target stands for.

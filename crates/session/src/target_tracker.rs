@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Once every target is reached, paths may go on for at most this many instructions to show how they end.
-const PATIENCE: u64 = 1_000_000;
+const MAX_INSTRUCTIONS_TO_END: u64 = 1_000_000;
 
 /// A target after the blocks were split: the blocks that begin with it, or the call that fails.
 #[derive(Clone, Debug, Default)]
@@ -150,8 +150,9 @@ impl Observer for TargetTracker {
 
     fn stop(&mut self) -> Option<Cut> {
         let reached = self.rows.iter().all(|r| !r.arrived.is_empty());
-        let shown = self.rows.iter().all(|r| r.test.is_some()) || self.instructions > self.last + PATIENCE;
-        (reached && shown).then(|| Cut::Stopped("all targets are reached".into()))
+        let ended =
+            self.rows.iter().all(|r| r.test.is_some()) || self.instructions > self.last + MAX_INSTRUCTIONS_TO_END;
+        (reached && ended).then(|| Cut::Stopped("all targets are reached".into()))
     }
 
     fn without_test(&mut self, machine: &mut Machine) -> Option<(usize, State, End)> {
@@ -174,7 +175,7 @@ impl Observer for TargetTracker {
 fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     let start = machine.instructions;
     let mut forks = 0;
-    while machine.instructions - start < PATIENCE {
+    while machine.instructions - start < MAX_INSTRUCTIONS_TO_END {
         match machine.step(&mut state, 4096) {
             Step::Next => {}
             Step::End(End::Cut(_) | End::Silent) | Step::Deferred => return None,

@@ -332,7 +332,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         }
     }
 
-    fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, words: &str) {
+    fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, message: &str) {
         let id = TestId(self.tests + 1);
         let predicted = match ended.end {
             End::Error(e) => {
@@ -351,7 +351,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         self.keep(written);
         self.tests = id.0;
         self.line.clear();
-        eprintln!("pleach: {words}; input: {}/{}.ktest", self.dir.path().display(), id.stem());
+        eprintln!("pleach: {message}; input: {}/{}.ktest", self.dir.path().display(), id.stem());
     }
 
     fn on_memory_pressure(&mut self) {

@@ -23,14 +23,14 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let targets = resolve(&args, &wishes, &session.program)?;
     let watches = session.split_at(&targets);
 
-    let (mut summary, dir, words, crashed) = match args.each {
+    let (mut summary, dir, text, crashed) = match args.each {
         false => together(&args, &session, &targets, watches)?,
         true => one_by_one(&args, &session, &targets, watches)?,
     };
-    conclude(&mut summary, &dir, &words, crashed, args.run.json)
+    conclude(&mut summary, &dir, &text, crashed, args.run.json)
 }
 
-fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
+fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
     let unknown = summary.targets.iter().any(|t| t.result == "unknown");
     let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
@@ -38,7 +38,7 @@ fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, jso
     if json {
         println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
     } else {
-        print!("{}{words}", table(&summary.targets));
+        print!("{}{text}", table(&summary.targets));
         println!("Results are in {}", dir.path().display());
     }
     Ok(match () {
@@ -97,10 +97,10 @@ fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target], reached: R
             found.summary.targets.push(new);
         }
         found.write();
-        let words = account(&found);
+        let text = account(&found);
         found.summary.targets.splice(0..0, others.before.iter().cloned());
         found.summary.targets.extend(others.after.iter().cloned());
-        conclude(&mut found.summary, others.dir.as_ref().unwrap_or(&found.dir), &words, found.crashed, json)
+        conclude(&mut found.summary, others.dir.as_ref().unwrap_or(&found.dir), &text, found.crashed, json)
     })
 }
 
@@ -124,7 +124,7 @@ fn kept(found: &mut ExplorationResult, mut test: TestCase) -> Result<TestId, Cli
 
 const NO_TURN: &str = "the run was interrupted before this target's turn";
 
-/// The account with its table, where it is, a few words about the explorations, and whether one of them crashed.
+/// The account with its table, where it is, a text about the explorations, and whether one of them crashed.
 type Answered = (Summary, RunDir, String, bool);
 
 /// All targets in one exploration.
@@ -139,8 +139,8 @@ fn together(
     let mut found = session.explore(&mut tracker, args.run.output_dir.as_deref(), &conclude)?;
     found.summary.targets = session.target_results(targets, &tracker, &found, args.replay.options());
     found.write();
-    let words = account(&found);
-    Ok((found.summary, found.dir, words, found.crashed))
+    let text = account(&found);
+    Ok((found.summary, found.dir, text, found.crashed))
 }
 
 /// Each target in an exploration of its own, below one directory.
@@ -152,7 +152,7 @@ fn one_by_one(
 ) -> Result<Answered, CliError> {
     let base = RunDir::create(args.run.output_dir.as_deref())?;
     let mut all: Option<Summary> = None;
-    let (mut words, mut crashed) = (String::new(), false);
+    let (mut text, mut crashed) = (String::new(), false);
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
         let mut tracker = TargetTracker::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
@@ -167,7 +167,7 @@ fn one_by_one(
         if i == 0 {
             base.write_run_info(&found.dir.run_info()?)?;
         }
-        let _ = write!(words, "target-{}: {}", i + 1, account(&found));
+        let _ = write!(text, "target-{}: {}", i + 1, account(&found));
         crashed |= found.crashed;
         let interrupted = found.counters.cuts.contains_key(&Cut::Interrupted);
         match &mut all {
@@ -187,7 +187,7 @@ fn one_by_one(
     for target in &targets[all.targets.len()..] {
         all.targets.push(session.target_row(target, "unknown", NO_TURN.into()));
     }
-    Ok((all, base, words, crashed))
+    Ok((all, base, text, crashed))
 }
 
 fn account(found: &ExplorationResult) -> String {

@@ -131,7 +131,7 @@ fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     })
 }
 
-/// For people; the last line is for SV-COMP's tools.
+/// Human-readable; the last line is for SV-COMP's tools.
 fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
