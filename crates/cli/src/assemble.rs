@@ -4,7 +4,7 @@ use crate::args::{
     BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Resolution, RunArgs, Solver, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
-use pleach::{CompileOptions, PruneConfig};
+use pleach::{CompileOptions, PruneConfig, error_kind};
 use pleach_command::CliError;
 use pleach_exec::{ExecConfig, LoopBound, Splitting};
 use pleach_explore::{Limits, RunConfig, SearchConfig, Strategy};
@@ -199,38 +199,9 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
     })
 }
 
-const KINDS: [ErrorKind; 26] = [
-    ErrorKind::Assert,
-    ErrorKind::Abort,
-    ErrorKind::OobRead,
-    ErrorKind::OobWrite,
-    ErrorKind::Null,
-    ErrorKind::UseAfterFree,
-    ErrorKind::DoubleFree,
-    ErrorKind::BadFree,
-    ErrorKind::Readonly,
-    ErrorKind::DivZero,
-    ErrorKind::Overshift,
-    ErrorKind::SignedOverflow,
-    ErrorKind::Misaligned,
-    ErrorKind::Overlap,
-    ErrorKind::InvalidValue,
-    ErrorKind::FloatCast,
-    ErrorKind::InvalidBuiltin,
-    ErrorKind::VlaBound,
-    ErrorKind::Poison,
-    ErrorKind::Uninit,
-    ErrorKind::Leak,
-    ErrorKind::Unreachable,
-    ErrorKind::StackOverflow,
-    ErrorKind::BadCall,
-    ErrorKind::LoopLimit,
-    ErrorKind::User,
-];
-
 fn kind(name: &str) -> Result<ErrorKind, CliError> {
-    KINDS.into_iter().find(|k| k.as_str() == name).ok_or_else(|| {
-        let names = KINDS.map(ErrorKind::as_str).join(", ");
+    error_kind::named(name).ok_or_else(|| {
+        let names = error_kind::ALL.map(ErrorKind::as_str).join(", ");
         CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
     })
 }
