@@ -8,7 +8,8 @@ use pleach_exec::{ExecMessage, Machine};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, Program};
 use pleach_report::{KTest, KTestObject, Prediction, TestCase, TestId, testcomp};
-use pleach_state::{Cut, Detail, End, ErrorKind, Frame, State};
+use pleach_state::access_path::frames;
+use pleach_state::{Cut, Detail, End, ErrorKind, State};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -217,13 +218,7 @@ impl KleeSink {
     }
 
     fn dump_stack(&self, state: &State, out: &mut String) {
-        let mut frames: Vec<&Frame> = vec![&state.frame];
-        let mut below = state.callers.as_deref();
-        while let Some(c) = below {
-            frames.push(&c.frame);
-            below = c.below.as_deref();
-        }
-        for (i, (line, frame)) in state.stack(&self.program).iter().zip(frames).enumerate() {
+        for (i, (line, (_, frame))) in state.stack(&self.program).iter().zip(frames(state)).enumerate() {
             let f = self.program.function(line.func);
             let argument = |p: &pleach_ir::Param| {
                 let name = p.name.as_ref().map_or_else(String::new, |n| format!("{n}="));

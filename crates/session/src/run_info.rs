@@ -8,6 +8,7 @@ use pleach_exec::ProgramEntry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};
 use pleach_state::State;
+use pleach_state::access_path::frames;
 use std::rc::Rc;
 
 pub fn run_info(
@@ -79,12 +80,7 @@ fn returns(program: &Program, state: &State) -> Option<InputType> {
 
 /// The entry's frame is the lowest one: constructors run above it.
 fn entry_function(state: &State) -> pleach_ir::FuncId {
-    let (mut func, mut at) = (state.frame.func, state.callers.as_deref());
-    while let Some(c) = at {
-        func = c.frame.func;
-        at = c.below.as_deref();
-    }
-    func
+    frames(state).last().map_or(state.frame.func, |(_, f)| f.func)
 }
 
 pub fn suite(config: &SessionConfig, program: &Program, entry: &str) -> SuiteMetadata {
