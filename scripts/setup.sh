@@ -1,6 +1,7 @@
 # Sourced by ./pleach and ./test: puts in place what the build needs and is missing, and says which step it is at.
 #
 #   ensure_tools   apt packages and cargo; says what to run when it may not install
+#   build_solver   Bitwuzla, unless it is in the cache
 #   build_pleach   target/release/pleach, unless it is newer than everything it is made of; then the C library, unless it
 #                  is in the cache
 
@@ -95,15 +96,20 @@ build_libc() {
   "$root/libc/build.sh" --built || step 4 "the C library as bitcode" "$("$root/libc/build.sh" --log)" "$root/libc/build.sh"
 }
 
+build_solver() {
+  local solver=$root/solvers/build-bitwuzla.sh
+  "$solver" --built || step 2 "the solver Bitwuzla" "$("$solver" --log)" "$solver"
+}
+
 build_pleach() {
-  local before solver=$root/solvers/build-bitwuzla.sh
+  local before
   built && return
   ensure_tools || return 1
   [ -d "$root/target/release" ] || say "building for the first time, which takes several minutes"
   mkdir -p "$root/target/release"
   # What changes during the build is newer than the stamp, and built next time.
   before=$(mktemp "$root/target/release/.stamp.XXXXXX")
-  { "$solver" --built || step 2 "the solver Bitwuzla" "$("$solver" --log)" "$solver"; } &&
+  build_solver &&
     step 3 "Pleach and its Rust crates" - build_crates || {
     rm -f "$before"
     return 1

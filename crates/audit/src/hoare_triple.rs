@@ -7,6 +7,7 @@ use pleach_exec::Machine;
 use pleach_ir::bitset::BitSet;
 use pleach_ir::{Edge, Inst, Program};
 use pleach_prune::{AuditOutcome, AuditRecord, TracePosition};
+use pleach_state::access_path::frames;
 use pleach_state::trace::Run;
 use pleach_state::{Child, End, Exit, ForkKind, State, Step, StopPoints};
 use pleach_wp::{Condition, Locs};
@@ -16,13 +17,8 @@ use std::rc::Rc;
 const MAX_BLOCKS: u32 = 100_000;
 
 fn point(state: &State) -> Vec<(u32, u32)> {
-    let mut v = vec![(state.frame.func.0, state.inst)];
-    let mut at = state.callers.as_deref();
-    while let Some(c) = at {
-        v.push((c.frame.func.0, c.frame.inst));
-        at = c.below.as_deref();
-    }
-    v
+    let callers = frames(state).skip(1).map(|(_, f)| (f.func.0, f.inst));
+    std::iter::once((state.frame.func.0, state.inst)).chain(callers).collect()
 }
 
 /// The edge by which a run left its block.

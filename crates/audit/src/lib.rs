@@ -6,10 +6,19 @@
 //! way out of a fork that the tree does not have, no error that it does not have. *Direction*: a failure is a bug (of
 //! the pruner, or of the audit); no failure means that the edges counted as checked are correct, for states with the
 //! node's objects: their number, sizes and kinds are kept, and a valid pointer points to the object it pointed to.
+//!
+//! Of an exploration whose pruner kept nothing ([`Interpolation::audit_log`]) nothing is checked:
+//!
+//! ```
+//! let report = pleach_audit::AuditReport::default();
+//! assert_eq!(report.statistics()[0], ("audit: checked".to_owned(), 0));
+//! ```
 
 mod abstract_state;
 mod hoare_triple;
 mod satisfaction;
+#[cfg(test)]
+mod tests;
 
 use pleach_exec::Machine;
 use pleach_prune::{AuditOutcome, AuditRecord, Interpolation};
@@ -65,7 +74,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
         use_difference: false,
         cache: pleach_smt::QueryCache::Exact,
         use_models: false,
-        use_guess: false,
+        use_local_search: false,
         use_rewrite: false,
         ..SolverConfig::default()
     });

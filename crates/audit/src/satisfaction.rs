@@ -5,20 +5,14 @@ use pleach_exec::{Machine, Refuted};
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, Object, ObjectEntry, ObjectKind, Value};
 use pleach_state::State;
+use pleach_state::access_path::frames;
 use pleach_wp::{Condition, Loc, Locs, MayPointToLiteral};
 use rustc_hash::FxHashMap;
 
 /// A register of the frame at a call depth.
 pub fn register(state: &State, depth: u32, slot: u32) -> Option<Value> {
-    let mut at = (state.call_depth(), &state.frame, state.callers.as_deref());
-    loop {
-        let (here, frame, callers) = at;
-        if here == depth {
-            return frame.register(slot);
-        }
-        let c = callers?;
-        at = (here.checked_sub(1)?, &c.frame, c.below.as_deref());
-    }
+    let (_, frame) = frames(state).find(|(here, _)| *here == depth)?;
+    frame.register(slot)
 }
 
 /// The value of a location; `None` if the state has no such location.

@@ -104,11 +104,11 @@ pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, Str
 
 pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bounds: Bounds) -> (Totals, String) {
     let mut totals = Totals { programs: 1, modes: vec![[0; 5]; MODES.len()], ..Totals::default() };
-    let mut words = String::new();
+    let mut differences = String::new();
     let mut explore = |mode: Mode, bounds: Bounds| {
         let run = || engine::explore(program, entry, checks, mode, bounds);
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("a panic".into()));
-        result.map_err(|why| writeln!(words, "{}: {why}", mode.name).unwrap_or_default()).ok()
+        result.map_err(|why| writeln!(differences, "{}: {why}", mode.name).unwrap_or_default()).ok()
     };
     let plain = explore(PLAIN, bounds);
     // Pruning may need more instructions than the bound where it never succeeds early; it must not need many times as
@@ -123,8 +123,8 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
     };
     let Some(plain) = plain.filter(|p| p.complete) else {
         totals.not_compared = 1;
-        totals.different = u64::from(!words.is_empty());
-        return (totals, words);
+        totals.different = u64::from(!differences.is_empty());
+        return (totals, differences);
     };
     totals.paths = plain.paths;
     totals.blocks = plain.blocks.len() as u64;
@@ -142,42 +142,42 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
             *totals.audit.entry(name).or_default() += n;
         }
         if let [why, ..] = &found.audit.failures[..] {
-            let _ = writeln!(words, "{}: audit: {why}", mode.name);
+            let _ = writeln!(differences, "{}: audit: {why}", mode.name);
         }
         if let [why, ..] = &found.rechecked.failures[..] {
-            let _ = writeln!(words, "{}: {why}", mode.name);
+            let _ = writeln!(differences, "{}: {why}", mode.name);
         } else if found.complete {
-            difference(program, mode, &plain, &found, &mut words);
+            difference(program, mode, &plain, &found, &mut differences);
         } else if found.late {
             totals.late += 1;
         } else {
-            let _ = writeln!(words, "{}: not complete", mode.name);
+            let _ = writeln!(differences, "{}: not complete", mode.name);
         }
     }
-    totals.different = u64::from(!words.is_empty());
-    (totals, words)
+    totals.different = u64::from(!differences.is_empty());
+    (totals, differences)
 }
 
-fn difference(program: &Program, mode: Mode, plain: &Found, found: &Found, words: &mut String) {
+fn difference(program: &Program, mode: Mode, plain: &Found, found: &Found, differences: &mut String) {
     let place = |func: u32, inst: u32| {
         let f = &program.functions[func as usize];
         format!("{} line {}", f.name, f.spans.get(inst as usize).map_or(0, |s| s.line))
     };
     let error = |e: &ErrorSite| format!("{} in {}", e.0, place(e.1, e.2));
     for e in plain.errors.difference(&found.errors) {
-        let _ = writeln!(words, "{}: lost {}", mode.name, error(e));
+        let _ = writeln!(differences, "{}: lost {}", mode.name, error(e));
     }
     // A path divided by the pieces of an object may not allow what the program assumes of the whole: an error of
     // `klee_assume`, and no other.
     let divided = |e: &&ErrorSite| mode.splitting.is_some() && e.0 == ErrorKind::User.as_str();
     for e in found.errors.difference(&plain.errors).filter(|e| !divided(e)) {
-        let _ = writeln!(words, "{}: made up {}", mode.name, error(e));
+        let _ = writeln!(differences, "{}: made up {}", mode.name, error(e));
     }
     let block = |b: &(u32, u32)| place(b.0, program.functions[b.0 as usize].blocks[b.1 as usize].first.0);
     for b in plain.blocks.difference(&found.blocks) {
-        let _ = writeln!(words, "{}: does not reach block {} at {}", mode.name, b.1, block(b));
+        let _ = writeln!(differences, "{}: does not reach block {} at {}", mode.name, b.1, block(b));
     }
     for b in found.blocks.difference(&plain.blocks) {
-        let _ = writeln!(words, "{}: reaches block {} at {}, which is not reachable", mode.name, b.1, block(b));
+        let _ = writeln!(differences, "{}: reaches block {} at {}, which is not reachable", mode.name, b.1, block(b));
     }
 }

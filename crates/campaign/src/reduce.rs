@@ -9,12 +9,12 @@ pub fn reduce(seed: u64, promote: bool, bounds: Bounds) -> String {
     let different = |lines: &[String]| {
         let text = lines.join("\n");
         batch::compile_text(&text, promote).is_ok_and(|p| {
-            let (_, words) = compare_program(&p, &generate::entry(seed), crate::compare::checks(seed), bounds);
-            words.contains(": lost ")
-                || words.contains("does not reach")
-                || words.contains("made up")
-                || words.contains("audit: node")
-                || words.contains("unsound")
+            let (_, differences) = compare_program(&p, &generate::entry(seed), crate::compare::checks(seed), bounds);
+            differences.contains(": lost ")
+                || differences.contains("does not reach")
+                || differences.contains("made up")
+                || differences.contains("audit: node")
+                || differences.contains("unsound")
         })
     };
     let mut lines: Vec<String> = generate::program(seed).lines().map(str::to_owned).collect();

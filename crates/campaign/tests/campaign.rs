@@ -19,8 +19,8 @@ fn pruning_finds_what_plain_exploration_finds() {
     for (seeds, promote) in [(1..101, true), (101..151, false), (several..several + 12, true)] {
         let program = batch::compile(seeds.clone(), promote).unwrap();
         for seed in seeds {
-            let (totals, words) = compare(&program, seed, BOUNDS);
-            assert!(words.is_empty(), "seed {seed}\n{words}{}", generate::standalone(seed));
+            let (totals, differences) = compare(&program, seed, BOUNDS);
+            assert!(differences.is_empty(), "seed {seed}\n{differences}{}", generate::standalone(seed));
             sum.add(&totals);
         }
     }

@@ -8,7 +8,7 @@ mod verify_reach;
 
 pub use reference::reference;
 pub use run::RunArgs;
-pub use verify_reach::{NOT_REPLAYED, ReachArgs, VerifyArgs, impossible};
+pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -213,8 +213,8 @@ pub enum Link {
     /// Decide differences and bounds by shortest paths
     Difference,
     /// Local search from values that the constraints suggest
-    #[value(name = "local-search", alias = "guess")]
-    Guess,
+    #[value(alias = "guess")]
+    LocalSearch,
     /// Query the other solver if the first returns unknown
     Fallback,
     /// The solver alone

@@ -5,67 +5,48 @@ use crate::args::{
     RunArgs, Solver, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
-use pleach::{CompileOptions, PruneConfig};
+use pleach::{CompileOptions, PruneConfig, error_kind};
 use pleach_command::CliError;
-use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Splitting};
-use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
-use pleach_ir::Program;
-use pleach_load::Patience;
+use pleach_exec::{ExecConfig, LoopBound, Splitting};
+use pleach_explore::{Limits, RunConfig, SearchConfig, Strategy};
 use pleach_merge::{MergeConfig, MergeMethod};
 use pleach_prune::Method;
+use pleach_session::{EntryChoice, OutputConfig, SessionConfig, Style, program_name};
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
 use pleach_state::ErrorKind;
-use std::path::PathBuf;
-use std::time::Instant;
 
-pub const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
-
-/// How long the front end may take, and how much memory: at least what any program needs.
-pub fn patience(args: &RunArgs, halt: &Halt, began: Instant) -> Patience {
-    const LEAST_MB: u64 = 1000;
-    Patience {
-        deadline: args.max_time.filter(|t| !t.is_zero()).map(|t| began + t),
-        halt: Some(halt.flag()),
-        memory: Some(args.max_memory).filter(|m| *m != 0).map(|mb| mb.max(LEAST_MB) * 1_000_000),
-    }
-}
-
-pub fn entry(args: &RunArgs, program: &Program) -> Result<ProgramEntry, CliError> {
-    let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
-    let name = match &args.entry {
-        Some(name) => name.as_str(),
-        None if !has_body("main") && has_body(FUZZ_ENTRY) => FUZZ_ENTRY,
-        None => "main",
-    };
-    if name != "main" && !args.args.is_empty() {
-        return Err(CliError::Usage(format!("arguments after `--` are for `main`, but the entry is `{name}`")));
-    }
-    if !args.param.is_empty() && (name == "main" || name == FUZZ_ENTRY) {
-        return Err(CliError::Usage(format!("--param is about the parameters of --entry, but the entry is `{name}`")));
-    }
-    Ok(match name {
-        "main" => ProgramEntry::Main { args: args.args.clone() },
-        FUZZ_ENTRY => ProgramEntry::Fuzz { max_size: args.max_fuzz_size },
-        other => ProgramEntry::Function(other.to_owned()),
+/// Everything that a command says of its exploration, once it is known to make sense.
+pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<SessionConfig, CliError> {
+    conflicts(args, settings)?;
+    Ok(SessionConfig {
+        files: args.files.clone(),
+        compile: compile(&args.compile, settings.overflow),
+        entry: EntryChoice {
+            name: args.entry.clone(),
+            args: args.args.clone(),
+            has_parameters: !args.param.is_empty(),
+            max_fuzz_size: args.max_fuzz_size,
+        },
+        exec: exec(args, settings),
+        solver: solver(args),
+        search: search(args, settings)?,
+        run: run(args, settings)?,
+        prune: settings.prune.then(|| prune(args)),
+        merge: merge(args),
+        property: settings.property.clone(),
+        check_seams: args.check_seams,
+        check_interpolants: args.check_interpolants,
+        output: OutputConfig {
+            write_all_tests: args.write_all_tests,
+            emit_all_errors: settings.emit_all_errors,
+            print_findings: !args.quiet,
+            progress: Style::choose(args.verbose, args.quiet),
+        },
     })
 }
 
-pub fn entry_name(entry: &ProgramEntry) -> &str {
-    match entry {
-        ProgramEntry::Main { .. } => "main",
-        ProgramEntry::Function(name) => name,
-        ProgramEntry::Fuzz { .. } => FUZZ_ENTRY,
-    }
-}
-
-/// `argv[0]`: the first file without directory and extension.
-pub fn program_name(files: &[PathBuf]) -> String {
-    let stem = files.first().and_then(|f| f.file_stem());
-    stem.map_or_else(|| "program".into(), |s| s.to_string_lossy().into_owned())
-}
-
 /// Techniques that cannot be on together.
-pub fn conflicts(args: &RunArgs, settings: &ExplorationSettings) -> Result<(), CliError> {
+fn conflicts(args: &RunArgs, settings: &ExplorationSettings) -> Result<(), CliError> {
     if settings.prune && matches!(settings.loop_bound, Some(LoopBound::Error(_))) {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
@@ -126,9 +107,8 @@ fn without_effect(args: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-pub fn exec(args: &RunArgs, settings: &ExplorationSettings, entry: ProgramEntry) -> ExecConfig {
+fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
     ExecConfig {
-        entry,
         check_signed_overflow: settings.overflow,
         check_uninit: settings.uninit,
         leaks: settings.leaks,
@@ -163,7 +143,7 @@ pub fn exec(args: &RunArgs, settings: &ExplorationSettings, entry: ProgramEntry)
     }
 }
 
-pub fn solver(args: &RunArgs) -> SolverConfig {
+fn solver(args: &RunArgs) -> SolverConfig {
     let on = |link| args.solver_links.is_empty() || args.solver_links.contains(&link);
     SolverConfig {
         backend: match args.solver {
@@ -187,12 +167,12 @@ pub fn solver(args: &RunArgs) -> SolverConfig {
         use_models: on(Link::Models),
         use_rewrite: on(Link::Rewrite),
         use_difference: on(Link::Difference),
-        use_guess: on(Link::Guess),
+        use_local_search: on(Link::LocalSearch),
         ..SolverConfig::default()
     }
 }
 
-pub fn search(args: &RunArgs, settings: &ExplorationSettings) -> Result<SearchConfig, CliError> {
+fn search(args: &RunArgs, settings: &ExplorationSettings) -> Result<SearchConfig, CliError> {
     let strategies = Strategy::parse_list(&settings.search)?;
     let batch = (settings.search == FOR_COVERAGE).then_some(BATCH);
     Ok(SearchConfig {
@@ -203,7 +183,7 @@ pub fn search(args: &RunArgs, settings: &ExplorationSettings) -> Result<SearchCo
     })
 }
 
-pub fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliError> {
+fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliError> {
     let kinds = settings.exit_on_error_type.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
     let limits = Limits {
         max_time: args.max_time.filter(|t| !t.is_zero()),
@@ -226,44 +206,15 @@ pub fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, 
     })
 }
 
-const KINDS: [ErrorKind; 26] = [
-    ErrorKind::Assert,
-    ErrorKind::Abort,
-    ErrorKind::OobRead,
-    ErrorKind::OobWrite,
-    ErrorKind::Null,
-    ErrorKind::UseAfterFree,
-    ErrorKind::DoubleFree,
-    ErrorKind::BadFree,
-    ErrorKind::Readonly,
-    ErrorKind::DivZero,
-    ErrorKind::Overshift,
-    ErrorKind::SignedOverflow,
-    ErrorKind::Misaligned,
-    ErrorKind::Overlap,
-    ErrorKind::InvalidValue,
-    ErrorKind::FloatCast,
-    ErrorKind::InvalidBuiltin,
-    ErrorKind::VlaBound,
-    ErrorKind::Poison,
-    ErrorKind::Uninit,
-    ErrorKind::Leak,
-    ErrorKind::Unreachable,
-    ErrorKind::StackOverflow,
-    ErrorKind::BadCall,
-    ErrorKind::LoopLimit,
-    ErrorKind::User,
-];
-
 fn kind(name: &str) -> Result<ErrorKind, CliError> {
-    KINDS.into_iter().find(|k| k.as_str() == name).ok_or_else(|| {
-        let names = KINDS.map(ErrorKind::as_str).join(", ");
+    error_kind::named(name).ok_or_else(|| {
+        let names = error_kind::ALL.map(ErrorKind::as_str).join(", ");
         CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
     })
 }
 
 /// None if merging is off.
-pub fn merge(args: &RunArgs) -> Option<MergeConfig> {
+fn merge(args: &RunArgs) -> Option<MergeConfig> {
     let method = match args.merge {
         Merge::None => return None,
         Merge::Textbook => MergeMethod::Textbook,
@@ -282,7 +233,7 @@ pub fn merge(args: &RunArgs) -> Option<MergeConfig> {
     Some(MergeConfig { method, scopes, max_states: args.merge_max_states.max(2), check: args.check_merging })
 }
 
-pub fn prune(args: &RunArgs) -> PruneConfig {
+fn prune(args: &RunArgs) -> PruneConfig {
     PruneConfig {
         method: match args.interpolation {
             Interpolants::Wp => Method::Wp,

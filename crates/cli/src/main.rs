@@ -6,21 +6,8 @@ extern crate pleach_command;
 mod args;
 mod argv;
 mod assemble;
-mod cc;
 mod commands;
-mod counterexample;
-mod explanations;
 mod exploration_settings;
-mod native_calls;
-mod observer;
-mod progress;
-mod run_info;
-mod session;
-mod standing;
-mod summary;
-mod target_tracker;
-mod timing;
-mod writer;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -35,8 +22,8 @@ fn main() -> ExitCode {
     }
     pleach_command::huge_pages::avoid();
     let args: Vec<_> = std::env::args_os().collect();
-    if let Some((compiler, args)) = cc::asked(&args) {
-        return cc::run(compiler, args).unwrap_or_else(complain);
+    if let Some((compiler, args)) = pleach_cc::asked(&args) {
+        return pleach_cc::run(compiler, args).unwrap_or_else(complain);
     }
     if let Some(args) = argv::for_klee(args.iter().cloned()) {
         return end(pleach_klee::main(args));

@@ -19,11 +19,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a run that has to end may take for it.
-const PATIENCE: Duration = Duration::from_millis(750);
+const MAX_END: Duration = Duration::from_millis(750);
 /// The same for one that was interrupted by a signal.
-const INTERRUPTED_PATIENCE: Duration = Duration::from_secs(2);
+const MAX_END_AFTER_SIGNAL: Duration = Duration::from_secs(2);
 /// How long memory may stay above its limit while states are being evicted.
-const MEMORY_PATIENCE: Duration = Duration::from_millis(300);
+const MAX_ABOVE_MEMORY_LIMIT: Duration = Duration::from_millis(300);
 /// A step that does not end for so long while memory is above its limit will not give any back.
 const STUCK: Duration = Duration::from_millis(5);
 /// Between two looks, at most and at least.
@@ -149,7 +149,7 @@ impl Eye {
         }
         let above = now - *self.above.get_or_insert(now);
         let stuck = above > STUCK && now - self.beat.1 > STUCK;
-        if used > max && stuck || used > percent(max, 102) && above > MEMORY_PATIENCE {
+        if used > max && stuck || used > percent(max, 102) && above > MAX_ABOVE_MEMORY_LIMIT {
             halt.memory_is_up();
         }
     }
@@ -157,9 +157,9 @@ impl Eye {
     fn is_too_late(&mut self, now: Instant, used: u64) -> bool {
         let Some(why) = self.bounds.halt.reason() else { return false };
         let (since, before) = *self.halted.get_or_insert((now, used));
-        let patience = if why == Cut::Interrupted { INTERRUPTED_PATIENCE } else { PATIENCE };
+        let allowed = if why == Cut::Interrupted { MAX_END_AFTER_SIGNAL } else { MAX_END };
         let grows = self.bounds.memory.is_some_and(|max| used > percent(max, 102) && used > percent(before, 101));
-        grows || now - since > patience || self.processor.is_some_and(|(_, hard)| processor_time() >= hard)
+        grows || now - since > allowed || self.processor.is_some_and(|(_, hard)| processor_time() >= hard)
     }
 
     fn next_poll(&self, now: Instant, used: u64) -> Duration {

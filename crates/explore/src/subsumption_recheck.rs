@@ -54,14 +54,14 @@ impl Run {
             let span = ctx.machine.span(state);
             let program = ctx.machine.logic().program();
             let place = format!("{}:{}", program.path(span), span.line);
-            let words = format!(
+            let message = format!(
                 "unsound pruning: state at {place} (node {}) was subsumed by node {}, which never reached {what}",
                 state.node.0, by.0
             );
             let end = end.unwrap_or(End::Cut(Cut::Stopped("the check of the pruning failed".into())));
             let ended = Ended { state: &at, end: &end, node: state.node, skip_test: false };
-            ctx.sink.on_unsound(ctx.machine, ended, &words);
-            self.counters.rechecked.failures.push(words);
+            ctx.sink.on_unsound(ctx.machine, ended, &message);
+            self.counters.rechecked.failures.push(message);
             self.stop.get_or_insert(Cut::Stopped("the check of the pruning failed".into()));
         }
     }

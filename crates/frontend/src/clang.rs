@@ -158,14 +158,14 @@ fn command(source: &Path, out: &Path, options: &Options, pass: &Pass) -> Command
     c
 }
 
-/// The errors that were made warnings so that old C compiles: `file:line:column: words`.
+/// The errors that were made warnings so that old C compiles: `file:line:column: message`.
 fn demoted(diagnostics: &str) -> Vec<String> {
     // A missing `return` is no error of clang's in C.
     let classes = OLD_C.iter().filter(|c| **c != "return-type").map(|c| format!(" [-W{c}]"));
     let classes: Vec<String> = classes.collect();
     let one = |line: &str| {
-        let words = classes.iter().find_map(|c| line.strip_suffix(c.as_str()))?;
-        Some(words.replacen(": warning: ", ": ", 1))
+        let message = classes.iter().find_map(|c| line.strip_suffix(c.as_str()))?;
+        Some(message.replacen(": warning: ", ": ", 1))
     };
     diagnostics.lines().filter_map(one).collect()
 }

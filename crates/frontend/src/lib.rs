@@ -3,6 +3,14 @@
 //! [`load`] compiles the C inputs with clang, reads bitcode and textual IR, links everything into one module and lowers
 //! it to a [`pleach_ir::Program`]. LLVM's reader may crash on damaged bitcode, so the engine does not call it but runs
 //! the executable around [`serve`], through `pleach-load`.
+//!
+//! ```
+//! use pleach_frontend::{FrontendError, Options, load};
+//!
+//! let options = Options { inputs: vec!["no-such-file.ll".into()], ..Options::default() };
+//! let error: FrontendError = load(&options).expect_err("there is no such file");
+//! assert!(error.to_string().contains("no-such-file.ll"));
+//! ```
 
 mod archive;
 mod clang;

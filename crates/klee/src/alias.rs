@@ -50,8 +50,8 @@ fn add(given: &str, program: &Program, log: &mut MessageLog, all: &mut Vec<(Stri
     let mut found = false;
     for f in program.functions.iter().filter(|f| regex.is_match(&f.name)) {
         if f.name == to {
-            let words = format!("function-alias: do not replace @{to}{how} with @{to}: cannot replace itself");
-            log.warning(&words);
+            let message = format!("function-alias: do not replace @{to}{how} with @{to}: cannot replace itself");
+            log.warning(&message);
         } else {
             found |= replace(f, &f.name, &how, log);
         }

@@ -1,5 +1,12 @@
 //! `pleach klee`, also under the name `klee`: KLEE's command lines, messages and files. See
 //! `docs/klee-compatibility.md`.
+//!
+//! ```
+//! use pleach_command::Code;
+//!
+//! let args = ["--no-such-option", "program.bc"].map(Into::into);
+//! assert_eq!(pleach_klee::main(args.into_iter()).ok(), Some(Code::Found), "KLEE's exit status");
+//! ```
 
 #[macro_use(print, println, eprint, eprintln)]
 extern crate pleach_command;

@@ -14,7 +14,7 @@ use pleach_exec::{
 };
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
-use pleach_load::Patience;
+use pleach_load::LoadLimits;
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::ErrorKind;
@@ -95,8 +95,9 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     );
     put(&out, "info", &info)?;
 
-    let patience = Patience { deadline: limits.max_time.map(|time| Instant::now() + time), ..Patience::default() };
-    let program = Rc::new(load(line, program_file, &scratch, &out, &patience)?);
+    let load_limits =
+        LoadLimits { deadline: limits.max_time.map(|time| Instant::now() + time), ..LoadLimits::default() };
+    let program = Rc::new(load(line, program_file, &scratch, &out, &load_limits)?);
     if program.target.triple != HOST {
         log.warning(&format!(
             "Module and host target triples do not match: '{}' != '{HOST}'\nThis may cause unexpected crashes or assertion violations.",
@@ -376,7 +377,7 @@ fn load(
     program: &Path,
     scratch: &Scratch,
     out: &Path,
-    patience: &Patience,
+    limits: &LoadLimits,
 ) -> Result<Program, CliError> {
     let symbolic = line.args.iter().any(|a| libc::symbolic_option(a).is_some());
     let need = if symbolic || line.is_on("posix-runtime", false) { LibcNeed::Always } else { LibcNeed::Output };
@@ -390,7 +391,7 @@ fn load(
         assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),
         ..pleach_load::Options::default()
     };
-    let mut program = pleach_load::load_within(&options, patience)?;
+    let mut program = pleach_load::load_within(&options, limits)?;
     // What KLEE does not look for.
     program.drop_checks(&[CheckKind::FloatCast, CheckKind::Poison], |_| true);
     Ok(program)

@@ -8,7 +8,8 @@ use pleach_exec::{ExecMessage, Machine};
 use pleach_explore::{Ended, Progress, Sink};
 use pleach_ir::{FuncId, Program};
 use pleach_report::{KTest, KTestObject, Prediction, TestCase, TestId, testcomp};
-use pleach_state::{Cut, Detail, End, ErrorKind, Frame, State};
+use pleach_state::access_path::frames;
+use pleach_state::{Cut, Detail, End, ErrorKind, State};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -184,31 +185,31 @@ impl KleeSink {
         &mut self,
         machine: &mut GuidedExecutor,
         state: &State,
-        words: &error_text::KleeErrorText,
+        error: &error_text::KleeErrorText,
         suffix_text: &str,
     ) -> u32 {
         let stack = state.stack(&self.program);
         let at = stack.iter().find(|l| l.span.line != 0);
         let (func, inst) = state.error_site(&self.program);
-        let place = (func, inst.0, words.message.clone());
+        let place = (func, inst.0, error.message.clone());
         if !self.told.insert(place) && !self.wanted.emit_all_errors {
             return 0;
         }
-        let mut text = format!("Error: {}\n", words.message);
+        let mut text = format!("Error: {}\n", error.message);
         match at {
             Some(l) => {
                 let file = self.program.path(l.span).to_owned();
-                self.log.message(&format!("ERROR: {file}:{}:{suffix_text} {}", l.span.line, words.message));
+                self.log.message(&format!("ERROR: {file}:{}:{suffix_text} {}", l.span.line, error.message));
                 let _ = writeln!(text, "File: {file}\nLine: {}\nState: {}", l.span.line, state.id.0);
             }
-            None => self.log.message(&format!("ERROR: (location information missing){suffix_text} {}", words.message)),
+            None => self.log.message(&format!("ERROR: (location information missing){suffix_text} {}", error.message)),
         }
         if !self.wanted.emit_all_errors {
             self.log.message("NOTE: now ignoring this error at this location");
         }
         text.push_str("Stack: \n");
         self.dump_stack(state, &mut text);
-        let test = self.test(machine, state, Some((&words.suffix, &text)));
+        let test = self.test(machine, state, Some((&error.suffix, &text)));
         if self.wanted.exit_on_error {
             self.log.error(&format!("EXITING ON ERROR:\n{text}\n"));
             self.exiting = true;
@@ -217,13 +218,7 @@ impl KleeSink {
     }
 
     fn dump_stack(&self, state: &State, out: &mut String) {
-        let mut frames: Vec<&Frame> = vec![&state.frame];
-        let mut below = state.callers.as_deref();
-        while let Some(c) = below {
-            frames.push(&c.frame);
-            below = c.below.as_deref();
-        }
-        for (i, (line, frame)) in state.stack(&self.program).iter().zip(frames).enumerate() {
+        for (i, (line, (_, frame))) in state.stack(&self.program).iter().zip(frames(state)).enumerate() {
             let f = self.program.function(line.func);
             let argument = |p: &pleach_ir::Param| {
                 let name = p.name.as_ref().map_or_else(String::new, |n| format!("{n}="));

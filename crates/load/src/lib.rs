@@ -15,13 +15,13 @@ mod elf;
 pub mod embedded_bitcode;
 mod error;
 mod find;
+mod limits;
 mod options;
-mod patience;
 mod process;
 pub mod regular;
 pub mod wire;
 
 pub use error::LoadError;
+pub use limits::LoadLimits;
 pub use options::{Library, Options, OutputFunction};
-pub use patience::Patience;
 pub use process::{load, load_within};

@@ -1,6 +1,6 @@
 //! Starts the front end, tells it what to do, takes its answer.
 
-use crate::patience::{Ended, Patience};
+use crate::limits::{Ended, LoadLimits};
 use crate::wire::{self, FrontendReply};
 use crate::{LoadError, Options, find, regular};
 use pleach_ir::Program;
@@ -12,18 +12,18 @@ use std::process::{Command, Output, Stdio};
 
 /// Compiles, links and lowers all inputs, in a process that is gone when this returns.
 pub fn load(options: &Options) -> Result<Program, LoadError> {
-    load_within(options, &Patience::default())
+    load_within(options, &LoadLimits::default())
 }
 
 /// The same, if it does not take too long or too much memory.
-pub fn load_within(options: &Options, patience: &Patience) -> Result<Program, LoadError> {
+pub fn load_within(options: &Options, limits: &LoadLimits) -> Result<Program, LoadError> {
     for path in &options.inputs {
         regular::check(path).map_err(|why| LoadError::NotAFile { path: path.clone(), why })?;
     }
     let frontend = find::frontend(options);
     let request = wire::encode_request(options)
         .map_err(|why| LoadError::NoAnswer { path: frontend.clone(), why: why.to_string() })?;
-    let (output, ended) = run(&frontend, &request, patience).map_err(|why| match why.kind() {
+    let (output, ended) = run(&frontend, &request, limits).map_err(|why| match why.kind() {
         ErrorKind::NotFound => LoadError::NotFound { path: frontend.clone() },
         _ => LoadError::Unusable { path: frontend.clone(), why },
     })?;
@@ -49,11 +49,11 @@ pub fn load_within(options: &Options, patience: &Patience) -> Result<Program, Lo
     }
 }
 
-fn run(frontend: &Path, request: &[u8], patience: &Patience) -> std::io::Result<(Output, Option<Ended>)> {
+fn run(frontend: &Path, request: &[u8], limits: &LoadLimits) -> std::io::Result<(Output, Option<Ended>)> {
     let mut command = Command::new(frontend);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Patience::group(&mut command).spawn()?;
-    let watch = patience.watch(&child);
+    let mut child = LoadLimits::group(&mut command).spawn()?;
+    let watch = limits.watch(&child);
     // The front end reads all of it before it writes anything. One that ended early shows in its status.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request));
     let output = child.wait_with_output();

@@ -4,8 +4,9 @@ use pleach_exec::{ExecutorSnapshot, Machine};
 use pleach_explore::{Step, Stepper};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::distance::{Distances, ToUncovered, UNREACHABLE};
-use pleach_ir::{FuncId, InstId, Span};
+use pleach_ir::{InstId, Span};
 use pleach_state::State;
+use pleach_state::access_path::frames;
 use pleach_state::seams::{PathOracle, SearchMetrics};
 
 /// Frames looked at for the way back to uncovered code.
@@ -44,15 +45,9 @@ impl GuidedExecutor {
 impl SearchMetrics for GuidedExecutor {
     fn to_uncovered(&self, state: &State) -> Option<u32> {
         let guide = self.guide.as_ref()?;
-        let mut frames: Vec<(FuncId, InstId)> = vec![(state.frame.func, InstId(state.inst))];
-        let mut at = state.callers.as_deref();
-        while let Some(c) = at
-            && frames.len() < FRAMES
-        {
-            frames.push((c.frame.func, InstId(c.frame.inst)));
-            at = c.below.as_deref();
-        }
-        let distance = guide.to_uncovered.along_stack(&guide.distances, frames.into_iter().rev());
+        let callers = frames(state).skip(1).take(FRAMES - 1).map(|(_, f)| (f.func, InstId(f.inst)));
+        let stack: Vec<_> = std::iter::once((state.frame.func, InstId(state.inst))).chain(callers).collect();
+        let distance = guide.to_uncovered.along_stack(&guide.distances, stack.into_iter().rev());
         Some(distance).filter(|d| *d != UNREACHABLE)
     }
     fn visits(&self, state: &State) -> u64 {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::libc;
 use crate::scratch::Scratch;
 use pleach_ir::Program;
-use pleach_load::Patience;
+use pleach_load::LoadLimits;
 use std::path::{Path, PathBuf};
 
 /// Which C library a program is linked with.
@@ -42,7 +42,7 @@ pub struct CompileOptions {
 /// The work is done by the executable `pleach-frontend`, which has to lie next to the current program or in `PATH`.
 pub fn load<P: AsRef<Path>>(files: &[P], options: &CompileOptions) -> Result<Program, Error> {
     let files: Vec<PathBuf> = files.iter().map(|f| f.as_ref().to_owned()).collect();
-    load_within(&files, options, &[], &Patience::default())
+    load_within(&files, options, &[], &LoadLimits::default())
 }
 
 /// The same for a program that is given these arguments, within limits.
@@ -50,7 +50,7 @@ pub fn load_within(
     files: &[PathBuf],
     compile: &CompileOptions,
     args: &[String],
-    patience: &Patience,
+    limits: &LoadLimits,
 ) -> Result<Program, Error> {
     for path in files {
         let refuse = |why| pleach_load::LoadError::NotAFile { path: path.clone(), why };
@@ -77,7 +77,7 @@ pub fn load_within(
         library,
         ..pleach_load::Options::default()
     };
-    Ok(pleach_load::load_within(&options, patience)?)
+    Ok(pleach_load::load_within(&options, limits)?)
 }
 
 /// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they

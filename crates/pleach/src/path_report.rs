@@ -1,12 +1,13 @@
 //! A path that ended as a test and, if it ended in an error, as a report of the error.
 
+use crate::error_kind::reported;
 use crate::inputs::Types;
 use crate::source_paths::relative;
 use pleach_exec::Machine;
 use pleach_explore::Ended;
 use pleach_ir::{Program, Span};
 use pleach_report::{ErrorRecord, Prediction, StackFrame, TestCase, TestId};
-use pleach_state::{ErrorKind, ProgramError, State};
+use pleach_state::{ProgramError, State};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -57,7 +58,7 @@ impl PathReporter {
         let stack = self.frames(state);
         let at = stack.iter().find(|f| f.line != 0);
         ErrorRecord {
-            kind: kind(error.kind),
+            kind: reported(error.kind),
             file: at.map_or_else(String::new, |f| f.file.clone()),
             line: at.map_or(0, |f| f.line),
             column: at.map_or(0, |f| f.column),
@@ -84,11 +85,6 @@ impl PathReporter {
     }
 }
 
-/// The two crates spell the kinds alike.
-fn kind(kind: ErrorKind) -> pleach_report::ErrorKind {
-    kind.as_str().parse().unwrap_or(pleach_report::ErrorKind::User)
-}
-
 /// Where the inputs alone do not decide what happens.
 fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Prediction> {
     let reason = if machine.depends_on_uninitialised(state) {
@@ -99,17 +95,4 @@ fn not_determined_by_input(machine: &Machine, state: &State) -> Option<Predictio
         return None;
     };
     Some(Prediction::Cut { reason: reason.into() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_crates_spell_error_kinds_alike() {
-        for k in [ErrorKind::Assert, ErrorKind::OobRead, ErrorKind::UseAfterFree, ErrorKind::LoopLimit, ErrorKind::User]
-        {
-            assert_eq!(kind(k).as_str(), k.as_str());
-        }
-    }
 }

@@ -60,9 +60,9 @@ impl Explained {
         let mut c = c.clone();
         c.write_sums(terms, |_| true);
         let names = self.names(terms, program, locs, &c);
-        let words = ConditionPrinter { terms, names: &names };
-        let show = |t: TermId| words.value(t, 24);
-        let mut out = words.lines(&c.literals);
+        let printer = ConditionPrinter { terms, names: &names };
+        let show = |t: TermId| printer.value(t, 24);
+        let mut out = printer.lines(&c.literals);
         for p in &c.points_to {
             let at = p.off.map_or(" anywhere".to_owned(), |o| format!(" + {o}"));
             let size = p.size.map_or(String::new(), |s| format!(" (of exactly {s} bytes)"));
@@ -87,7 +87,7 @@ impl Explained {
             out.push(format!("{} points into {what}", show(d.ptr)));
         }
         for together in &c.satisfiable {
-            out.push(format!("some input allows {}", words.lines(together).join(" and ")));
+            out.push(format!("some input allows {}", printer.lines(together).join(" and ")));
         }
         for c in &c.choices {
             let objects: Vec<String> = c.objects.iter().map(|&o| object(program, o)).collect();

@@ -5,6 +5,7 @@ use crate::pruner::Interpolation;
 use pleach_expr::TermId;
 use pleach_ir::{Callee, Inst};
 use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_state::access_path::frames;
 use pleach_state::seams::PathOracle;
 use pleach_state::{End, ErrorKind, ForkKind, Leaks, State};
 use pleach_wp::{Condition, Loc, NoInterpolant, PointsTo, WpResult};
@@ -105,10 +106,7 @@ impl Interpolation {
         if left > 0 && leaks != Leaks::Unfreed {
             found.todo.extend((0..self.fixed).map(ObjId));
             self.follow(logic, state, &mut found);
-            let mut frame = Some(&state.frame);
-            let mut below = state.callers.as_deref();
-            let mut depth = state.call_depth();
-            while let Some(f) = frame {
+            for (depth, f) in frames(state) {
                 for (slot, v) in f.regs.iter().enumerate() {
                     if let Value::Ptr { obj, off } = *v {
                         let width = logic.terms().pointer_bits;
@@ -118,9 +116,6 @@ impl Interpolation {
                         self.follow(logic, state, &mut found);
                     }
                 }
-                depth = depth.wrapping_sub(1);
-                frame = below.map(|c| &c.frame);
-                below = below.and_then(|c| c.below.as_deref());
             }
         }
         let heap = |b: &&ObjId| state.memory.get(**b).is_some_and(|o| o.kind == ObjectKind::Heap);

@@ -1,6 +1,7 @@
 //! Points of the program where states are compared: an instruction and the stack of call sites above it.
 
 use pleach_memory::Value;
+use pleach_state::access_path::frames;
 use pleach_state::{Phase, State};
 
 /// Equal points also agree on what else decides how the program goes on: whether it is ending, and whether forking is
@@ -26,11 +27,7 @@ impl Point {
 
     pub fn of(state: &State) -> Point {
         let mut v = vec![(state.frame.func.0, state.inst)];
-        let mut at = state.callers.as_deref();
-        while let Some(c) = at {
-            v.push((c.frame.func.0, c.frame.inst));
-            at = c.below.as_deref();
-        }
+        v.extend(frames(state).skip(1).map(|(_, f)| (f.func.0, f.inst)));
         v.push((u32::from(state.forking), u32::MAX));
         for h in state.at_exit.iter() {
             match h.handler {

@@ -62,11 +62,9 @@ impl Builder<'_> {
         self.write_runtime(&directory)?;
         // A name of its own: two processes may build the same program at the same time.
         let temporary = directory.join(format!("program.{}", std::process::id()));
-        let runtime = directory.join(format!("replay.{}.o", std::process::id()));
-        self.compile_runtime(&compiler, &directory, &runtime, sanitized)?;
-        let driver = runtime.with_extension("driver.o");
-        let result = self.compile_program(&compiler, &directory, &[&runtime, &driver], &temporary, sanitized);
-        let _ = (fs::remove_file(&runtime), fs::remove_file(&driver));
+        let objects = self.compile_runtime(&compiler, &directory, sanitized)?;
+        let result = self.compile_program(&compiler, &directory, &objects, &temporary, sanitized);
+        objects.iter().for_each(|o| drop(fs::remove_file(o)));
         result?;
         fs::rename(&temporary, &path).map_err(ReplayError::io("write", &path))?;
         Ok(Binary { path })
@@ -111,29 +109,37 @@ impl Builder<'_> {
         write(&directory.join("replay.c"), assets::REPLAY_C)?;
         write(&directory.join("nondet.inc"), assets::NONDET_INC)?;
         write(&directory.join("include/klee/klee.h"), assets::KLEE_H)?;
-        write(&directory.join("driver.c"), &driver::source(self.info))
+        write(&directory.join("driver.c"), &driver::source(self.info))?;
+        write(&directory.join("runtime.c"), "#include \"replay.c\"\n#include \"driver.c\"\n")
     }
 
-    /// The library is built without the user's flags (`-D`, `-std=` are not meant for it), except the machine.
-    fn compile_runtime(&self, compiler: &str, directory: &Path, to: &Path, sanitized: bool) -> Result<()> {
+    /// The library and the driver, as objects. They are built without the user's flags (`-D`, `-std=` are not meant for
+    /// them), except the machine.
+    fn compile_runtime(&self, compiler: &str, directory: &Path, sanitized: bool) -> Result<Vec<PathBuf>> {
         let machine = self.info.cc_flags.iter().filter(|f| f.starts_with("-m") || f.starts_with("--target"));
-        for (source, object) in [("replay.c", to.to_owned()), ("driver.c", to.with_extension("driver.o"))] {
+        // A compiler takes longer to start than to compile either of them.
+        let sources: &[&str] = if driver::names_nothing(self.info) { &["runtime"] } else { &["replay", "driver"] };
+        let mut objects = Vec::new();
+        for source in sources {
+            let object = directory.join(format!("{source}.{}.o", std::process::id()));
             let mut command = self.command(compiler);
             command.args(["-O0", "-g", "-w", "-c", "-fno-omit-frame-pointer"]).args(machine.clone());
             if sanitized {
                 command.arg("-DPLEACH_SANITIZED");
             }
             command.arg("-I").arg(absolute(&directory.join("include")));
-            run(command.arg(absolute(&directory.join(source))).arg("-o").arg(absolute(&object)))?;
+            let source = directory.join(source).with_extension("c");
+            run(command.arg(absolute(&source)).arg("-o").arg(absolute(&object)))?;
+            objects.push(object);
         }
-        Ok(())
+        Ok(objects)
     }
 
     fn compile_program(
         &self,
         compiler: &str,
         directory: &Path,
-        objects: &[&Path],
+        objects: &[PathBuf],
         to: &Path,
         sanitized: bool,
     ) -> Result<()> {

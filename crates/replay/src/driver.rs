@@ -17,6 +17,11 @@ pub(crate) fn source(info: &RunInfo) -> String {
     format!("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <sys/types.h>\n{errors}{body}")
 }
 
+/// Whether the driver names nothing of the program but `main`, so that it can be compiled with the library.
+pub(crate) fn names_nothing(info: &RunInfo) -> bool {
+    matches!(info.entry_kind, EntryKind::Main) && info.error_functions.is_empty()
+}
+
 /// The addresses that the library compares with those of the functions entered.
 fn error_functions(names: &[String]) -> String {
     let mut out = String::new();

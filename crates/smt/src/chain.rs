@@ -1,7 +1,7 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on
-//! what is left) → guess → sample → enumerate → back end`
+//! what is left) → local search → random sampling → enumerate → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at
 //! `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise
@@ -38,7 +38,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     if config.use_enumerate {
         chain = Box::new(Enumerate::new(&truths, chain));
     }
-    if config.use_guess {
+    if config.use_local_search {
         chain = Box::new(LocalSearch::new(Sample::new(chain)));
     }
     if config.use_rewrite {

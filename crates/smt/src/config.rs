@@ -55,7 +55,7 @@ pub struct SolverConfig {
     /// Try recent models and known cores first. Default: yes.
     pub use_models: bool,
     /// Try values near the constants of the query before asking the back end. Default: yes.
-    pub use_guess: bool,
+    pub use_local_search: bool,
     /// Evaluate queries with few assignments on all of them. Default: yes.
     pub use_enumerate: bool,
     /// Substitute `variable = constant` into the other constraints. Default: yes.
@@ -79,7 +79,7 @@ impl Default for SolverConfig {
             cache: QueryCache::AddressAware,
             check_cache: false,
             use_models: true,
-            use_guess: true,
+            use_local_search: true,
             use_enumerate: true,
             use_rewrite: true,
         }
@@ -97,7 +97,7 @@ impl SolverConfig {
             use_difference: false,
             cache: QueryCache::Off,
             use_models: false,
-            use_guess: false,
+            use_local_search: false,
             use_enumerate: false,
             use_rewrite: false,
             ..SolverConfig::default()

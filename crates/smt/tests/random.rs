@@ -62,7 +62,7 @@ fn every_link_alone_agrees_with_brute_force() {
     against_brute_force(33, 40, SolverConfig { use_models: true, ..bare() });
     against_brute_force(34, 40, SolverConfig { use_rewrite: true, ..bare() });
     against_brute_force(36, 40, SolverConfig { use_difference: true, ..bare() });
-    against_brute_force(37, 40, SolverConfig { use_guess: true, ..bare() });
+    against_brute_force(37, 40, SolverConfig { use_local_search: true, ..bare() });
     against_brute_force(35, 40, SolverConfig { validate: true, ..bare() });
 }
 

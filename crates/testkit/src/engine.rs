@@ -39,7 +39,7 @@ pub fn binary() -> Result<PathBuf, String> {
     let me = std::env::current_exe().map_err(|e| e.to_string())?;
     let places = me.ancestors().skip(1).take(2).map(|d| d.join("pleach"));
     let found = places.into_iter().find(|p| p.is_file());
-    found.ok_or_else(|| "there is no built `pleach`; run `cargo build --release -p pleach-cli` first".into())
+    found.ok_or_else(|| "there is no built `pleach`; run `cargo build --profile tests -p pleach-cli` first".into())
 }
 
 /// Runs a command for at most `limit`. Output goes through files, so that a chatty program cannot block.
@@ -77,12 +77,22 @@ pub fn pleach<S: Into<OsString>>(
     directory: &Path,
     limit: Duration,
 ) -> Result<Finished, String> {
-    let mut command = Command::new(binary()?);
-    command.args(args.into_iter().map(Into::into)).current_dir(directory);
-    run(&mut command, limit).map_err(|e| format!("cannot run pleach: {e}"))
+    program(&binary()?, args, directory, limit)
 }
 
-/// The same, with at most `memory` MiB of address space.
+/// The same with another `pleach`.
+pub fn program<S: Into<OsString>>(
+    binary: &Path,
+    args: impl IntoIterator<Item = S>,
+    directory: &Path,
+    limit: Duration,
+) -> Result<Finished, String> {
+    let mut command = Command::new(binary);
+    command.args(args.into_iter().map(Into::into)).current_dir(directory);
+    run(&mut command, limit).map_err(|e| format!("cannot run {}: {e}", binary.display()))
+}
+
+/// `pleach ARGS…`, with at most `memory` MiB of address space.
 pub fn pleach_within(memory: u64, args: &[&str], directory: &Path, limit: Duration) -> Result<Finished, String> {
     let mut command = Command::new("bash");
     command.arg("-c").arg(format!("ulimit -v {}; exec \"$0\" \"$@\"", memory << 10));

@@ -4,9 +4,11 @@
 //! have and one lacks, fails the fixture.
 
 mod check;
+mod command_line;
 mod parse;
 pub mod policies;
 pub mod pruning;
+pub mod summaries;
 pub mod verdict_check;
 
 pub use check::{brute_force, check, equal_bytes};

@@ -24,6 +24,14 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("replay", &["report"]),
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "report", "replay"]),
     ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),
+    ("cc", &["load", "pleach", "command"]),
+    (
+        "session",
+        &[
+            "ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "verify", "audit", "report", "replay",
+            "pleach", "command",
+        ],
+    ),
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "report", "replay", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
@@ -51,6 +59,8 @@ const EVERYTHING: &[&str] = &[
     "replay",
     "pleach",
     "command",
+    "cc",
+    "session",
     "klee",
 ];
 

@@ -294,7 +294,7 @@ impl Names {
             ["crates", "runtime", "bench", "scripts", "docs"].contains(&first) || name.starts_with("tests/fixtures/");
         match second {
             Some(_) if ours => exists(name),
-            Some("src" | "tests") => exists(&format!("crates/{name}")),
+            Some("src" | "tests") if first != "target" => exists(&format!("crates/{name}")),
             None if name.ends_with(".rs") => self.files.iter().any(|f| f.ends_with(&format!("/{name}"))),
             None if is_camel_case(name) => self.identifiers.contains_key(name),
             _ => true,

@@ -8,11 +8,11 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Property, PropertyError> 
     let mut property = Property { goals: BTreeSet::new(), functions: Vec::new(), asserts: false, entry: None };
     let mut line = 1;
     let malformed = |line, why: String| PropertyError::Malformed { path: path.to_owned(), line, why };
-    let mut words = Tokens { rest: text, line: &mut line };
-    while !words.at_end() {
-        match check(&mut words) {
+    let mut tokens = Tokens { rest: text, line: &mut line };
+    while !tokens.at_end() {
+        match check(&mut tokens) {
             Ok((entry, formula)) => {
-                let line = *words.line;
+                let line = *tokens.line;
                 if property.entry.as_ref().is_some_and(|e| *e != entry) {
                     return Err(malformed(line, "all lines must begin at the same function".into()));
                 }
@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Property, PropertyError> 
                     }
                 });
             }
-            Err(why) => return Err(malformed(*words.line, why)),
+            Err(why) => return Err(malformed(*tokens.line, why)),
         }
     }
     match property.goals.is_empty() {
@@ -44,39 +44,39 @@ enum Formula {
 }
 
 /// One `CHECK( init(entry()), LTL(formula) )`.
-fn check(words: &mut Tokens) -> Result<(String, Formula), String> {
-    words.expect("CHECK")?;
-    words.expect("(")?;
-    words.expect("init")?;
-    words.expect("(")?;
-    let entry = words.name()?;
+fn check(tokens: &mut Tokens) -> Result<(String, Formula), String> {
+    tokens.expect("CHECK")?;
+    tokens.expect("(")?;
+    tokens.expect("init")?;
+    tokens.expect("(")?;
+    let entry = tokens.name()?;
     for mark in ["(", ")", ")", ","] {
-        words.expect(mark)?;
+        tokens.expect(mark)?;
     }
-    words.expect("LTL")?;
-    words.expect("(")?;
-    let formula = formula(words)?;
-    words.expect(")")?;
-    words.expect(")")?;
+    tokens.expect("LTL")?;
+    tokens.expect("(")?;
+    let formula = formula(tokens)?;
+    tokens.expect(")")?;
+    tokens.expect(")")?;
     Ok((entry, formula))
 }
 
-fn formula(words: &mut Tokens) -> Result<Formula, String> {
-    let operator = words.name()?;
+fn formula(tokens: &mut Tokens) -> Result<Formula, String> {
+    let operator = tokens.name()?;
     if operator != "G" {
-        let what = words.name().unwrap_or_default();
+        let what = tokens.name().unwrap_or_default();
         return Ok(Formula::Unsupported(format!("{operator} {what}")));
     }
     // `G (! …)` is as good as `G ! …`.
-    let parenthesised = words.take("(");
-    let negated = words.take("!");
-    let what = words.name()?;
+    let parenthesised = tokens.take("(");
+    let negated = tokens.take("!");
+    let what = tokens.name()?;
     let found = match (negated, what.as_str()) {
         (true, "call") => {
-            words.expect("(")?;
-            let function = words.name()?;
+            tokens.expect("(")?;
+            let function = tokens.name()?;
             for mark in ["(", ")", ")"] {
-                words.expect(mark)?;
+                tokens.expect(mark)?;
             }
             Formula::Call(function)
         }
@@ -88,7 +88,7 @@ fn formula(words: &mut Tokens) -> Result<Formula, String> {
         (true, name) => Formula::Unsupported(format!("G ! {name}")),
     };
     if parenthesised {
-        words.expect(")")?;
+        tokens.expect(")")?;
     }
     Ok(found)
 }

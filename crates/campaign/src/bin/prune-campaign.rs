@@ -126,9 +126,9 @@ fn work(seeds: std::ops::Range<u64>, bounds: Bounds, all: &Mutex<Totals>, start:
         }
         Ok(program) => {
             for seed in seeds {
-                let (totals, words) = compare(&program, seed, bounds);
-                if !words.is_empty() {
-                    println!("DIFFERENT, seed {seed}\n{words}");
+                let (totals, differences) = compare(&program, seed, bounds);
+                if !differences.is_empty() {
+                    println!("DIFFERENT, seed {seed}\n{differences}");
                 }
                 sum.add(&totals);
             }

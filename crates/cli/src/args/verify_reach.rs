@@ -2,7 +2,7 @@
 
 use super::RunArgs;
 use clap::{Args, ValueEnum};
-use pleach_replay::{Isolation, Options, ReplayError};
+use pleach_replay::{Isolation, Options};
 
 /// Whether the found inputs are run natively.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -25,9 +25,6 @@ pub struct NativeReplay {
     pub no_replay: bool,
 }
 
-/// The note on a result that was not replayed because of a flag.
-pub const NOT_REPLAYED: &str = "not replayed natively (--replay=never)";
-
 impl NativeReplay {
     /// How to replay, if that is wanted.
     pub fn options(&self) -> Option<Options> {
@@ -39,12 +36,6 @@ impl NativeReplay {
         };
         Some(Options { isolation, ..Options::default() })
     }
-}
-
-/// Why the replay was not possible, in one line, and what the user can do.
-pub fn impossible(why: &ReplayError) -> String {
-    let advice = if matches!(why, ReplayError::Isolation { .. }) { "; --replay=unsafe runs it anyway" } else { "" };
-    format!("native replay is not possible: {}{advice}", why.in_one_line())
 }
 
 #[derive(Args, Clone, Debug)]

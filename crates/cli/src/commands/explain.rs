@@ -66,8 +66,8 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
         (NodeStatus::Pruned, "subsumed"),
         (NodeStatus::Cut, "cut"),
     ];
-    for (status, words) in kinds {
-        println!("{:>10} {words}", tree.count(status));
+    for (status, label) in kinds {
+        println!("{:>10} {label}", tree.count(status));
     }
     if statistics.is_empty() {
         println!("The run was made without --prune.");

@@ -1,42 +1,36 @@
 //! `pleach reach`: which places of the program can be reached, and by which inputs?
 
-use crate::args::{NOT_REPLAYED, ReachArgs};
+use crate::args::ReachArgs;
+use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
-use crate::session::{Conclude, ExplorationResult, Session};
-use crate::target_tracker::{self, Reached, TargetTracker, TargetWatch};
 use pleach::number_format;
-use pleach::relative;
 use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
-use pleach_ir::{FuncId, InstId, Program};
+use pleach_ir::Program;
 use pleach_report::{RunDir, Summary, TargetResult, TestCase, TestId};
+use pleach_session::{Conclude, ExplorationResult, Reached, Session, TargetTracker, TargetWatch};
 use pleach_state::{Cut, Leaks};
-use pleach_verify::split::{Moved, split};
-use pleach_verify::target::{Target, TargetLocations, TargetSpec, all_asserts, all_blocks};
+use pleach_verify::target::{Target, TargetSpec, all_asserts, all_blocks};
 use pleach_verify::{Property, TargetError};
-use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let settings = settings(&args);
-    let mut session = Session::load(&args.run, &settings)?;
+    let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
     let targets = resolve(&args, &wishes, &session.program)?;
-    let (program, moved) = split(&session.program, &targets.iter().flat_map(locations).collect());
-    session.program = Rc::new(program);
-    let watches: Vec<TargetWatch> = targets.iter().map(|t| watch(&session.program, t, &moved)).collect();
+    let watches = session.split_at(&targets);
 
-    let (mut summary, dir, words, crashed) = match args.each {
-        false => together(&args, &session, &settings, &targets, watches)?,
-        true => one_by_one(&args, &session, &settings, &targets, watches)?,
+    let (mut summary, dir, text, crashed) = match args.each {
+        false => together(&args, &session, &targets, watches)?,
+        true => one_by_one(&args, &session, &targets, watches)?,
     };
-    conclude(&mut summary, &dir, &words, crashed, args.run.json)
+    conclude(&mut summary, &dir, &text, crashed, args.run.json)
 }
 
-fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
+fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
     let unknown = summary.targets.iter().any(|t| t.result == "unknown");
     let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
@@ -44,7 +38,7 @@ fn conclude(summary: &mut Summary, dir: &RunDir, words: &str, crashed: bool, jso
     if json {
         println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
     } else {
-        print!("{}{words}", table(&summary.targets));
+        print!("{}{text}", table(&summary.targets));
         println!("Results are in {}", dir.path().display());
     }
     Ok(match () {
@@ -83,32 +77,13 @@ fn resolve(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Result
     Ok(targets)
 }
 
-fn locations(target: &Target) -> Vec<(FuncId, InstId)> {
-    match &target.locations {
-        TargetLocations::At(all) => all.iter().copied().collect(),
-        TargetLocations::Failing(f, i) => vec![(*f, *i)],
-    }
-}
-
-/// Where the target is after the blocks were split.
-fn watch(program: &Program, target: &Target, moved: &Moved) -> TargetWatch {
-    let blocks: BTreeSet<_> = locations(target).into_iter().filter_map(|at| Some((at.0, *moved.get(&at)?))).collect();
-    match target.locations {
-        TargetLocations::At(_) => TargetWatch { blocks, failing: None },
-        TargetLocations::Failing(..) => {
-            let call = blocks.first().map(|(f, b)| (*f, program.function(*f).blocks[b.index()].first));
-            TargetWatch { blocks: BTreeSet::new(), failing: call }
-        }
-    }
-}
-
 /// The exploration had to be ended in the middle of a step: what is not known by then is unknown. What was reached
 /// stays so, without a native run.
 fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target], reached: Reached, others: Others) -> Conclude {
-    let rows: Vec<TargetResult> = targets.iter().map(|t| row(session, t, "unknown", String::new())).collect();
+    let rows: Vec<TargetResult> = targets.iter().map(|t| session.target_row(t, "unknown", String::new())).collect();
     let json = args.run.json;
     Arc::new(move |mut found| {
-        let reason = missing(&found).into_iter().next().unwrap_or_default();
+        let reason = found.not_explored().into_iter().next().unwrap_or_default();
         let tests = reached.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (r, test) in rows.iter().zip(tests) {
             let new = match test {
@@ -122,10 +97,10 @@ fn cut_short(args: &ReachArgs, session: &Session, targets: &[Target], reached: R
             found.summary.targets.push(new);
         }
         found.write();
-        let words = account(&found);
+        let text = account(&found);
         found.summary.targets.splice(0..0, others.before.iter().cloned());
         found.summary.targets.extend(others.after.iter().cloned());
-        conclude(&mut found.summary, others.dir.as_ref().unwrap_or(&found.dir), &words, found.crashed, json)
+        conclude(&mut found.summary, others.dir.as_ref().unwrap_or(&found.dir), &text, found.crashed, json)
     })
 }
 
@@ -149,51 +124,50 @@ fn kept(found: &mut ExplorationResult, mut test: TestCase) -> Result<TestId, Cli
 
 const NO_TURN: &str = "the run was interrupted before this target's turn";
 
-/// The account with its table, where it is, a few words about the explorations, and whether one of them crashed.
+/// The account with its table, where it is, a text about the explorations, and whether one of them crashed.
 type Answered = (Summary, RunDir, String, bool);
 
 /// All targets in one exploration.
 fn together(
     args: &ReachArgs,
     session: &Session,
-    settings: &ExplorationSettings,
     targets: &[Target],
     watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
     let mut tracker = TargetTracker::new(watches);
     let conclude = cut_short(args, session, targets, tracker.reached(), Others::default());
-    let mut found = session.explore(settings, &mut tracker, args.run.output_dir.as_deref(), &conclude)?;
-    found.summary.targets = results(args, session, targets, &tracker, &found);
+    let mut found = session.explore(&mut tracker, args.run.output_dir.as_deref(), &conclude)?;
+    found.summary.targets = session.target_results(targets, &tracker, &found, args.replay.options());
     found.write();
-    let words = account(&found);
-    Ok((found.summary, found.dir, words, found.crashed))
+    let text = account(&found);
+    Ok((found.summary, found.dir, text, found.crashed))
 }
 
 /// Each target in an exploration of its own, below one directory.
 fn one_by_one(
     args: &ReachArgs,
     session: &Session,
-    settings: &ExplorationSettings,
     targets: &[Target],
     watches: Vec<TargetWatch>,
 ) -> Result<Answered, CliError> {
     let base = RunDir::create(args.run.output_dir.as_deref())?;
     let mut all: Option<Summary> = None;
-    let (mut words, mut crashed) = (String::new(), false);
+    let (mut text, mut crashed) = (String::new(), false);
     for (i, (target, watch)) in targets.iter().zip(watches).enumerate() {
         let mut tracker = TargetTracker::new(vec![watch]);
         let place = base.file(&format!("target-{}", i + 1));
         let before = all.as_ref().map(|a: &Summary| a.targets.clone()).unwrap_or_default();
-        let after = targets[i + 1..].iter().map(|t| row(session, t, "unknown", NO_TURN.into())).collect();
+        let after = targets[i + 1..].iter().map(|t| session.target_row(t, "unknown", NO_TURN.into())).collect();
         let others = Others { before, after, dir: Some(base.clone()) };
         let conclude = cut_short(args, session, std::slice::from_ref(target), tracker.reached(), others);
-        let mut found = session.explore(settings, &mut tracker, Some(&place), &conclude)?;
-        found.summary.targets = results(args, session, std::slice::from_ref(target), &tracker, &found);
+        let mut found = session.explore(&mut tracker, Some(&place), &conclude)?;
+        found.summary.targets =
+            session.target_results(std::slice::from_ref(target), &tracker, &found, args.replay.options());
         found.write();
         if i == 0 {
             base.write_run_info(&found.dir.run_info()?)?;
         }
-        let _ = write!(words, "target-{}: {}", i + 1, account(&found));
+        let _ = write!(text, "target-{}: {}", i + 1, account(&found));
         crashed |= found.crashed;
         let interrupted = found.counters.cuts.contains_key(&Cut::Interrupted);
         match &mut all {
@@ -211,68 +185,9 @@ fn one_by_one(
     }
     let mut all = all.unwrap_or_default();
     for target in &targets[all.targets.len()..] {
-        all.targets.push(row(session, target, "unknown", NO_TURN.into()));
+        all.targets.push(session.target_row(target, "unknown", NO_TURN.into()));
     }
-    Ok((all, base, words, crashed))
-}
-
-fn row(session: &Session, target: &Target, result: &str, reason: String) -> TargetResult {
-    let path = relative(session.program.path(target.span), &session.directory);
-    let at = if target.span.is_known() { format!("{path}:{}", target.span.line) } else { String::new() };
-    TargetResult { target: target.name.clone(), at, result: result.into(), reason, ..TargetResult::default() }
-}
-
-fn results(
-    args: &ReachArgs,
-    session: &Session,
-    targets: &[Target],
-    tracker: &TargetTracker,
-    found: &ExplorationResult,
-) -> Vec<TargetResult> {
-    let reached = (0..targets.len()).filter_map(|i| Some((i, tracker.test(i)?)));
-    let tests: Vec<_> = reached.map(|(i, test)| (test, tracker.lines(i, &session.program))).collect();
-    let replays = args.replay.options().map(|options| target_tracker::replay(&found.dir, &tests, options));
-    let mut replays = replays.unwrap_or_default().into_iter();
-    let missing = missing(found);
-    let mut one = |(i, target): (usize, &Target)| {
-        if let Some(test) = tracker.test(i) {
-            let replay = replays.next().unwrap_or_else(|| NOT_REPLAYED.into());
-            let contradicted = replay.starts_with(target_tracker::CONTRADICTS);
-            let (result, reason) =
-                if contradicted { ("unknown", replay.clone()) } else { ("reachable", String::new()) };
-            let row = row(session, target, result, reason);
-            if !contradicted && let Err(why) = found.dir.keep_test(test) {
-                eprintln!("pleach: {why}");
-            }
-            return TargetResult { test: (!contradicted).then_some(test.id), replay, ..row };
-        }
-        match missing.as_slice() {
-            [] => {
-                let under = if found.assumptions.is_empty() { "" } else { " under the assumptions below" };
-                let nodes = number_format::count(found.nodes, "node");
-                let reason = format!("no path leads there{under}: the whole tree has {nodes}");
-                row(session, target, "unreachable", reason)
-            }
-            [only] => row(session, target, "unknown", only.clone()),
-            [first, more @ ..] => row(
-                session,
-                target,
-                "unknown",
-                format!("{first}, and {} (below)", number_format::count(more.len() as u64, "further reason")),
-            ),
-        }
-    };
-    targets.iter().enumerate().map(&mut one).collect()
-}
-
-/// Everything because of which a target that was not reached might still be.
-fn missing(found: &ExplorationResult) -> Vec<String> {
-    let mut all = found.undefined.clone();
-    all.extend(found.counters.cuts.keys().map(|cut| pleach::cut_reason::reason(cut).describe()));
-    if all.is_empty() && !found.summary.complete {
-        all.push("the engine stopped on an internal error".into());
-    }
-    all
+    Ok((all, base, text, crashed))
 }
 
 fn account(found: &ExplorationResult) -> String {
@@ -290,7 +205,7 @@ fn account(found: &ExplorationResult) -> String {
         }
     }
     if found.summary.targets.iter().any(|t| t.result == "unknown") {
-        for reason in missing(found) {
+        for reason in found.not_explored() {
             let _ = writeln!(out, "  {reason}");
         }
     }

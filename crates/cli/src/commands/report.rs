@@ -8,7 +8,8 @@ use pleach_report::{RunDir, Summary, Timing, recover};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Who answers a query or a part of one, in the order of the chain, and the counters that say how often.
+/// Who answers a query or a part of one, in the order of the chain, and the counters that say how often. Earlier
+/// runs have `guess` and `sample`.
 const ANSWERED: [(&str, &[&str]); 14] = [
     ("constants", &["trivial.answered"]),
     ("cache, with the same addresses", &["address.exact"]),
@@ -19,8 +20,8 @@ const ANSWERED: [(&str, &[&str]); 14] = [
     ("differences", &["difference.sat", "difference.unsat"]),
     ("recent models", &["models.sat"]),
     ("rewriting", &["rewrite.answered"]),
-    ("guessed values", &["guess.sat"]),
-    ("random values", &["sample.sat"]),
+    ("local search", &["local-search.sat", "guess.sat"]),
+    ("random sampling", &["random-sampling.sat", "sample.sat"]),
     ("evaluation of all values", &["enumerate.sat", "enumerate.unsat"]),
     ("Bitwuzla", &["bitwuzla.sat", "bitwuzla.unsat", "bitwuzla.unknown"]),
     ("Z3", &["z3.sat", "z3.unsat", "z3.unknown"]),
@@ -31,7 +32,7 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
     let account = account(&dir)?;
     let (summary, timing) = (&account.summary, &account.timing);
     if !args.json {
-        print!("{}", account.words);
+        print!("{}", account.text);
     }
     if args.json {
         println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
@@ -46,36 +47,36 @@ struct Account {
     summary: Summary,
     timing: Timing,
     /// what happened, as human-readable text
-    words: String,
+    text: String,
 }
 
 fn account(dir: &RunDir) -> Result<Account, CliError> {
-    let mut words = String::new();
+    let mut text = String::new();
     if dir.file("summary.json").exists() {
         let summary = dir.summary()?;
         // A summary that was written late, from what was there, has no times.
         let timing = dir.timing().or_else(|_| dir.recover().map(|r| r.timing))?;
         if summary.cut.iter().any(|c| c.reason == recover::KILLED) {
-            words.push_str("The run was killed. This is what it left.\n");
+            text.push_str("The run was killed. This is what it left.\n");
         }
-        found(&summary, &mut words);
-        return Ok(Account { summary, timing, words });
+        found(&summary, &mut text);
+        return Ok(Account { summary, timing, text });
     }
     let recovered = dir.recover()?;
     if dir.is_going_on() {
-        words.push_str("The run is still going on. This is what it has found so far.\n");
+        text.push_str("The run is still going on. This is what it has found so far.\n");
     } else {
-        words.push_str("The run was killed, or could not write its results. This is what it left.\n");
+        text.push_str("The run was killed, or could not write its results. This is what it left.\n");
         match dir.write_summary(&recovered.summary) {
-            Ok(()) => words.push_str("summary.json was written from it.\n"),
-            Err(why) => drop(writeln!(words, "No summary could be written from it: {why}")),
+            Ok(()) => text.push_str("summary.json was written from it.\n"),
+            Err(why) => drop(writeln!(text, "No summary could be written from it: {why}")),
         }
     }
     for damage in &recovered.damage {
-        let _ = writeln!(words, "  {damage}");
+        let _ = writeln!(text, "  {damage}");
     }
-    found(&recovered.summary, &mut words);
-    Ok(Account { summary: recovered.summary, timing: recovered.timing, words })
+    found(&recovered.summary, &mut text);
+    Ok(Account { summary: recovered.summary, timing: recovered.timing, text })
 }
 
 /// Errors, and what was not looked at.

@@ -1,12 +1,11 @@
 //! `pleach test`: explore all paths.
 
 use crate::args::{Check, TestArgs};
+use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
-use crate::observer::NoObserver;
-use crate::session::{Conclude, ExplorationResult, Session};
-use crate::summary;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
+use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
 use pleach_state::Leaks;
 use pleach_verify::Property;
 use std::sync::Arc;
@@ -15,8 +14,8 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let settings = settings(&args);
     let (json, require_complete) = (args.run.json, args.require_complete);
     let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
-    let session = Session::load(&args.run, &settings)?;
-    conclude(session.explore(&settings, &mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
+    let session = Session::load(assemble::session(&args.run, &settings)?)?;
+    conclude(session.explore(&mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
 fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {

@@ -1,14 +1,14 @@
 //! `pleach verify`: does a property hold of all executions?
 
 use crate::args::VerifyArgs;
-use crate::counterexample::{Counterexample, Judged};
+use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
-use crate::session::{Conclude, ExplorationResult, Session};
 use pleach::number_format;
 use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
+use pleach_session::{Conclude, Counterexample, ExplorationResult, Judged, Session};
 use pleach_state::{Cut, Leaks};
 use pleach_verify::{Answer, Goal, Property, Verdict, VerificationEvidence};
 use std::fmt::Write;
@@ -17,19 +17,19 @@ use std::sync::{Arc, PoisonError};
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = Property::parse(&args.property)?;
     start_where_the_property_says(&mut args, &property)?;
-    let mut settings = settings(&args, property);
-    let session = Session::load(&args.run, &settings)?;
+    let (name, settings) = (property.name(), settings(&args, property));
+    let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
     if !allocates(&session.program) {
-        settings.leaks = Leaks::Ignored;
+        session.config.exec.leaks = Leaks::Ignored;
     }
-    let mut judge = Counterexample::new(&session, &settings.property, args.replay.options());
+    let mut judge = Counterexample::new(&session, args.replay.options());
     let judged = judge.judged();
-    let (name, unwind, json) = (settings.property.name(), args.unwind, args.run.json);
+    let (unwind, json) = (args.unwind, args.run.json);
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
         conclude(found, &judged, &name, unwind, json)
     });
-    conclude(session.explore(&settings, &mut judge, args.run.output_dir.as_deref(), &conclude)?)
+    conclude(session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?)
 }
 
 fn conclude(
@@ -131,7 +131,7 @@ fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     })
 }
 
-/// For people; the last line is for SV-COMP's tools.
+/// Human-readable; the last line is for SV-COMP's tools.
 fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();

@@ -18,7 +18,7 @@ const SAMPLE: usize = 16;
 /// Nodes considered above a state.
 const HEIGHT: u32 = 64;
 /// Steps that a subtree may take, times a number of the sequence.
-const PATIENCE: u64 = 64;
+const LUBY_UNIT: u64 = 64;
 
 pub struct Subtree {
     states: SampledSet,
@@ -76,7 +76,7 @@ impl Searcher for Subtree {
             return Some(next);
         }
         self.chosen += 1;
-        self.left = PATIENCE * luby(self.chosen);
+        self.left = LUBY_UNIT * luby(self.chosen);
         let mut best: Option<(u32, u32, StateId)> = None;
         for _ in 0..SAMPLE {
             let id = self.states.draw(&mut self.rng)?;

@@ -5,6 +5,7 @@
 
 use crate::rng::Rng;
 use crate::search::Pdf;
+use pleach_state::access_path::frames;
 use pleach_state::seams::{Searcher, View};
 use pleach_state::{State, StateId};
 use rustc_hash::FxHashMap;
@@ -108,14 +109,8 @@ impl CallPaths {
     fn key(state: &State) -> u64 {
         let mix =
             |h: u64, f: u32, i: u32| (h ^ (u64::from(f) << 32 | u64::from(i))).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut hash = mix(1, state.func().0, 0);
-        let mut at = state.callers.as_deref();
-        for _ in 0..FRAMES {
-            let Some(c) = at else { break };
-            hash = mix(hash, c.frame.func.0, c.frame.inst);
-            at = c.below.as_deref();
-        }
-        hash
+        let callers = frames(state).skip(1).take(FRAMES);
+        callers.fold(mix(1, state.func().0, 0), |hash, (_, f)| mix(hash, f.func.0, f.inst))
     }
 
     fn count(&self, state: &State) -> u64 {

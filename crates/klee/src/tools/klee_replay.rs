@@ -131,8 +131,8 @@ fn laid(name: String, file: &File) -> Laid {
 fn replay(program: &str, executable: &Path, test: &str, directory: &Path, how: Isolation) -> Result<(), CliError> {
     let all = read(test)?;
     note(format_args!("Test file: {test}"));
-    let shown = |a: &OsString| format!(" \"{}\"", a.to_string_lossy());
-    note(format_args!("Arguments: \"{program}\"{}", all.args.iter().map(shown).collect::<String>()));
+    let quoted = |a: &OsString| format!(" \"{}\"", a.to_string_lossy());
+    note(format_args!("Arguments: \"{program}\"{}", all.args.iter().map(quoted).collect::<String>()));
     files(directory, &all)?;
     let stdin = match &all.stdin {
         Some(f) if attributes::mode(&f.attributes).is_some_and(|m| m & attributes::TYPE == attributes::FIFO) => {

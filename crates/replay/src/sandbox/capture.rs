@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long output is waited for after the program has ended.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Reads a pipe in the background, keeping its first bytes; the rest is read and dropped so that the program does
 /// not block.
@@ -34,7 +34,7 @@ impl Capture {
 
     /// What came. Without a PID namespace a descendant may keep the pipe open: it is not waited for.
     pub fn finish(self) -> Vec<u8> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + DRAIN_TIMEOUT;
         let mut all = Vec::new();
         while let Ok(part) = self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             all.extend(part);

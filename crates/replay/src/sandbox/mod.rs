@@ -41,7 +41,7 @@ pub(crate) use protocol::Step;
 /// Most of a sanitizer's log or of the notes that is kept.
 const LARGEST_LOG: u64 = 1 << 20;
 /// How long the supervisor may take to end everything.
-const PATIENCE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl Sandbox {
         let deadline = Instant::now() + self.limits.time;
         let late = !readable_until(&status, deadline);
         drop(life);
-        if late && !readable_until(&status, Instant::now() + PATIENCE) {
+        if late && !readable_until(&status, Instant::now() + KILL_TIMEOUT) {
             let _ = kill_process(supervisor, Signal::KILL);
         }
         let mut text = Vec::new();

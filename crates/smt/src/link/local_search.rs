@@ -18,7 +18,7 @@ use std::rc::Rc;
 const MAX_KEYS: usize = 6;
 const MAX_CONSTRAINTS: usize = 64;
 const MAX_OPERATORS: usize = 400;
-/// Evaluations of single constraints for one query: at most, and where guesses fail again and again.
+/// Evaluations of single constraints for one query: at most, and where the search fails again and again.
 const BUDGET: u32 = 300;
 const LEAST_BUDGET: u32 = 40;
 /// Constants of one constraint that are taken up.
@@ -75,7 +75,7 @@ impl<S: Solver> LocalSearch<S> {
         made
     }
 
-    fn guess(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Model> {
+    fn search(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Model> {
         if constraints.len() > MAX_CONSTRAINTS || constraints.iter().any(|&c| terms.has(c, facts::HAS_FORALL)) {
             return None;
         }
@@ -196,15 +196,15 @@ fn climb(
 impl<S: Solver> Solver for LocalSearch<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         self.statistics.queries += 1;
-        let proposed = self.guess(terms, query.constraints);
+        let proposed = self.search(terms, query.constraints);
         self.recent.answer(terms, query, proposed, &mut self.statistics.sat, &mut self.next)
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("guess.queries", self.statistics.queries);
-        out.add("guess.tried", self.statistics.tried);
-        out.add("guess.evaluations", self.statistics.evaluations);
-        out.add("guess.sat", self.statistics.sat);
+        out.add("local-search.queries", self.statistics.queries);
+        out.add("local-search.tried", self.statistics.tried);
+        out.add("local-search.evaluations", self.statistics.evaluations);
+        out.add("local-search.sat", self.statistics.sat);
         self.next.stats(out);
     }
 }

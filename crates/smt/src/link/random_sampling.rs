@@ -112,8 +112,8 @@ impl<S: Solver> Solver for Sample<S> {
     }
 
     fn stats(&self, out: &mut Stats) {
-        out.add("sample.tried", self.tried);
-        out.add("sample.sat", self.sat);
+        out.add("random-sampling.tried", self.tried);
+        out.add("random-sampling.sat", self.sat);
         self.next.stats(out);
     }
 }

@@ -1,7 +1,7 @@
 //! The first violation that counts: replayed as soon as it is found, and written down as a witness.
 
-use crate::args::{NOT_REPLAYED, impossible};
 use crate::observer::{Observer, PathEnd};
+use crate::replay_note::{NOT_REPLAYED, impossible};
 use crate::session::Session;
 use pleach_exec::{ConcreteInput, Machine};
 use pleach_ir::{Program, Span};
@@ -37,12 +37,12 @@ pub struct Judged {
 }
 
 impl Counterexample {
-    pub fn new(session: &Session, property: &Property, replay: Option<Options>) -> Counterexample {
+    pub fn new(session: &Session, replay: Option<Options>) -> Counterexample {
         Counterexample {
             program: session.program.clone(),
-            property: property.clone(),
+            property: session.config.property.clone(),
             directory: session.directory.clone(),
-            files: session.files().to_vec(),
+            files: session.config.files.clone(),
             replay,
             judged: Arc::default(),
         }
@@ -140,12 +140,12 @@ impl Observer for Counterexample {
         self.known().violation = Some((goal, "Not replayed natively: the run had to end".into()));
         let uninitialised = path.machine.depends_on_uninitialised(path.state);
         match self.confirm(path.dir, path.test, error.kind, uninitialised) {
-            Ok(words) => {
+            Ok(note) => {
                 let witness = self.witness(path.machine, path.state, goal, &error);
                 if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
                     eprintln!("pleach: {why}");
                 }
-                self.known().violation = Some((goal, words));
+                self.known().violation = Some((goal, note));
             }
             Err(observed) => {
                 let at = format!("{}:{}", error.file, error.line);

@@ -63,5 +63,5 @@ fn small_and_impossible_queries_are_handed_on() {
     }
     let mut stats = Stats::new();
     s.stats(&mut stats);
-    assert_eq!((stats.get("sample.tried"), stats.get("sample.sat")), (1, 0));
+    assert_eq!((stats.get("random-sampling.tried"), stats.get("random-sampling.sat")), (1, 0));
 }

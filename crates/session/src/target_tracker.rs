@@ -1,22 +1,18 @@
-//! Which targets were reached, by which path, and what a native run of that path's input shows.
+//! Which targets were reached, and by which path.
 
-use crate::args::impossible;
 use crate::observer::{Observer, PathEnd};
 use pleach::inputs::Types;
 use pleach_exec::{Arrived, Machine, Step, TargetHit};
 use pleach_ir::{BlockId, FuncId, Inst, InstId, Program};
-use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
-use pleach_report::{Prediction, RunDir, TestCase, TestId};
+use pleach_replay::Line;
+use pleach_report::{Prediction, TestCase, TestId};
 use pleach_state::{Cut, End, ErrorKind, State};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How the note on a native run begins that did something else than was predicted.
-pub const CONTRADICTS: &str = "native replay contradicts";
-
 /// Once every target is reached, paths may go on for at most this many instructions to show how they end.
-const PATIENCE: u64 = 1_000_000;
+const MAX_INSTRUCTIONS_TO_END: u64 = 1_000_000;
 
 /// A target after the blocks were split: the blocks that begin with it, or the call that fails.
 #[derive(Clone, Debug, Default)]
@@ -154,8 +150,9 @@ impl Observer for TargetTracker {
 
     fn stop(&mut self) -> Option<Cut> {
         let reached = self.rows.iter().all(|r| !r.arrived.is_empty());
-        let shown = self.rows.iter().all(|r| r.test.is_some()) || self.instructions > self.last + PATIENCE;
-        (reached && shown).then(|| Cut::Stopped("all targets are reached".into()))
+        let ended =
+            self.rows.iter().all(|r| r.test.is_some()) || self.instructions > self.last + MAX_INSTRUCTIONS_TO_END;
+        (reached && ended).then(|| Cut::Stopped("all targets are reached".into()))
     }
 
     fn without_test(&mut self, machine: &mut Machine) -> Option<(usize, State, End)> {
@@ -178,7 +175,7 @@ impl Observer for TargetTracker {
 fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
     let start = machine.instructions;
     let mut forks = 0;
-    while machine.instructions - start < PATIENCE {
+    while machine.instructions - start < MAX_INSTRUCTIONS_TO_END {
         match machine.step(&mut state, 4096) {
             Step::Next => {}
             Step::End(End::Cut(_) | End::Silent) | Step::Deferred => return None,
@@ -197,70 +194,4 @@ fn to_its_end(machine: &mut Machine, mut state: State) -> Option<(State, End)> {
         }
     }
     None
-}
-
-/// What native runs of the tests show of their targets, row by row; each test is run once for how it ends and once for
-/// where it comes to.
-pub fn replay(dir: &RunDir, rows: &[(&TestCase, Vec<Line>)], options: Options) -> Vec<String> {
-    let replayer = match Replayer::new(dir, options) {
-        Ok(replayer) => replayer,
-        Err(why) => return rows.iter().map(|_| impossible(&why)).collect(),
-    };
-    let (mut ends, mut passed) = (BTreeMap::new(), BTreeMap::new());
-    let mut words = Vec::new();
-    for (test, lines) in rows {
-        let end = ends.entry(test.id).or_insert_with(|| replayer.replay(test).map(|r| r.verdict));
-        let passed = passed.entry(test.id).or_insert_with(|| {
-            let of_test = rows.iter().filter(|r| r.0.id == test.id).flat_map(|r| r.1.iter().cloned());
-            let all: Vec<Line> = of_test.collect::<BTreeSet<Line>>().into_iter().collect();
-            let seen = replayer.passes(test, &all).unwrap_or_default();
-            all.into_iter().zip(seen).collect::<BTreeMap<Line, Option<bool>>>()
-        });
-        words.push(replay_text(end, ReplayOutcome::of(lines, passed)));
-    }
-    words
-}
-
-/// Whether a native run came to one of the lines that a target stands for.
-enum ReplayOutcome {
-    Yes(String),
-    No(String),
-    /// no code of a line was found, or none of them can be watched
-    Unknown,
-}
-
-impl ReplayOutcome {
-    fn of(lines: &[Line], seen: &BTreeMap<Line, Option<bool>>) -> ReplayOutcome {
-        let was = |l: &&Line, what| seen.get(*l).copied().flatten() == Some(what);
-        let name = |l: &Line| format!("{}:{}", file_name(&l.file), l.line);
-        match (lines.iter().find(|l| was(l, true)), lines.first()) {
-            (Some(l), _) => ReplayOutcome::Yes(name(l)),
-            (None, Some(l)) if lines.iter().all(|l| was(&l, false)) => ReplayOutcome::No(name(l)),
-            _ => ReplayOutcome::Unknown,
-        }
-    }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn replay_text(end: &Result<Verdict, ReplayError>, passed: ReplayOutcome) -> String {
-    match (end, passed) {
-        (Ok(Verdict::Agrees), ReplayOutcome::Yes(at)) => {
-            format!("replayed natively: {at} was executed, and the program ended as predicted")
-        }
-        (Ok(Verdict::Agrees), ReplayOutcome::No(at)) => {
-            format!("{CONTRADICTS}: the program ended as predicted, but {at} was not executed")
-        }
-        (Ok(Verdict::Agrees), ReplayOutcome::Unknown) => "replayed natively: the program ended as predicted".into(),
-        (Ok(Verdict::Disagrees { expected, observed }), _) => {
-            format!("{CONTRADICTS}: expected {expected}, but {observed}")
-        }
-        (Ok(Verdict::Undetermined { why }), ReplayOutcome::Yes(at)) => {
-            format!("replayed natively: {at} was executed (how it ends is not decided: {why})")
-        }
-        (Ok(Verdict::Undetermined { why }), _) => format!("native replay does not decide it: {why}"),
-        (Err(why), _) => impossible(why),
-    }
 }

@@ -1,4 +1,4 @@
-//! The guessing link: its models hold, and easy queries never reach the back end.
+//! Local search: its models hold, and easy queries never reach the back end.
 
 mod common;
 use common::*;
@@ -18,8 +18,8 @@ impl Solver for Silent {
 }
 
 #[test]
-fn guesses_hold_and_are_not_rare() {
-    let (mut guessed, mut satisfiable) = (0, 0);
+fn models_hold_and_are_not_rare() {
+    let (mut found, mut satisfiable) = (0, 0);
     for seed in 0..20 {
         let mut terms = Terms::new(64);
         let u = small_variables(&mut terms);
@@ -34,7 +34,7 @@ fn guesses_hold_and_are_not_rare() {
             satisfiable += u32::from(expected);
             match s.check(&mut terms, &query) {
                 Answer::Sat(model) => {
-                    guessed += 1;
+                    found += 1;
                     assert!(expected, "seed {seed}");
                     assert!(satisfies(&terms, &constraints, &model) && is_normal(&mut terms, &query, &model));
                 }
@@ -43,11 +43,11 @@ fn guesses_hold_and_are_not_rare() {
             }
         }
     }
-    assert!(guessed * 2 >= satisfiable, "{guessed} of {satisfiable}");
+    assert!(found * 2 >= satisfiable, "{found} of {satisfiable}");
 }
 
 #[test]
-fn a_product_near_a_constant_is_guessed() {
+fn a_product_near_a_constant_is_found() {
     let mut terms = Terms::new(64);
     let [x, y] = ["x", "y"].map(|n| var(&mut terms, n, 32));
     let product = terms.mul(x, y);

@@ -1,7 +1,7 @@
 //! How a run stands, where another thread can see it: what is reported when the run has to be ended in the middle of a
 //! step.
 
-use crate::session::ExplorationResult;
+use crate::result::ExplorationResult;
 use crate::timing::{self, Start};
 use pleach_explore::{Counters, Halt, Progress};
 use pleach_report::{Coverage, ErrorRecord, RunDir, Summary};

@@ -1,14 +1,13 @@
 //! Native calls of external functions: the program starts itself once more for each.
 
-use crate::args::{External, RunArgs};
-use pleach_exec::{NativeAnswer, NativeCall, NativeCalls};
+use pleach_exec::{External, NativeAnswer, NativeCall, NativeCalls};
 use pleach_replay::foreign;
 
 struct Foreign(foreign::Caller);
 
 /// Who makes them, if they are wanted.
-pub fn calls(args: &RunArgs) -> Option<Box<dyn NativeCalls>> {
-    let program = std::env::current_exe().ok().filter(|_| args.external == External::Concrete)?;
+pub fn calls(external: External) -> Option<Box<dyn NativeCalls>> {
+    let program = std::env::current_exe().ok().filter(|_| external == External::Concrete)?;
     Some(Box::new(Foreign(foreign::Caller::new(&program).ok()?)))
 }
 

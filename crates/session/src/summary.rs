@@ -1,4 +1,4 @@
-//! The account of a run: `summary.json`, and the same in plain words.
+//! The account of a run: `summary.json`, and the same as text.
 
 use pleach::cut_reason::reason;
 use pleach::number_format::{count, number, percent};
@@ -36,11 +36,11 @@ pub fn verdict(s: &Summary) -> &'static str {
     }
 }
 
-/// For people.
+/// Human-readable.
 pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
     let mut out = String::new();
     let ended = c.completed + c.errored + c.pruned;
-    let errors = crate::writer::errors(s.errors.len());
+    let errors = count(s.errors.len() as u64, "error");
     if nothing_checked(s) {
         let began = if c.cuts.keys().all(is_limit) { "Within the limits" } else { "Nothing could be checked:" };
         let _ = writeln!(out, "{began} no path was followed to its end ({}).", duration::show(elapsed));

@@ -2,8 +2,17 @@
 //!
 //! The compiler does what it was told, but without optimisation: an object must need the same functions as its bitcode,
 //! or the linker would not take them out of a library. Each source is compiled a second time to bitcode for the engine,
-//! which goes into a section of the object (see `pleach_load::carried`); linkers keep it. Where sources are linked at
+//! which goes into a section of the object (see `pleach_load::embedded_bitcode`); linkers keep it. Where sources are linked at
 //! once, the section comes from a piece of assembly added to the command.
+//!
+//! ```
+//! let args = ["pleach", "cc", "-c", "a.c"].map(Into::into);
+//! let (compiler, rest) = pleach_cc::asked(&args).expect("a compiler is asked for");
+//! assert_eq!((compiler, rest.len()), ("clang-19", 2));
+//! ```
+
+#[macro_use(eprintln)]
+extern crate pleach_command;
 
 mod line;
 

@@ -1,22 +1,21 @@
 //! What a run directory says about the run: how to rebuild the program, and the head of the test suite.
 
-use crate::args::RunArgs;
-use crate::assemble::{self, entry_name};
-use crate::exploration_settings::ExplorationSettings;
+use crate::config::SessionConfig;
+use crate::entry::{entry_name, program_name};
 use pleach::inputs::{Types, pointee};
 use pleach_command::CliError;
 use pleach_exec::ProgramEntry;
 use pleach_ir::{Program, Ty};
 use pleach_report::{EntryKind, InputType, Parameter, RunInfo, SuiteMetadata, testcomp};
 use pleach_state::State;
+use pleach_state::access_path::frames;
 use std::rc::Rc;
 
 pub fn run_info(
-    args: &RunArgs,
+    config: &SessionConfig,
     directory: &std::path::Path,
     program: &Program,
     entry: &ProgramEntry,
-    settings: &ExplorationSettings,
     first: Option<&State>,
     to: &std::path::Path,
 ) -> Result<RunInfo, CliError> {
@@ -29,15 +28,15 @@ pub fn run_info(
             returns: first.and_then(|s| returns(program, s)),
         },
     };
-    let (sources, libraries) = pleach::sources(&args.files, to)?;
-    let argv = std::iter::once(assemble::program_name(&args.files)).chain(args.args.iter().cloned()).collect();
+    let (sources, libraries) = pleach::sources(&config.files, to)?;
+    let argv = std::iter::once(program_name(&config.files)).chain(config.entry.args.iter().cloned()).collect();
     Ok(RunInfo {
         sources,
         libraries,
         directory: directory.to_owned(),
-        cc_flags: pleach::cc_flags(&assemble::compile(&args.compile, false)),
+        cc_flags: pleach::cc_flags(&config.compile),
         // The replay library has those that the program does not define.
-        error_functions: settings.error_functions.iter().filter(own).cloned().collect(),
+        error_functions: config.exec.error_functions.iter().filter(own).cloned().collect(),
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,
@@ -81,16 +80,11 @@ fn returns(program: &Program, state: &State) -> Option<InputType> {
 
 /// The entry's frame is the lowest one: constructors run above it.
 fn entry_function(state: &State) -> pleach_ir::FuncId {
-    let (mut func, mut at) = (state.frame.func, state.callers.as_deref());
-    while let Some(c) = at {
-        func = c.frame.func;
-        at = c.below.as_deref();
-    }
-    func
+    frames(state).last().map_or(state.frame.func, |(_, f)| f.func)
 }
 
-pub fn suite(args: &RunArgs, program: &Program, entry: &str) -> SuiteMetadata {
-    let file = args.files.first();
+pub fn suite(config: &SessionConfig, program: &Program, entry: &str) -> SuiteMetadata {
+    let file = config.files.first();
     let contents = file.and_then(|f| std::fs::read(f).ok()).unwrap_or_default();
     SuiteMetadata {
         producer: format!("Pleach {}", env!("CARGO_PKG_VERSION")),

@@ -39,7 +39,7 @@ pub struct Extra {
 
 pub struct Line {
     style: Style,
-    shown: bool,
+    visible: bool,
     printed: Option<Instant>,
     before: (Duration, u64),
     rate: f64,
@@ -47,7 +47,7 @@ pub struct Line {
 
 impl Line {
     pub fn new(style: Style) -> Line {
-        Line { style, shown: false, printed: None, before: (Duration::ZERO, 0), rate: 0.0 }
+        Line { style, visible: false, printed: None, before: (Duration::ZERO, 0), rate: 0.0 }
     }
 
     pub fn update(&mut self, progress: &Progress, extra: &Extra) {
@@ -61,7 +61,7 @@ impl Line {
             Style::Off => {}
             Style::Live => {
                 let _ = write!(std::io::stderr(), "\r\x1b[2K{}", self.render(progress, extra));
-                self.shown = true;
+                self.visible = true;
             }
             Style::Plain => {
                 if self.printed.is_none_or(|at| at.elapsed() >= PLAIN_EVERY) {
@@ -74,7 +74,7 @@ impl Line {
 
     /// Takes the line away so that something else can be printed.
     pub fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
+        if std::mem::take(&mut self.visible) {
             eprint!("\r\x1b[2K");
         }
     }
@@ -101,13 +101,13 @@ impl Line {
 /// The limit, or what the explored share of the tree suggests.
 fn time_left(progress: &Progress) -> Option<String> {
     let done = progress.counters.progress_share;
-    let guess = (done > 0.02 && progress.elapsed > Duration::from_secs(1))
+    let estimate = (done > 0.02 && progress.elapsed > Duration::from_secs(1))
         .then(|| progress.elapsed.mul_f64((1.0 - done).max(0.0) / done));
-    match (progress.time_left, guess) {
-        (Some(limit), Some(guess)) if guess < limit => Some(format!("about {} left", duration::show(guess))),
+    match (progress.time_left, estimate) {
+        (Some(limit), Some(estimate)) if estimate < limit => Some(format!("about {} left", duration::show(estimate))),
         (Some(limit), _) => Some(format!("at most {} left", duration::show(limit))),
-        (None, Some(guess)) if guess < Duration::from_secs(86_400) => {
-            Some(format!("about {} left", duration::show(guess)))
+        (None, Some(estimate)) if estimate < Duration::from_secs(86_400) => {
+            Some(format!("about {} left", duration::show(estimate)))
         }
         _ => None,
     }

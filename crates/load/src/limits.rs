@@ -15,7 +15,7 @@ const PAGE: u64 = 4096;
 
 /// Limits for the front end. Default: none.
 #[derive(Clone, Debug, Default)]
-pub struct Patience {
+pub struct LoadLimits {
     pub deadline: Option<Instant>,
     /// set from outside to end it
     pub halt: Option<Arc<AtomicBool>>,
@@ -37,23 +37,23 @@ pub(crate) struct Watch {
     done: std::sync::mpsc::Sender<()>,
 }
 
-impl Patience {
+impl LoadLimits {
     /// A process of its own group, so that all of it can be ended.
     pub(crate) fn group(command: &mut Command) -> &mut Command {
         command.process_group(0)
     }
 
     pub(crate) fn watch(&self, child: &Child) -> Watch {
-        let (patience, pid) = (self.clone(), child.id());
+        let (limits, pid) = (self.clone(), child.id());
         let (done, ends) = channel();
         let thread = std::thread::spawn(move || {
             loop {
-                let left = patience.deadline.map_or(EVERY, |d| d.saturating_duration_since(Instant::now()).min(EVERY));
+                let left = limits.deadline.map_or(EVERY, |d| d.saturating_duration_since(Instant::now()).min(EVERY));
                 match ends.recv_timeout(left) {
                     Err(RecvTimeoutError::Timeout) => {}
                     _ => return None,
                 }
-                if let Some(why) = patience.is_over(pid) {
+                if let Some(why) = limits.is_over(pid) {
                     let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
                     let _ = group.map(|g| kill_process_group(g, Signal::KILL));
                     return Some(why);

@@ -1,5 +1,6 @@
 //! The sink of a run: puts tests, errors, tree and statistics into the run directory as they come and talks to people.
 
+use crate::config::OutputConfig;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::{Extra, Line};
 use crate::standing::Standing;
@@ -21,15 +22,10 @@ use std::time::{Duration, Instant};
 
 const STATS_EVERY: Duration = Duration::from_secs(1);
 
-/// What is written and shown.
+/// What is written and shown, and how.
 #[derive(Clone, Debug)]
 pub struct WriterConfig {
-    /// Every test as a `.ktest` file.
-    pub write_all_tests: bool,
-    /// Every error, not only the first per place and kind.
-    pub emit_all_errors: bool,
-    /// Show errors and warnings as they are found.
-    pub print_findings: bool,
+    pub output: OutputConfig,
     pub colour: bool,
     /// What source paths are relative to.
     pub directory: PathBuf,
@@ -37,6 +33,17 @@ pub struct WriterConfig {
     pub argv: Vec<String>,
     /// Which errors count.
     pub property: Property,
+}
+
+/// What a run wrote down.
+pub struct Written {
+    pub errors: Vec<ErrorRecord>,
+    pub tests: u32,
+    pub warnings: Vec<String>,
+    /// ends in undefined behaviour that the property does not cover, in sentences
+    pub undefined: Vec<String>,
+    /// the first thing that could not be written
+    pub failure: Option<ReportError>,
 }
 
 pub struct Writer<'a> {
@@ -52,14 +59,14 @@ pub struct Writer<'a> {
     reachable_blocks: u64,
     totals: (u64, Totals),
     places: FxHashSet<ErrorSite>,
-    pub errors: Vec<ErrorRecord>,
-    pub tests: u32,
+    errors: Vec<ErrorRecord>,
+    tests: u32,
     /// paths that got no test when the run had to end
-    pub untested: u64,
-    pub warnings: Vec<String>,
+    untested: u64,
+    warnings: Vec<String>,
     failed: Option<ReportError>,
     /// ends in undefined behaviour that the property does not cover: kind and place, with a sentence
-    pub undefined: BTreeMap<ErrorSite, String>,
+    undefined: BTreeMap<ErrorSite, String>,
     observer: &'a mut dyn Observer,
     standing: Standing,
 }
@@ -104,9 +111,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The first thing that could not be written.
-    pub fn failure(&self) -> Option<&ReportError> {
-        self.failed.as_ref()
+    /// What is left to report of what was written.
+    pub fn into_written(mut self) -> Written {
+        if self.untested > 0 {
+            let paths = number_format::count(self.untested, "path");
+            self.warnings.push(format!("{paths} got no test because the run had to end"));
+        }
+        Written {
+            errors: self.errors,
+            tests: self.tests,
+            warnings: self.warnings,
+            undefined: self.undefined.into_values().collect(),
+            failure: self.failed,
+        }
     }
 
     /// Everything is on disk after this, and nothing of ours on the terminal's last line.
@@ -140,7 +157,7 @@ impl<'a> Writer<'a> {
     }
 
     pub fn say(&mut self, message: &str) {
-        if self.config.print_findings {
+        if self.config.output.print_findings {
             self.line.clear();
             eprintln!("{message}");
         }
@@ -160,7 +177,7 @@ impl<'a> Writer<'a> {
     }
 
     fn show(&mut self, record: &ErrorRecord, test: &TestCase) {
-        if !self.config.print_findings {
+        if !self.config.output.print_findings {
             return;
         }
         self.line.clear();
@@ -327,7 +344,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         id.0
     }
 
-    fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, words: &str) {
+    fn on_unsound(&mut self, machine: &mut GuidedExecutor, ended: Ended, message: &str) {
         let id = TestId(self.tests + 1);
         let predicted = match ended.end {
             End::Error(e) => {
@@ -346,7 +363,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         self.keep(written);
         self.tests = id.0;
         self.line.clear();
-        eprintln!("pleach: {words}; input: {}/{}.ktest", self.dir.path().display(), id.stem());
+        eprintln!("pleach: {message}; input: {}/{}.ktest", self.dir.path().display(), id.stem());
     }
 
     fn on_memory_pressure(&mut self) {
@@ -366,7 +383,7 @@ impl Writer<'_> {
     /// Whether an error is the first of its kind and place, or all are wanted.
     fn is_new(&mut self, ended: &Ended, kind: ErrorKind, class: Class) -> bool {
         let place = place_of(&self.program, ended.state, kind);
-        self.places.insert(place) || self.config.emit_all_errors && matches!(class, Class::Violation(_))
+        self.places.insert(place) || self.config.output.emit_all_errors && matches!(class, Class::Violation(_))
     }
 
     fn note_undefined(&mut self, ended: &Ended, kind: ErrorKind, record: &ErrorRecord) {
@@ -385,11 +402,6 @@ impl Writer<'_> {
             return self.dir.write_test(test, error);
         }
         self.dir.pack_test(test)?;
-        if self.config.write_all_tests { self.dir.write_ktest(test) } else { Ok(()) }
+        if self.config.output.write_all_tests { self.dir.write_ktest(test) } else { Ok(()) }
     }
-}
-
-/// `3 errors`, for the summary.
-pub fn errors(n: usize) -> String {
-    number_format::count(n as u64, "error")
 }

@@ -1,0 +1,53 @@
+//! One exploration of a command, from typed configuration to the files of a run directory.
+//!
+//! 1. [`SessionConfig`] has everything that the flags of a command say.
+//! 2. [`Session::load`] compiles and links the program under the command's limits.
+//! 3. [`Session::explore`] explores it. Tests, errors, tree and statistics are on disk when it returns.
+//! 4. The command completes the [`ExplorationResult`], writes it ([`ExplorationResult::write`]) and prints it.
+//!
+//! A command looks at paths as they end by an [`Observer`]: [`Counterexample`] for `verify`, [`TargetTracker`] for
+//! `reach`.
+//!
+//! Should the watchdog end the run in the middle of a step, what is known by then ([`Standing`](standing::Standing)) is
+//! concluded in the same way.
+//!
+//! The verdict of `pleach test` needs a complete exploration without assumptions:
+//!
+//! ```
+//! use pleach_report::Summary;
+//! use pleach_session::summary::verdict;
+//!
+//! assert_eq!(verdict(&Summary { complete: true, ..Summary::default() }), "safe");
+//! assert_eq!(verdict(&Summary::default()), "unknown");
+//! ```
+
+#[macro_use(eprint, eprintln)]
+extern crate pleach_command;
+
+mod config;
+mod counterexample;
+mod entry;
+mod explanations;
+mod native_calls;
+mod observer;
+mod progress;
+mod replay_note;
+mod result;
+mod run_info;
+mod session;
+mod standing;
+pub mod summary;
+mod target_replay;
+mod target_results;
+mod target_tracker;
+mod timing;
+mod writer;
+
+pub use config::{OutputConfig, SessionConfig};
+pub use counterexample::{Counterexample, Judged};
+pub use entry::{EntryChoice, program_name};
+pub use observer::{NoObserver, Observer, PathEnd};
+pub use progress::Style;
+pub use result::ExplorationResult;
+pub use session::{Conclude, Session};
+pub use target_tracker::{Reached, TargetTracker, TargetWatch};
