@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Inst, InstId, TypeId};
-use pleach_memory::{Background, ObjId, ObjectKind, Value};
+use pleach_memory::{Background, ObjId, ObjectKind, Size, Value};
 use pleach_state::{Access, Cut, Detail, ErrorKind, Input, InputType, Origin, State};
 
 /// A typed array of at most this many elements is made of whole elements instead of bytes.
@@ -112,8 +112,7 @@ impl Machine {
         let Ok(len) = u32::try_from(n) else {
             return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({n} bytes)"))));
         };
-        let size = st.memory.header(obj).map_or(0, |o| o.size);
-        let whole = off == 0 && n == size;
+        let whole = off == 0 && st.memory.header(obj).is_some_and(|o| o.size() == Size::Fixed(n));
         let debug = if whole { self.object_type(st, obj) } else { None };
         let ty = match debug {
             Some(ty) => InputType::Debug { ty, count: 1 },
@@ -158,7 +157,7 @@ impl Machine {
     /// Bytes of an object become those of an array.
     pub(crate) fn write_array(&mut self, st: &mut State, obj: ObjId, off: u64, n: u64, array: TermId) {
         if off == 0
-            && let Some(o) = st.memory.get_mut(obj).filter(|o| o.size == n)
+            && let Some(o) = st.memory.get_mut(obj).filter(|o| o.contents.size() == n)
         {
             o.contents.reset(Background::Array(array));
             return;
@@ -236,7 +235,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
         if o.readonly {
             return Err(misuse("cannot make readonly object symbolic"));
         }
-        if off != 0 || n != o.size {
+        if off != 0 || o.size() != Size::Fixed(n) {
             return Err(misuse("Wrong size given to klee_make_symbolic"));
         }
     }
@@ -244,9 +243,9 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
     if let Value::Ptr { obj, off } = call.arg(0)
         && let Some(o) = st.memory.header(obj)
         && off >= 0
-        && (off as u64).saturating_add(n) > o.size
+        && (off as u64).saturating_add(n) > o.capacity()
     {
-        return Err(Flow::error(ErrorKind::User, size_message(o.size)));
+        return Err(Flow::error(ErrorKind::User, size_message(o.capacity())));
     }
     match m.place(st, call.arg(0), n, AccessKind::Write)? {
         ResolvedLocation::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
