@@ -2,7 +2,7 @@
 
 use pleach::{EndOfRun, Engine, EngineBuilder, GuidedExecutor, PruneConfig};
 use pleach_audit::AuditReport;
-use pleach_exec::{ExecConfig, ProgramEntry, Resolution, Splitting};
+use pleach_exec::{ExecConfig, ProgramEntry, Resolution, SizeMode, Sizes, Splitting};
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
 use pleach_ir::Program;
 use pleach_prune::{Checks, Interpolation, Method};
@@ -24,17 +24,20 @@ pub struct Mode {
     pub resolution: Resolution,
     pub splitting: Option<Splitting>,
     pub speculate: bool,
+    /// what becomes of sizes that depend on inputs
+    pub sizes: SizeMode,
 }
 
 /// What all others are compared with.
 pub const PLAIN: Mode = memory("plain", Resolution::Fork);
 
 const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode {
-    Mode { name, search, prune: Some(method), resolution: Resolution::Fork, splitting: None, speculate: false }
+    Mode { name, search, prune: Some(method), ..memory(name, Resolution::Fork) }
 }
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
-    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false }
+    let sizes = SizeMode::Symbolic;
+    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false, sizes }
 }
 
 /// The campaign's objects are small: so are the pieces.
@@ -63,6 +66,8 @@ pub const MODES: &[Mode] = &[
     memory("memory: static segments", Resolution::SegmentsStatic),
     split(memory("", Resolution::Fork), "memory: split"),
     split(pruned(memory("", Resolution::SegmentsDynamic), ""), "memory: dynamic segments, split, pruned"),
+    Mode { sizes: SizeMode::Fork, ..memory("sizes: fork", Resolution::Fork) },
+    Mode { sizes: SizeMode::Fork, ..mode("sizes: fork, pruned", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation, random-path", "random-path", Method::Wp) },
 ];
@@ -176,6 +181,7 @@ fn setup<'a>(
         leaks: checks.leaks,
         resolution: mode.resolution,
         splitting: mode.splitting,
+        sizes: Sizes { mode: mode.sizes, ..Sizes::default() },
         check_resolution: mode.resolution != Resolution::Fork,
         ..ExecConfig::default()
     };

@@ -10,7 +10,7 @@ use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
-use pleach_state::{End, State};
+use pleach_state::{End, ErrorKind, State};
 
 /// Longer ranges are not written byte by byte.
 const MAX_SYMBOLIC_LENGTH: u64 = 256;
@@ -32,6 +32,18 @@ impl Machine {
         p: Value,
         n: TermId,
         purpose: AccessKind,
+    ) -> StepResult<Option<RangeEnd>> {
+        self.range_end_or(st, p, n, purpose, purpose.oob())
+    }
+
+    /// The same where a range that does not fit is another error.
+    pub(crate) fn range_end_or(
+        &mut self,
+        st: &mut State,
+        p: Value,
+        n: TermId,
+        purpose: AccessKind,
+        beyond: ErrorKind,
     ) -> StepResult<Option<RangeEnd>> {
         let Value::Ptr { obj, off } = p else { return Ok(None) };
         let w = self.terms.width(n);
@@ -67,7 +79,7 @@ impl Machine {
             fits = self.terms.and(fits, inside);
         }
         let what = self.describe(st, obj);
-        self.require(st, fits, purpose.oob(), || {
+        self.require(st, fits, beyond, || {
             format!("{} of a range that goes on beyond the end of {what}", purpose.verb())
         })?;
         Ok(Some(RangeEnd { obj, off: off.max(0) as u64, room }))

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
-    [--print | --reduce]";
+    [--sizes] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -30,6 +30,8 @@ struct Options {
     targets: bool,
     /// The same, only the modes of memory.
     memory: bool,
+    /// Programs with objects whose size depends on inputs.
+    sizes: bool,
     /// Print them without the lines that a difference does not need.
     reduce: bool,
 }
@@ -41,6 +43,7 @@ fn options() -> Option<Options> {
         audit: 60,
         targets: false,
         memory: false,
+        sizes: false,
         reduce: false,
     };
     options.programs = options.programs.asked(std::env::args().skip(1), |flag, number| {
@@ -49,6 +52,7 @@ fn options() -> Option<Options> {
             "--instructions" => options.instructions = number()?,
             "--targets" => options.targets = true,
             "--memory" => options.memory = true,
+            "--sizes" => options.sizes = true,
             "--reduce" => options.reduce = true,
             _ => return None,
         }
@@ -62,7 +66,11 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    options.programs.seed += if options.memory || options.targets { generate::TARGETS } else { 0 };
+    options.programs.seed += match () {
+        () if options.sizes => generate::SIZES,
+        () if options.memory || options.targets => generate::TARGETS,
+        () => 0,
+    };
     let end = options.programs.end();
     if options.programs.print {
         (options.programs.seed..end).for_each(|s| println!("{}", generate::standalone(s)));

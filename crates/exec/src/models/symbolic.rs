@@ -165,7 +165,11 @@ impl Machine {
         name: &str,
         origin: Origin,
     ) -> StepResult<Option<()>> {
-        let Some(to) = self.range_end(st, p, n, AccessKind::Write)? else { return Ok(None) };
+        let beyond = match origin {
+            Origin::MakeSymbolic => ErrorKind::User,
+            _ => ErrorKind::OobWrite,
+        };
+        let Some(to) = self.range_end_or(st, p, n, AccessKind::Write, beyond)? else { return Ok(None) };
         let most = most.min(to.room);
         let Ok(len) = u32::try_from(most) else { return Ok(None) };
         if self.has_pointers(st, &to, most) {
