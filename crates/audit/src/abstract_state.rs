@@ -6,7 +6,7 @@ use pleach_exec::Machine;
 use pleach_expr::{Op, SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
 use pleach_state::{CallStack, Frame, PathConstraint, State, Trace};
-use pleach_wp::{Condition, Loc, Locs};
+use pleach_wp::{Condition, Loc, Locs, PointsTo, room_for};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -170,7 +170,7 @@ pub fn generalise(
         // The bytes of a member are its segment's.
         .map(|(id, _)| own.memory.segment_of(id).map_or(id, |s| s.0));
     for id in changing.collect::<BTreeSet<_>>() {
-        let size = own.memory.get(id).map_or(0, |o| o.size);
+        let size = own.memory.get(id).map_or(0, |o| o.contents.size());
         let len = u32::try_from(size).unwrap_or(u32::MAX);
         let name = format!("audit!m{}", id.0);
         let array = symbol(&mut machine.terms, &name, SymbolKind::Array { element: 8, len });
@@ -239,10 +239,21 @@ fn assumptions(
             out.push(terms.eq(off, k));
         }
         if let (Some(bytes), Some(o)) = (room, st.memory.header(obj))
-            && bytes <= o.size
+            && bytes <= o.capacity()
         {
-            let last = terms.constant(width, o.size - bytes);
-            out.push(terms.ule(off, last));
+            out.push(o.size().within(terms, off, bytes));
+        }
+    }
+    // Objects have the sizes that they have in the state at hand. A symbolic one is any that Ψ has room in.
+    for (_, o) in st.memory.live().filter(|(_, o)| o.size().is_symbolic()) {
+        let size = o.size().term(terms, terms.pointer_bits);
+        let capacity = terms.constant(terms.pointer_bits, o.capacity());
+        out.push(terms.ule(size, capacity));
+    }
+    for p in &psi.points_to {
+        if let Some(o) = st.memory.header(p.obj).filter(|o| o.size().is_symbolic()) {
+            let needed = if p.off.is_some() { *p } else { PointsTo { bytes: 0, ..*p } };
+            out.push(room_for(terms, o.size(), &needed));
         }
     }
     Ok(Some(out))

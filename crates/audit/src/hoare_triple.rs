@@ -187,6 +187,10 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             {
                 return Err(AuditError::Unchecked("a pointer of several parts"));
             }
+            // A length behind a pointer that is symbolic here is decided by forks; with more than two values it is cut.
+            Step::Fork(next) if !forked && next.iter().all(|c| c.end.is_none() && c.state.fork == ForkKind::Other) => {
+                return Err(AuditError::Unchecked("a value that a fork decides"));
+            }
             Step::Fork(next) => {
                 if !forked {
                     let at = next.first().map_or_else(String::new, |c| describe_place(&program, &c.state));

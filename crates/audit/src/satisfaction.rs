@@ -6,7 +6,7 @@ use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, Object, ObjectEntry, ObjectKind, Value};
 use pleach_state::State;
 use pleach_state::access_path::frames;
-use pleach_wp::{Condition, Loc, Locs, MayPointToLiteral};
+use pleach_wp::{Condition, Loc, Locs, MayPointToLiteral, PointsTo, room_for};
 use rustc_hash::FxHashMap;
 
 /// A register of the frame at a call depth.
@@ -56,10 +56,10 @@ pub fn chosen(terms: &mut Terms, locs: &Locs, state: &State, c: &MayPointToLiter
     let t = translate(terms, locs, state, c.ptr)?;
     let mut any = Terms::FALSE;
     for &obj in &c.objects {
-        let Some(last) = state.memory.header(obj).and_then(|o| o.size.checked_sub(c.bytes)) else { continue };
-        let (base, last) = (terms.base(obj), terms.constant(terms.width(t), last));
+        let Some(size) = state.memory.header(obj).map(|o| o.size()) else { continue };
+        let base = terms.base(obj);
         let off = terms.sub(t, base);
-        let within = terms.ule(off, last);
+        let within = size.within(terms, off, c.bytes);
         any = terms.or(any, within);
     }
     Some(any)
@@ -124,15 +124,14 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, p.ptr, "is no pointer into one object");
         };
         let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, p.ptr, "points to nothing") };
-        let fits = obj == p.obj
-            && p.size.is_none_or(|s| s == o.size)
-            && !(p.write && o.readonly)
-            && p.kind.is_none_or(|k| k == o.kind)
-            && promised(&o, p.align)
-            && p.off.is_none_or(|k| p.size.is_some() || k + p.bytes <= o.size);
-        if !fits {
+        let fits =
+            obj == p.obj && !(p.write && o.readonly) && p.kind.is_none_or(|k| k == o.kind) && promised(&o, p.align);
+        let needed = if p.off.is_some() { *p } else { PointsTo { bytes: 0, ..*p } };
+        let room = room_for(&mut machine.terms, o.size(), &needed);
+        if !fits || room == Terms::FALSE {
             return wrong(machine, p.ptr, "points to another object than it should");
         }
+        must(machine, state, room, p.ptr)?;
         if let Some(k) = p.off {
             let k = machine.terms.constant(machine.terms.width(off), k);
             let same = machine.terms.eq(off, k);
@@ -145,13 +144,12 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, v.ptr, "is no valid pointer");
         };
         let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, v.ptr, "points to nothing") };
-        let fits = (!v.bounded || v.bytes <= o.size) && promised(&o, v.align);
+        let fits = (!v.bounded || v.bytes <= o.capacity()) && promised(&o, v.align);
         if o.kind == ObjectKind::Function || (v.write && o.readonly) || !fits {
             return wrong(machine, v.ptr, "does not allow the access");
         }
         if v.bounded {
-            let last = machine.terms.constant(machine.terms.width(off), o.size - v.bytes);
-            let inside = machine.terms.ule(off, last);
+            let inside = o.size().within(&mut machine.terms, off, v.bytes);
             must(machine, state, inside, v.ptr)?;
         }
     }

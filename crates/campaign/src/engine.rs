@@ -2,7 +2,7 @@
 
 use pleach::{EndOfRun, Engine, EngineBuilder, GuidedExecutor, PruneConfig};
 use pleach_audit::AuditReport;
-use pleach_exec::{ExecConfig, ProgramEntry, Resolution, Splitting};
+use pleach_exec::{ExecConfig, ProgramEntry, Resolution, SizeMode, Sizes, Splitting};
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
 use pleach_ir::Program;
 use pleach_merge::{MergeConfig, MergeMethod, MergeScope};
@@ -26,6 +26,8 @@ pub struct Mode {
     pub splitting: Option<Splitting>,
     pub speculate: bool,
     pub merge: Option<(MergeMethod, MergeScope)>,
+    /// what becomes of sizes that depend on inputs
+    pub sizes: SizeMode,
 }
 
 /// What all others are compared with.
@@ -36,7 +38,8 @@ const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode 
 }
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
-    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false, merge: None }
+    let sizes = SizeMode::Symbolic;
+    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false, sizes, merge: None }
 }
 
 /// The campaign's objects are small: so are the pieces.
@@ -73,6 +76,8 @@ pub const MODES: &[Mode] = &[
     memory("memory: static segments", Resolution::SegmentsStatic),
     split(memory("", Resolution::Fork), "memory: split"),
     split(pruned(memory("", Resolution::SegmentsDynamic), ""), "memory: dynamic segments, split, pruned"),
+    Mode { sizes: SizeMode::Fork, ..memory("sizes: fork", Resolution::Fork) },
+    Mode { sizes: SizeMode::Fork, ..mode("sizes: fork, pruned", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation, random-path", "random-path", Method::Wp) },
     merged(LOOPS, PLAIN, "merging: loops"),
@@ -195,6 +200,7 @@ fn setup<'a>(
         leaks: checks.leaks,
         resolution: mode.resolution,
         splitting: mode.splitting,
+        sizes: Sizes { mode: mode.sizes, ..Sizes::default() },
         check_resolution: mode.resolution != Resolution::Fork,
         ..ExecConfig::default()
     };

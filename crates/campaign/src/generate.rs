@@ -27,6 +27,9 @@ union U { unsigned w; u8 b[4]; short h[2]; int *p; };
 /// Programs of seeds from here on have pointers with multiple targets, too.
 pub const TARGETS: u64 = 1 << 40;
 
+/// Programs of seeds from here on have objects whose size depends on inputs, instead.
+pub const SIZES: u64 = 1 << 41;
+
 /// The entry of the program of a seed.
 pub fn entry(seed: u64) -> String {
     format!("s{seed}_main")
@@ -43,8 +46,10 @@ pub fn program(seed: u64) -> String {
         loops: 0,
         helper: false,
     };
-    if seed >= TARGETS {
-        g.families.push(Family::Targets);
+    match seed {
+        SIZES.. => g.families.push(Family::Sized),
+        TARGETS.. => g.families.push(Family::Targets),
+        _ => {}
     }
     g.whole();
     g.out.replace('@', &format!("s{seed}_"))

@@ -183,6 +183,20 @@ pub enum MergeScope {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SizeMode {
+    /// One state; bounds checks compare with the size
+    Symbolic,
+    /// One state per size
+    Fork,
+    /// The largest size; others are cut
+    Max,
+    /// The smallest size; others are cut
+    Min,
+    /// Any one size; others are cut
+    Any,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Solver {
     Bitwuzla,
     Z3,

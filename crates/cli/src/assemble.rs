@@ -2,12 +2,12 @@
 
 use crate::args::{
     BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Merge, MergeScope, Resolution,
-    RunArgs, Solver, Uninit,
+    RunArgs, SizeMode, Solver, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
 use pleach::{CompileOptions, PruneConfig, error_kind};
 use pleach_command::CliError;
-use pleach_exec::{ExecConfig, LoopBound, Splitting};
+use pleach_exec::{ExecConfig, LoopBound, Sizes, Splitting};
 use pleach_explore::{Limits, RunConfig, SearchConfig, Strategy};
 use pleach_merge::{MergeConfig, MergeMethod};
 use pleach_prune::Method;
@@ -135,6 +135,16 @@ fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
         reuse_segments: !args.no_segment_reuse,
         narrow_offsets: !args.no_narrow_offsets,
         splitting: args.split_objects.map(|threshold| Splitting { threshold, piece: args.split_size.unwrap_or(128) }),
+        sizes: Sizes {
+            mode: match args.symbolic_size {
+                SizeMode::Symbolic => pleach_exec::SizeMode::Symbolic,
+                SizeMode::Fork => pleach_exec::SizeMode::Fork,
+                SizeMode::Max => pleach_exec::SizeMode::Max,
+                SizeMode::Min => pleach_exec::SizeMode::Min,
+                SizeMode::Any => pleach_exec::SizeMode::Any,
+            },
+            capacity: args.capacity,
+        },
         check_resolution: args.check_resolution,
         query_budget: Some(args.query_budget).filter(|n| *n > 0),
         program_name: program_name(&args.files),

@@ -3,11 +3,12 @@
 use crate::alignment::Wanted;
 use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
+use crate::symbolic_size::Allocation;
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Contents, ObjId, ObjectEntry, ObjectKind, Site, Value, Window};
-use pleach_state::{Access, Cut, ErrorKind, State};
+use pleach_memory::{Contents, ObjId, ObjectEntry, ObjectKind, Site, Size, Value, Window};
+use pleach_state::{Access, Cut, ErrorKind, SizeBound, State};
 
 /// Addresses below this are null with an offset.
 pub(crate) const NULL_PAGE: u64 = 4096;
@@ -100,21 +101,21 @@ impl Machine {
             }
             Inst::Alloca { dst, size, count, count_width, object } => {
                 let c = self.value(st, consts, count, count_width);
-                let c = self.concretize(st, c, count_width, crate::LOCAL_SIZE)?;
-                let bytes = size.checked_mul(c).filter(|b| *b <= self.config.max_alloc);
+                let local = Allocation { what: crate::LOCAL_SIZE, element: size };
+                let c = self.size_of_new(st, c, count_width, local)?;
+                let bytes = c.bytes(&mut self.terms, size).filter(|b| b.capacity() <= self.config.max_alloc);
                 let live: u64 = self.stack_bytes(st);
-                let fits =
-                    bytes.is_some_and(|b| live.saturating_add(b) <= self.config.max_stack_bytes.max(b.min(1 << 20)));
-                let Some(bytes) = bytes.filter(|_| fits) else {
+                let room = |b: u64| live.saturating_add(b) <= self.config.max_stack_bytes.max(b.min(1 << 20));
+                let Some(bytes) = bytes.filter(|b| room(b.capacity())) else {
                     return Err(Flow::error(
                         ErrorKind::StackOverflow,
-                        format!("locals of {} bytes do not fit into the stack", size.saturating_mul(c)),
+                        format!("locals of {} bytes do not fit into the stack", size.saturating_mul(c.most())),
                     ));
                 };
                 let align = u64::from(f.objects[object as usize].align);
                 let id = self.allocate(st, bytes, align, ObjectKind::Stack)?;
                 st.frame.locals.push(id);
-                note(st, || Access::Alloc { obj: id, size: bytes, zeroed: false, align: None });
+                note(st, || Access::Alloc { obj: id, size: bound_of(bytes), zeroed: false, align: None });
                 self.set(st, dst, Value::ptr(id, 0));
                 Ok(())
             }
@@ -147,19 +148,26 @@ impl Machine {
     }
 
     fn stack_bytes(&self, st: &State) -> u64 {
-        st.frame.locals.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum()
+        st.frame.locals.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.capacity()).sum()
     }
 
     /// A fresh object with contents nobody wrote, made by the current instruction.
-    pub(crate) fn allocate(&mut self, st: &mut State, size: u64, align: u64, kind: ObjectKind) -> StepResult<ObjId> {
-        let contents = Contents::new(size, self.background());
+    pub(crate) fn allocate(
+        &mut self,
+        st: &mut State,
+        size: impl Into<Size>,
+        align: u64,
+        kind: ObjectKind,
+    ) -> StepResult<ObjId> {
+        let size = size.into();
+        let contents = Contents::new(size.capacity(), self.background());
         self.allocate_with(st, size, align, kind, contents)
     }
 
     pub(crate) fn allocate_with(
         &mut self,
         st: &mut State,
-        size: u64,
+        size: impl Into<Size>,
         align: u64,
         kind: ObjectKind,
         contents: Contents,
@@ -181,8 +189,14 @@ impl Machine {
         match p {
             Value::Ptr { obj, off } => {
                 let size = self.live_size(st, obj, purpose)?;
-                if off < 0 || (off as u64).checked_add(n).is_none_or(|e| e > size) {
+                let end = u64::try_from(off).ok().and_then(|off| off.checked_add(n));
+                let Some(end) = end.filter(|end| *end <= size.capacity()) else {
                     return Err(self.out_of_bounds(st, obj, Some(off), n, purpose));
+                };
+                if size.is_symbolic() {
+                    let inside = size.at_least(&mut self.terms, end);
+                    let message = self.oob_message(st, obj, Some(off), n, purpose);
+                    self.require(st, inside, purpose.oob(), || message)?;
                 }
                 Ok(ResolvedLocation::At { obj, off: off as u64 })
             }
@@ -214,7 +228,7 @@ impl Machine {
     }
 
     /// The size of an object that may be touched for `purpose`, or the error of doing so.
-    pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: AccessKind) -> StepResult<u64> {
+    pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: AccessKind) -> StepResult<Size> {
         match st.memory.entry(obj) {
             Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
                 if o.kind == ObjectKind::Function {
@@ -223,7 +237,7 @@ impl Machine {
                         format!("{} through a pointer to a function", purpose.verb()),
                     ));
                 }
-                if o.size == 0
+                if o.size() == Size::Fixed(0)
                     && let Some(name) = self.defined_elsewhere(o.kind, o.site)
                 {
                     // INCOMPLETE: `extern int table[]` without a definition has some size.
@@ -231,15 +245,13 @@ impl Machine {
                     return Err(Flow::cut(Cut::Unsupported(what)));
                 }
                 if o.readonly && purpose == AccessKind::Write {
-                    let size = o.size;
-                    let what = self.describe(st, obj, size);
+                    let what = self.describe(st, obj);
                     return Err(Flow::error(ErrorKind::Readonly, format!("write to {what}, which is read-only")));
                 }
-                Ok(o.size)
+                Ok(o.size())
             }
-            Some(ObjectEntry::Freed(o)) => {
-                let size = o.size;
-                let what = self.describe(st, obj, size);
+            Some(ObjectEntry::Freed(_)) => {
+                let what = self.describe(st, obj);
                 Err(Flow::error(ErrorKind::UseAfterFree, format!("{} of {what} after it was freed", purpose.verb())))
             }
             _ => Err(Flow::error(
@@ -257,22 +269,26 @@ impl Machine {
     }
 
     pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> Flow {
-        let size = st.memory.header(obj).map_or(0, |o| o.size);
-        let what = self.describe(st, obj, size);
+        Flow::error(purpose.oob(), self.oob_message(st, obj, off, n, purpose))
+    }
+
+    fn oob_message(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> String {
+        let what = self.describe(st, obj);
         let at = match off {
             Some(o) => format!("at offset {o} of {what}"),
             None => format!("outside {what}"),
         };
-        Flow::error(purpose.oob(), format!("{} of {n} byte{} {at}", purpose.verb(), if n == 1 { "" } else { "s" }))
+        format!("{} of {n} byte{} {at}", purpose.verb(), if n == 1 { "" } else { "s" })
     }
 
     /// An object as text.
-    pub(crate) fn describe(&self, st: &State, obj: ObjId, size: u64) -> String {
-        let bytes = if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") };
-        let Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) = st.memory.entry(obj)
-        else {
-            return format!("an object of {bytes}");
+    pub(crate) fn describe(&self, st: &State, obj: ObjId) -> String {
+        let o = match st.memory.entry(obj) {
+            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) => o,
+            Some(ObjectEntry::OutOfScope { size, .. }) => return format!("an object of {}", bytes_text(*size)),
+            None => return "an object of 0 bytes".into(),
         };
+        let bytes = bytes_text(o.size());
         let program = &self.program;
         match o.kind {
             ObjectKind::Global => match program.globals.get(o.site.inst as usize) {
@@ -343,9 +359,9 @@ impl Machine {
         if !self.config.rules.warn_of_large_objects {
             return;
         }
-        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let size = st.memory.get(obj).map_or(0, |o| o.capacity());
         if size > LARGE {
-            let about = self.describe(st, obj, size);
+            let about = self.describe(st, obj);
             self.warn_once(format!(
                 "Symbolic memory {what} will send the following array of {size} bytes to the constraint solver -- large symbolic \
                  arrays may cause significant performance issues: {about}"
@@ -368,7 +384,7 @@ impl Machine {
             ResolvedLocation::Symbolic { obj, off } | ResolvedLocation::Piece { obj, off, .. } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));
                 let aligned = n.is_power_of_two() && zeros >= u64::from(n.trailing_zeros());
-                Access::InBounds { obj, size: st.memory.get(obj).map_or(0, |o| o.size), aligned }
+                Access::InBounds { obj, size: size_bound(st, obj), aligned }
             }
         };
         st.trace.access(access);
@@ -407,6 +423,28 @@ impl Machine {
                 contents.write_at(&mut self.terms, piece, Terms::TRUE, off, n, t, obj);
             }
         }
+    }
+}
+
+/// What a trace says of the size of an object.
+pub(crate) fn size_bound(st: &State, obj: ObjId) -> SizeBound {
+    bound_of(st.memory.header(obj).map_or(Size::Fixed(0), |o| o.size()))
+}
+
+pub(crate) fn bound_of(size: Size) -> SizeBound {
+    match size {
+        Size::Fixed(n) => SizeBound::Exactly(n),
+        Size::Symbolic { capacity, .. } => SizeBound::AtMost(capacity),
+    }
+}
+
+/// A size as text.
+fn bytes_text(size: Size) -> String {
+    match size {
+        Size::Fixed(1) => "1 byte".into(),
+        Size::Fixed(n) => format!("{n} bytes"),
+        Size::Symbolic { capacity: 1, .. } => "up to 1 byte (its size depends on the input)".into(),
+        Size::Symbolic { capacity, .. } => format!("up to {capacity} bytes (its size depends on the input)"),
     }
 }
 

@@ -86,8 +86,7 @@ impl Machine {
     }
 
     fn misaligned(&self, st: &State, obj: ObjId, off: Option<u64>, wanted: Wanted) -> String {
-        let size = st.memory.header(obj).map_or(0, |o| o.size);
-        let what = self.describe(st, obj, size);
+        let what = self.describe(st, obj);
         let at = off.map_or_else(|| format!("in {what}"), |off| format!("at offset {off} of {what}"));
         let (verb, bytes) = (wanted.purpose.verb(), wanted.bytes);
         format!("{verb} of {bytes} bytes {at}, whose address is no multiple of {}", 1 << wanted.align)
@@ -102,8 +101,7 @@ impl Machine {
         if self.config.fixed_layout {
             return Ok(());
         }
-        let size = o.size;
-        let what = self.describe(st, obj, size);
+        let what = self.describe(st, obj);
         self.depend_on_place(st, &format!("where {what} lies in memory, which decides whether an access is aligned"))
     }
 }

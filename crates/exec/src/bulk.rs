@@ -1,6 +1,6 @@
 //! Copying and filling ranges of memory.
 
-use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::access::{AccessKind, ResolvedLocation, note, size_bound};
 use crate::flow::StepResult;
 use crate::machine::Machine;
 use crate::multi_target_access::ResolvedAccess;
@@ -71,17 +71,7 @@ impl Machine {
             (ResolvedLocation::At { obj: so, off: soff }, ResolvedLocation::At { obj: dobj, off: doff }) => {
                 let access = Access::Copy { to: dobj, to_off: doff, from: so, from_off: soff, len: n };
                 self.note_bulk(st, &[dobj, so], access);
-                let Some((source, sw)) = st.memory.contents(so) else { return Ok(()) };
-                let mut snapshot = source.clone();
-                if let Some((target, dw)) = st.memory.contents_mut(dobj) {
-                    let (to, from) = (dw.start + doff, sw.start + soff);
-                    target.copy_from(&mut self.terms, to, &mut snapshot, from, n, so);
-                }
-                // Bytes that were decided in the snapshot are decided in the source as well.
-                let decided = st.memory.contents(so).is_some_and(|(source, _)| !source.same_backgrounds(&snapshot));
-                if decided && let Some((source, _)) = st.memory.contents_mut(so) {
-                    source.adopt_backgrounds(&snapshot);
-                }
+                self.copy_contents(st, (dobj, doff), (so, soff), n);
                 Ok(())
             }
             _ => {
@@ -103,6 +93,27 @@ impl Machine {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Copies `n` bytes that both objects have, from `so` to `dobj`, at these offsets.
+    pub(crate) fn copy_contents(
+        &mut self,
+        st: &mut State,
+        (dobj, doff): (ObjId, u64),
+        (so, soff): (ObjId, u64),
+        n: u64,
+    ) {
+        let Some((source, sw)) = st.memory.contents(so) else { return };
+        let mut snapshot = source.clone();
+        if let Some((target, dw)) = st.memory.contents_mut(dobj) {
+            let (to, from) = (dw.start + doff, sw.start + soff);
+            target.copy_from(&mut self.terms, to, &mut snapshot, from, n, so);
+        }
+        // Bytes that were decided in the snapshot are decided in the source as well.
+        let decided = st.memory.contents(so).is_some_and(|(source, _)| !source.same_backgrounds(&snapshot));
+        if decided && let Some((source, _)) = st.memory.contents_mut(so) {
+            source.adopt_backgrounds(&snapshot);
         }
     }
 
@@ -167,7 +178,7 @@ impl Machine {
             }
         };
         let ((to, to_off), (from, from_off)) = (parts(to), parts(from));
-        let from_size = st.memory.header(from).map_or(0, |o| o.size);
+        let from_size = size_bound(st, from);
         self.note_bulk(st, &[to, from], Access::CopyWithin { to, to_off, from, from_off, from_size, len, whole });
     }
 

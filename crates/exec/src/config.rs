@@ -109,6 +109,46 @@ impl Resolution {
     }
 }
 
+/// What becomes of an allocation whose size depends on inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SizeMode {
+    /// one state, the size is a term
+    Symbolic,
+    /// one state per size
+    Fork,
+    /// the largest size; others are cut
+    Max,
+    /// the smallest size; others are cut
+    Min,
+    /// any one size; others are cut
+    Any,
+}
+
+impl SizeMode {
+    /// Which size is taken, as text.
+    pub(crate) fn superlative(self) -> &'static str {
+        match self {
+            SizeMode::Max => "largest",
+            SizeMode::Min => "smallest",
+            _ => "one explored",
+        }
+    }
+}
+
+/// Sizes of objects that depend on inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    pub mode: SizeMode,
+    /// bytes of the largest object that is explored where the path does not bound its size
+    pub capacity: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes { mode: SizeMode::Symbolic, capacity: 128 }
+    }
+}
+
 /// Inputs that were given.
 #[derive(Clone, Debug, Default)]
 pub struct FixedInputs {
@@ -208,6 +248,8 @@ pub struct ExecConfig {
     pub narrow_offsets: bool,
     /// default: none
     pub splitting: Option<Splitting>,
+    /// sizes that depend on inputs (default: symbolic, up to 128 bytes where the path does not bound them)
+    pub sizes: Sizes,
     /// search steps of a back end that a query may take before its state has to wait, see
     /// [`Machine::step_within_budget`](crate::Machine) (default: none)
     pub query_budget: Option<u64>,
@@ -259,6 +301,7 @@ impl Default for ExecConfig {
             reuse_segments: true,
             narrow_offsets: true,
             splitting: None,
+            sizes: Sizes::default(),
             query_budget: None,
             check_resolution: false,
             program_name: "program".into(),

@@ -148,7 +148,15 @@ impl Machine {
         let key = SymbolOrigin::Input { name: self.terms.symbols.name(&shown), nth };
         let symbol = self.terms.symbols.intern(key, SymbolKind::Array { element: 8, len: 0 }, || shown.clone());
         let site = (st.frame.func, InstId(st.inst));
-        st.inputs.push(Input { name: shown, symbol, size: 0, origin: Origin::Parameter, ty: InputType::Bytes, site });
+        st.inputs.push(Input {
+            name: shown,
+            symbol,
+            size: 0,
+            length: None,
+            origin: Origin::Parameter,
+            ty: InputType::Bytes,
+            site,
+        });
     }
 
     /// The name of the parameter that an object of this site belongs to.

@@ -89,7 +89,7 @@ impl Machine {
         self.leave_out(st, name)?;
         for obj in self.reachable(st, args) {
             let header = st.memory.header(obj).filter(|o| !o.readonly && o.kind != ObjectKind::Function);
-            let Some(size) = header.map(|o| o.size).filter(|size| *size > 0) else { continue };
+            let Some(size) = header.map(|o| o.capacity()).filter(|size| *size > 0) else { continue };
             let Ok(len) = u32::try_from(size) else {
                 return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({size} bytes)"))));
             };
@@ -151,14 +151,17 @@ impl Machine {
             .into_iter()
             .filter(|o| st.memory.header(*o).is_some_and(|o| o.kind != ObjectKind::Function))
             .collect();
-        let total: u64 = objects.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.size).sum();
+        for &obj in &objects {
+            self.fix_size(st, obj, "the size of an object given to a native call")?;
+        }
+        let total: u64 = objects.iter().filter_map(|o| st.memory.header(*o)).map(|o| o.capacity()).sum();
         if total > MAX_BYTES {
             return Err(refuse("that reaches more than 1 MiB"));
         }
         let mut memory = Vec::new();
         let mut fixed = Terms::TRUE;
         for &obj in &objects {
-            let size = st.memory.header(obj).map_or(0, |o| o.size);
+            let size = st.memory.header(obj).map_or(0, |o| o.capacity());
             let mut bytes = Vec::with_capacity(size as usize);
             for off in 0..size {
                 // What nobody wrote stays what it is unless the function writes something else there.

@@ -327,6 +327,15 @@ impl Machine {
 
     /// One number for a value on this path. If it could have others, that is forked off as a cut with the reason.
     pub(crate) fn concretize(&mut self, st: &mut State, v: Value, width: u16, why: &str) -> StepResult<u64> {
+        self.one_value(st, v, width, why, false)
+    }
+
+    /// The number of a value on this path. Where it can have several, the path splits; none is lost.
+    pub(crate) fn each_value(&mut self, st: &mut State, v: Value, width: u16, what: &str) -> StepResult<u64> {
+        self.one_value(st, v, width, what, true)
+    }
+
+    fn one_value(&mut self, st: &mut State, v: Value, width: u16, why: &str, each: bool) -> StepResult<u64> {
         if let Value::Ptr { obj, .. } = v {
             st.memory.pin(obj);
         }
@@ -347,6 +356,7 @@ impl Machine {
         let same = self.terms.eq(t, c);
         match self.decide(st, same) {
             Feasibility::True => Ok(n),
+            Feasibility::Both(yes, no) if each => Err(self.split(st, vec![(no, None), (yes, None)], ForkKind::Other)),
             Feasibility::Both(yes, no) => {
                 // Of two values both are followed.
                 let second = self.terms.try_eval(address_free, &no.model).map(|n| self.terms.constant(width, n));

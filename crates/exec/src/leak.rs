@@ -88,8 +88,7 @@ impl Machine {
     }
 
     fn lost(&mut self, st: &State, block: ObjId, unless: TermId, how: &str) -> LeakVerdict {
-        let size = st.memory.header(block).map_or(0, |o| o.size);
-        let what = self.describe(st, block, size);
+        let what = self.describe(st, block);
         LeakVerdict::Lost { unless, message: format!("{what} {how}") }
     }
 

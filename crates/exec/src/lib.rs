@@ -61,6 +61,7 @@ mod splitting;
 mod step;
 mod surroundings;
 mod symbolic_length;
+mod symbolic_size;
 mod test_generation;
 mod unwind;
 mod unwritten;
@@ -69,7 +70,7 @@ mod varargs;
 pub use branches::{BranchLogging, ForkQuota};
 pub use config::{
     ExecConfig, External, FixedInputs, LoopBound, ParameterSpec, Pointee, ProgramEntry, Resolution, Rules, SetupError,
-    Size, Splitting, Uninit,
+    Size, SizeMode, Sizes, Splitting, Uninit,
 };
 pub use coverage::Coverage;
 pub use external::{NativeAnswer, NativeCall, NativeCalls};

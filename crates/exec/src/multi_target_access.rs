@@ -7,7 +7,7 @@
 //! is one store to an array. *Invariant*: on the path, exactly one of the targets' guards holds. *Direction*: loses
 //! nothing. *Checked by*: `resolution_check.rs`.
 
-use crate::access::{AccessKind, ResolvedLocation};
+use crate::access::{AccessKind, ResolvedLocation, size_bound};
 use crate::alignment::Wanted;
 use crate::config::Resolution;
 use crate::feasibility::Feasibility;
@@ -102,7 +102,7 @@ impl Machine {
                     o.aligned &= aligned;
                 }
                 None => {
-                    let size = st.memory.get(obj).map_or(0, |o| o.size);
+                    let size = size_bound(st, obj);
                     objects.push(MayPointTo { obj, size, off: k, aligned });
                 }
             }

@@ -10,7 +10,7 @@ use crate::input_pointers::{InputPointer, MIDDLE};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
-use pleach_memory::{ObjId, Object, ObjectKind, Value};
+use pleach_memory::{ObjId, Object, ObjectKind, Size, Value};
 use pleach_smt::UnknownReason;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
 use rustc_hash::FxHashMap;
@@ -113,7 +113,7 @@ impl Machine {
         }
         let size = self.live_size(st, obj, purpose)?;
         let ok = self.within(size, off, n);
-        let what = self.describe(st, obj, size);
+        let what = self.describe(st, obj);
         self.require(st, ok, purpose.oob(), || {
             format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
         })?;
@@ -123,8 +123,9 @@ impl Machine {
         Ok(match self.terms.as_const(address_free) {
             Some(k) => ResolvedLocation::At { obj, off: k },
             // INCOMPLETE: an index of 32 bits would wrap around.
-            None if size > u64::from(u32::MAX) => {
-                let what = format!("a {} at a symbolic place of {LARGE_OBJECT} ({size} bytes)", purpose.verb());
+            None if size.capacity() > u64::from(u32::MAX) => {
+                let bytes = size.capacity();
+                let what = format!("a {} at a symbolic place of {LARGE_OBJECT} ({bytes} bytes)", purpose.verb());
                 return Err(Flow::cut(Cut::Unsupported(what)));
             }
             None => match self.piece(st, obj, address_free, n)? {
@@ -135,12 +136,8 @@ impl Machine {
     }
 
     /// `off + n ≤ size`, no wrap-around.
-    pub(crate) fn within(&mut self, size: u64, off: TermId, n: u64) -> TermId {
-        if n > size {
-            return Terms::FALSE;
-        }
-        let last = self.terms.constant(self.terms.width(off), size - n);
-        self.terms.ule(off, last)
+    pub(crate) fn within(&mut self, size: impl Into<Size>, off: TermId, n: u64) -> TermId {
+        size.into().within(&mut self.terms, off, n)
     }
 
     /// The objects a pointer may be within, and what is wrong where it is not; `None` where only the solver can tell.
@@ -325,8 +322,9 @@ impl Machine {
             let Some(addr) = self.terms.try_eval(address_free, &model) else {
                 return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
             };
-            let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size)));
-            let inside = object.filter(|(_, a, size)| addr - a <= size.saturating_sub(n) && *size >= n);
+            let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size())));
+            let inside =
+                object.filter(|(_, a, size)| size.capacity().checked_sub(n).is_some_and(|last| addr - a <= last));
             let Some((obj, base, size)) = inside else {
                 // Everything that lies in no object is one error, and everything in freed ones another; the objects
                 // found so far are excluded from it.
@@ -360,6 +358,23 @@ impl Machine {
             let b = if fixed { self.terms.constant(w, base) } else { self.terms.base(obj) };
             let off = self.terms.sub(t, b);
             let here = self.within(size, off, n);
+            let reserved = self.within(size.capacity(), off, n);
+            if here != reserved {
+                let not = self.terms.not(here);
+                let behind = self.terms.and(rest, reserved);
+                let behind = self.terms.and(behind, not);
+                match self.is_satisfiable(st, behind) {
+                    Ok(Some(side)) => {
+                        let Flow::Stop(crate::flow::Step::End(end)) = self.out_of_bounds(st, obj, None, n, purpose)
+                        else {
+                            break;
+                        };
+                        sides.push((side, Some(end), None));
+                    }
+                    Ok(None) => {}
+                    Err(why) => lost = Some(why),
+                }
+            }
             // INCOMPLETE: a pointer of an entry function's input goes to whole objects.
             let whole = match &given {
                 InputPointer::No => Terms::TRUE,
@@ -388,7 +403,7 @@ impl Machine {
                 Ok(None) => {}
                 Err(why) => lost = Some(why),
             }
-            let not = self.terms.not(here);
+            let not = self.terms.not(reserved);
             rest = self.terms.and(rest, not);
             if sides.len() > MAX_TARGETS {
                 lost = Some(UnknownReason::Unsupported(format!("a pointer with more than {MAX_TARGETS} targets")));
@@ -470,7 +485,7 @@ impl Machine {
     /// The address lies in no object, live or freed (for an access of `n` bytes).
     fn outside_everything(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
         let live = st.memory.live().map(|(_, o)| o).filter(|o| o.kind != ObjectKind::Function);
-        let ranges: Vec<(u64, u64)> = live.chain(st.memory.freed()).map(|o| (o.addr, o.size)).collect();
+        let ranges: Vec<(u64, u64)> = live.chain(st.memory.freed()).map(|o| (o.addr, o.capacity())).collect();
         let inside = self.in_ranges(address_free, n, &ranges);
         let outside = self.terms.not(inside);
         let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
@@ -480,7 +495,7 @@ impl Machine {
 
     /// The address lies in an object that was freed.
     fn in_freed(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
-        let ranges: Vec<(u64, u64)> = st.memory.freed().map(|o| (o.addr, o.size)).collect();
+        let ranges: Vec<(u64, u64)> = st.memory.freed().map(|o| (o.addr, o.capacity())).collect();
         self.in_ranges(address_free, n, &ranges)
     }
 
@@ -498,5 +513,5 @@ impl Machine {
 
 /// An access of `n` bytes at this address lies in the object.
 fn holds(o: &Object, addr: u64, n: u64) -> bool {
-    o.size.checked_sub(n).is_some_and(|last| addr.checked_sub(o.addr).is_some_and(|off| off <= last))
+    o.capacity().checked_sub(n).is_some_and(|last| addr.checked_sub(o.addr).is_some_and(|off| off <= last))
 }

@@ -32,7 +32,7 @@ impl Machine {
         n: u64,
     ) -> StepResult<Option<ResolvedLocation>> {
         let Some(splitting) = self.config.splitting else { return Ok(None) };
-        let size = st.memory.get(obj).map_or(0, |o| o.size);
+        let size = st.memory.get(obj).map_or(0, |o| o.capacity());
         if size <= splitting.threshold || n > splitting.piece {
             return Ok(None);
         }
@@ -133,8 +133,8 @@ impl Machine {
         {
             o.contents.split(piece, &mut self.terms.brake);
             self.resolved.split += 1;
-            self.resolved.pieces += o.size.div_ceil(piece);
-            self.resolved.largest_split = self.resolved.largest_split.max(o.size);
+            self.resolved.pieces += o.capacity().div_ceil(piece);
+            self.resolved.largest_split = self.resolved.largest_split.max(o.capacity());
         }
     }
 }

@@ -92,7 +92,7 @@ impl Machine {
                             let low = (1u64 << align) - 1;
                             if let Some(o) = st.memory.get(obj)
                                 && off >= 0
-                                && (off as u64).saturating_add(n) <= o.size
+                                && (off as u64).saturating_add(n) <= o.sure()
                                 && n <= 8
                                 && off as u64 & low == 0
                                 && o.align > low
@@ -125,7 +125,7 @@ impl Machine {
                             let low = (1u64 << align) - 1;
                             if let Some(o) = st.memory.get_mut(obj)
                                 && off >= 0
-                                && (off as u64).saturating_add(n) <= o.size
+                                && (off as u64).saturating_add(n) <= o.sure()
                                 && off as u64 & low == 0
                                 && o.align > low
                                 && !o.readonly

@@ -8,9 +8,9 @@
 use crate::access::{AccessKind, ResolvedLocation};
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
-use pleach_expr::TermId;
+use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
-use pleach_state::{End, State};
+use pleach_state::{End, ErrorKind, State};
 
 /// Longer ranges are not written byte by byte.
 const MAX_SYMBOLIC_LENGTH: u64 = 256;
@@ -33,6 +33,18 @@ impl Machine {
         n: TermId,
         purpose: AccessKind,
     ) -> StepResult<Option<RangeEnd>> {
+        self.range_end_or(st, p, n, purpose, purpose.oob())
+    }
+
+    /// The same where a range that does not fit is another error.
+    pub(crate) fn range_end_or(
+        &mut self,
+        st: &mut State,
+        p: Value,
+        n: TermId,
+        purpose: AccessKind,
+        beyond: ErrorKind,
+    ) -> StepResult<Option<RangeEnd>> {
         let Value::Ptr { obj, off } = p else { return Ok(None) };
         let w = self.terms.width(n);
         let size = match self.live_size(st, obj, purpose) {
@@ -46,15 +58,30 @@ impl Machine {
             }
             Err(other) => return Err(other),
         };
-        let room = u64::try_from(off).ok().and_then(|o| size.checked_sub(o)).unwrap_or(0);
+        let room = u64::try_from(off).ok().and_then(|o| size.capacity().checked_sub(o)).unwrap_or(0);
+        let mut fits = Terms::TRUE;
         if w >= 64 || room <= pleach_expr::mask(w) {
             let most = self.terms.constant(w, room);
-            let fits = self.terms.ule(n, most);
-            let what = self.describe(st, obj, size);
-            self.require(st, fits, purpose.oob(), || {
-                format!("{} of a range that goes on beyond the end of {what}", purpose.verb())
-            })?;
+            fits = self.terms.ule(n, most);
         }
+        if size.is_symbolic() {
+            // SOUND: `fits` keeps the sum from wrapping around; its width holds the capacity.
+            let wide = w.max(self.pointer_bits());
+            let length = self.terms.zext(n, wide);
+            let start = self.terms.constant(wide, off.max(0) as u64);
+            let end = self.terms.add(start, length);
+            let size = size.term(&mut self.terms, wide);
+            let inside = self.terms.ule(end, size);
+            // A range of no bytes may begin behind the end: nothing is touched.
+            let zero = self.terms.constant(w, 0);
+            let none = self.terms.eq(n, zero);
+            let inside = self.terms.or(none, inside);
+            fits = self.terms.and(fits, inside);
+        }
+        let what = self.describe(st, obj);
+        self.require(st, fits, beyond, || {
+            format!("{} of a range that goes on beyond the end of {what}", purpose.verb())
+        })?;
         Ok(Some(RangeEnd { obj, off: off.max(0) as u64, room }))
     }
 

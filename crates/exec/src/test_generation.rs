@@ -1,7 +1,7 @@
 //! From a path to a test input: the path's model, divided into the inputs that the program requested.
 
 use crate::machine::Machine;
-use pleach_expr::{Key, SymbolKind, SymbolOrigin};
+use pleach_expr::{Key, SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::{BlockId, FuncId, InstId};
 use pleach_state::{InputType, Origin, State};
 
@@ -71,6 +71,12 @@ impl Machine {
         }
     }
 
+    /// The value of a term under the path's model.
+    fn value_on(&mut self, state: &State, t: TermId) -> Option<u64> {
+        let model = state.path.relevant(&mut self.terms, t).model;
+        self.terms.try_eval(t, &model)
+    }
+
     fn inputs_of(&mut self, state: &State) -> Vec<ConcreteInput> {
         state
             .inputs
@@ -89,6 +95,9 @@ impl Machine {
                         let end = (at + step).min(bytes.len());
                         bytes[at..end].copy_from_slice(&v.to_le_bytes()[..end - at]);
                     }
+                }
+                if let Some(n) = i.length.and_then(|t| self.value_on(state, t)) {
+                    bytes.truncate(n as usize);
                 }
                 ConcreteInput { name: i.name.clone(), bytes, ty: i.ty.clone(), origin: i.origin, site: i.site }
             })

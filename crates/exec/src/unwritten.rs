@@ -156,8 +156,8 @@ impl Machine {
             SymbolOrigin::Uninitialised { object, .. } => {
                 let obj = ObjId(object);
                 match st.memory.entry(obj) {
-                    Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)) => {
-                        self.describe(st, obj, o.size)
+                    Some(ObjectEntry::Live(_) | ObjectEntry::InSegment(..) | ObjectEntry::Freed(_)) => {
+                        self.describe(st, obj)
                     }
                     _ => "a local variable".into(),
                 }

@@ -26,7 +26,7 @@ impl Machine {
                 let place = self.place(st, list, if pw == 64 { 24 } else { 4 }, AccessKind::Write)?;
                 let (area, args) = self.argument_area(st)?;
                 st.frame.locals.push(area);
-                let size = st.memory.get(area).map_or(0, |o| o.size);
+                let size = st.memory.get(area).map_or(0, |o| o.capacity());
                 note(st, || match place {
                     ResolvedLocation::At { obj, off } => Access::VaStart { list: obj, off, area, size, args },
                     ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => Access::Opaque,

@@ -15,18 +15,20 @@ pub(crate) struct TrackedFork<'a> {
     before: &'a PathConstraint,
     func: FuncId,
     callers: Option<Rc<CallStack>>,
+    sizes: Rc<Vec<TermId>>,
     pub children: Vec<(NodeId, TermId)>,
 }
 
 impl<'a> TrackedFork<'a> {
     pub fn new(node: NodeId, before: &'a PathConstraint, first: &Child) -> TrackedFork<'a> {
         let (func, callers) = (first.state.frame.func, first.state.callers.clone());
-        TrackedFork { node, block: first.block, before, func, callers, children: Vec::new() }
+        let sizes = first.state.memory.symbolic_sizes().clone();
+        TrackedFork { node, block: first.block, before, func, callers, sizes, children: Vec::new() }
     }
 
     pub fn fork(&self) -> Fork<'_> {
         let TrackedFork { node, block, before, func, .. } = *self;
-        Fork { node, block, before, func, callers: self.callers.as_ref(), children: &self.children }
+        Fork { node, block, before, func, callers: self.callers.as_ref(), sizes: &self.sizes, children: &self.children }
     }
 }
 

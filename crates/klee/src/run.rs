@@ -10,7 +10,7 @@ use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{
     BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Rules,
-    Uninit,
+    SizeMode, Sizes, Uninit,
 };
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
@@ -167,6 +167,8 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
             rules: KLEE_RULES,
             fixed_layout: true,
             echo: true,
+            // KLEE takes one size.
+            sizes: Sizes { mode: SizeMode::Any, ..Sizes::default() },
             branches: branches(line)?,
             split_cases: splits_cases(line)?,
             inputs: follow

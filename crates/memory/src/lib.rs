@@ -18,6 +18,7 @@ pub mod observed_addresses;
 pub mod pvec;
 pub mod resolve;
 pub mod segments;
+pub mod size;
 pub mod space;
 pub mod symbolic;
 mod tags;
@@ -25,5 +26,6 @@ pub mod value;
 
 pub use object::{Background, ByteView, Contents, Window};
 pub use segments::SegmentArrangement;
-pub use space::{AddressSpace, Extent, Full, Object, ObjectEntry, ObjectKind, Site};
+pub use size::Size;
+pub use space::{AddressSpace, Full, Object, ObjectEntry, ObjectKind, Placement, Site};
 pub use value::{ObjId, Value};

@@ -5,7 +5,8 @@
 //! equal. *Direction*: what cannot be expressed is refused, with the reason; refusing loses nothing.
 
 use crate::object::Contents;
-use crate::space::{AddressSpace, Object, ObjectEntry};
+use crate::size::Size;
+use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, Site};
 use crate::value::{ObjId, Value};
 use pleach_expr::Terms;
 use std::collections::BTreeSet;
@@ -64,6 +65,11 @@ impl AddressSpace {
             differing.extend(s.len()..longest.len());
             merged.next = merged.next.max(s.next);
             merged.live_bytes = merged.live_bytes.max(s.live_bytes);
+            for size in s.sizes.iter().filter(|size| !longest.sizes.contains(size)) {
+                if !merged.sizes.contains(size) {
+                    Rc::make_mut(&mut merged.sizes).push(*size);
+                }
+            }
             if !Rc::ptr_eq(&s.pinned, &merged.pinned) {
                 Rc::make_mut(&mut merged.pinned).extend(s.pinned.iter());
             }
@@ -107,12 +113,32 @@ fn merge_entries(
     if live.iter().all(|o| Rc::ptr_eq(o, first)) {
         return Ok(None);
     }
-    if !live.iter().all(|o| same_header(o, first)) {
+    if !live.iter().all(|o| header(o) == header(first) && o.contents.size() == first.contents.size()) {
         return Err(SpaceConflict::DifferentObjects);
     }
+    let size = merge_sizes(&live, terms, choice);
     let contents: Vec<&Contents> = live.iter().map(|o| &o.contents).collect();
     let contents = Contents::merge(&contents, id, terms, choice)?;
-    Ok(Some(ObjectEntry::Live(Rc::new(Object { contents, ..Object::clone(first) }))))
+    Ok(Some(ObjectEntry::Live(Rc::new(first.with(size, contents)))))
+}
+
+/// Sizes that differ become one term. Each member's path constraint keeps its own within the capacity.
+fn merge_sizes(live: &[&Rc<Object>], terms: &mut Terms, choice: &mut dyn Choice) -> Size {
+    let first = live[0];
+    if live.iter().all(|o| o.size() == first.size()) {
+        return first.size();
+    }
+    let value = |o: &&Rc<Object>| match o.size() {
+        Size::Fixed(n) => Value::Int(n),
+        Size::Symbolic { size, .. } => Value::Term(size),
+    };
+    let values: Vec<Value> = live.iter().map(value).collect();
+    let bits = terms.pointer_bits;
+    let capacity = first.contents.size();
+    match choice.choose(terms, &values, bits).to_term(terms, bits) {
+        Some(size) => Size::Symbolic { size, capacity },
+        None => first.size(),
+    }
 }
 
 /// Objects that nobody has any more, or whose contents are in a segment. A local out of scope can only be named by a
@@ -133,9 +159,14 @@ fn all_same(entries: &[Option<&ObjectEntry>]) -> bool {
     }
 }
 
+/// Everything but the size and the contents.
+fn header(o: &Object) -> (u64, u64, ObjectKind, bool, Site) {
+    (o.addr, o.align, o.kind, o.readonly, o.site)
+}
+
 /// Everything but the contents.
 fn same_header(a: &Object, b: &Object) -> bool {
-    (a.size, a.addr, a.align, a.kind, a.readonly, a.site) == (b.size, b.addr, b.align, b.kind, b.readonly, b.site)
+    a.size() == b.size() && header(a) == header(b)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 use super::*;
 use crate::object::{Background, Contents};
-use crate::space::{ObjectKind, Site};
 use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 
 /// `ite(c, first, second)`, and which pairs it was given.

@@ -10,7 +10,7 @@
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};
-use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, STILL_THERE, Site};
+use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
 use rustc_hash::FxHashSet;
@@ -98,7 +98,7 @@ impl AddressSpace {
             let end = if layout.blocks.is_empty() { 0 } else { layout.size + RED_ZONE };
             let at = end.next_multiple_of(o.align.max(16));
             layout.blocks.push((block, at));
-            layout.size = at + o.size;
+            layout.size = at + o.capacity();
             if layout.size > MAX_BYTES {
                 return None;
             }
@@ -129,19 +129,20 @@ impl AddressSpace {
         terms.brake = brake;
         let segment = ObjId(self.len() as u32);
         let site = Site::new(u32::MAX, u32::MAX);
-        let (size, align, until) = (layout.size, layout.align, STILL_THERE);
-        let object = Object { size, addr, align, kind: ObjectKind::Segment, readonly: false, site, until, contents };
+        let object = Object::new(layout.size.into(), addr, layout.align, ObjectKind::Segment, site, contents);
         self.push(ObjectEntry::Live(Rc::new(object)));
         let members = self.arrangement(layout).members;
         for &(block, _) in &layout.blocks {
             if !self.members(block).is_empty() {
                 let (addr, until) = (self.address(block), self.len() as u32);
-                self.set(block, ObjectEntry::OutOfScope { addr, size: 0, until, log_align: 0 });
+                self.set(block, ObjectEntry::OutOfScope { addr, size: 0.into(), until, log_align: 0 });
             }
         }
         for &(id, at) in &members {
             let moved = |o: &Object| {
-                Rc::new(Object { addr: addr + at, contents: Contents::new(0, Background::Zero), ..o.clone() })
+                let mut o = o.clone();
+                (o.addr, o.contents) = (addr + at, Contents::new(0, Background::Zero));
+                Rc::new(o)
             };
             let entry = match self.entry(id) {
                 Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {

@@ -7,7 +7,9 @@
 
 use crate::object::{Background, Contents, Window};
 use crate::pvec::PVec;
+use crate::size::Size;
 use crate::value::ObjId;
+use pleach_expr::TermId;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -40,7 +42,9 @@ impl Site {
 
 #[derive(Clone, Debug)]
 pub struct Object {
-    pub size: u64,
+    /// bytes that an access may touch whatever the path: the size where it is a number, else none
+    sure: u64,
+    size: Size,
     pub addr: u64,
     pub align: u64,
     pub kind: ObjectKind,
@@ -51,23 +55,55 @@ pub struct Object {
     pub contents: Contents,
 }
 
+impl Object {
+    /// An object that may be written and has not ended.
+    pub(crate) fn new(size: Size, addr: u64, align: u64, kind: ObjectKind, site: Site, contents: Contents) -> Object {
+        let sure = size.fixed().unwrap_or(0);
+        Object { sure, size, addr, align, kind, readonly: false, site, until: STILL_THERE, contents }
+    }
+
+    /// The same object with another size and other contents.
+    pub(crate) fn with(&self, size: Size, contents: Contents) -> Object {
+        Object { sure: size.fixed().unwrap_or(0), size, contents, ..*self }
+    }
+
+    #[inline]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The first bytes that are within bounds without a look at the path: none where the size is symbolic.
+    #[inline]
+    pub fn sure(&self) -> u64 {
+        self.sure
+    }
+
+    /// Bytes that the contents and the address space have room for.
+    #[inline]
+    pub fn capacity(&self) -> u64 {
+        self.size.capacity()
+    }
+}
+
 /// `Object::until` of an object that has not ended.
 pub const STILL_THERE: u32 = u32::MAX;
 
 /// Where and when an object was, live or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extent {
+pub struct Placement {
     pub id: ObjId,
     pub addr: u64,
-    pub size: u64,
+    /// bytes that it occupies at least, and at most
+    pub least: u64,
+    pub most: u64,
     pub align: u64,
     pub kind: ObjectKind,
     pub until: u32,
 }
 
-impl Extent {
+impl Placement {
     /// Both were there at one time, so that they have no byte in common.
-    pub fn coexists(&self, other: &Extent) -> bool {
+    pub fn coexists(&self, other: &Placement) -> bool {
         self.id.0 < other.until && other.id.0 < self.until
     }
 }
@@ -82,7 +118,7 @@ pub enum ObjectEntry {
     /// a local whose scope has ended, or a segment that became part of another: only where and when it was is left
     OutOfScope {
         addr: u64,
-        size: u64,
+        size: Size,
         until: u32,
         log_align: u8,
     },
@@ -108,6 +144,8 @@ pub struct AddressSpace {
     pub(crate) segments: Rc<Vec<(ObjId, Members)>>,
     /// objects whose address the program has seen: they stay where they are
     pub(crate) pinned: Rc<BTreeSet<ObjId>>,
+    /// the symbolic sizes of objects, ended ones too
+    pub(crate) sizes: Rc<Vec<TermId>>,
     /// bytes of live objects as the program requested them
     pub live_bytes: u64,
 }
@@ -135,29 +173,36 @@ impl AddressSpace {
             fixed: Vec::new(),
             segments: Rc::default(),
             pinned: Rc::default(),
+            sizes: Rc::default(),
             live_bytes: 0,
         }
     }
 
     pub fn allocate(
         &mut self,
-        size: u64,
+        size: impl Into<Size>,
         align: u64,
         kind: ObjectKind,
         site: Site,
         contents: Contents,
     ) -> Result<ObjId, Full> {
+        let size = size.into();
+        if let Size::Symbolic { size, .. } = size
+            && !self.sizes.contains(&size)
+        {
+            Rc::make_mut(&mut self.sizes).push(size);
+        }
         let align = align.clamp(1, 1 << 20);
         let addr = self.next.next_multiple_of(align.max(ALIGN));
-        let end = addr.checked_add(size).and_then(|e| e.checked_add(RED_ZONE)).ok_or(Full)?;
+        let end = addr.checked_add(size.capacity()).and_then(|e| e.checked_add(RED_ZONE)).ok_or(Full)?;
         if end > self.limit {
             return Err(Full);
         }
         self.next = end;
         let id = ObjId(self.objects.len() as u32);
-        let object = Object { size, addr, align, kind, readonly: false, site, until: STILL_THERE, contents };
+        let object = Object::new(size, addr, align, kind, site, contents);
         self.objects.push(ObjectEntry::Live(Rc::new(object)));
-        self.live_bytes += size;
+        self.live_bytes += size.capacity();
         Ok(id)
     }
 
@@ -165,11 +210,15 @@ impl AddressSpace {
     pub fn place(&mut self, addr: u64, size: u64, site: Site) -> ObjId {
         let id = ObjId(self.objects.len() as u32);
         let contents = Contents::new(size, Background::Zero);
-        let (kind, until) = (ObjectKind::Fixed, STILL_THERE);
-        let object = Object { size, addr, align: 1, kind, readonly: false, site, until, contents };
+        let object = Object::new(size.into(), addr, 1, ObjectKind::Fixed, site, contents);
         self.objects.push(ObjectEntry::Live(Rc::new(object)));
         self.fixed.push((addr, id));
         id
+    }
+
+    /// The symbolic sizes of objects, ended ones too.
+    pub fn symbolic_sizes(&self) -> &Rc<Vec<TermId>> {
+        &self.sizes
     }
 
     #[inline]
@@ -209,7 +258,7 @@ impl AddressSpace {
         match self.objects.get(id.0 as usize) {
             Some(ObjectEntry::Live(o)) => Some((&o.contents, o.contents.whole())),
             Some(ObjectEntry::InSegment(o, segment, start)) => {
-                Some((&self.get(*segment)?.contents, Window { start: *start, len: o.size }))
+                Some((&self.get(*segment)?.contents, Window { start: *start, len: o.capacity() }))
             }
             _ => None,
         }
@@ -219,10 +268,21 @@ impl AddressSpace {
     pub fn contents_mut(&mut self, id: ObjId) -> Option<(&mut Contents, Window)> {
         let (holder, w) = match self.objects.get(id.0 as usize) {
             Some(ObjectEntry::Live(o)) => (id, o.contents.whole()),
-            Some(ObjectEntry::InSegment(o, segment, start)) => (*segment, Window { start: *start, len: o.size }),
+            Some(ObjectEntry::InSegment(o, segment, start)) => (*segment, Window { start: *start, len: o.capacity() }),
             _ => return None,
         };
         Some((&mut self.get_mut(holder)?.contents, w))
+    }
+
+    /// The path has only this size left for a live object. The contents keep their bytes: nothing reads what lies
+    /// behind the end.
+    pub fn fix_size(&mut self, id: ObjId, n: u64) {
+        if let Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) = self.objects.get_mut(id.0 as usize) {
+            debug_assert!(n <= o.capacity());
+            self.live_bytes -= o.capacity() - n;
+            let o = Rc::make_mut(o);
+            (o.sure, o.size) = (n, Size::Fixed(n));
+        }
     }
 
     /// The object is freed by the program; later uses are use-after-free.
@@ -239,10 +299,10 @@ impl AddressSpace {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
             && let ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) = e
         {
-            self.live_bytes -= o.size;
+            self.live_bytes -= o.capacity();
             let contents = Contents::new(0, Background::Zero);
             let Object { size, addr, align, kind, readonly, site, .. } = **o;
-            let ghost = Object { size, addr, align, kind, readonly, site, until, contents };
+            let ghost = Object { readonly, until, ..Object::new(size, addr, align, kind, site, contents) };
             *e = ObjectEntry::Freed(Rc::new(ghost));
         }
     }
@@ -253,8 +313,9 @@ impl AddressSpace {
         if let Some(e) = self.objects.get_mut(id.0 as usize)
             && let ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) = e
         {
-            self.live_bytes -= o.size;
-            *e = ObjectEntry::OutOfScope { addr: o.addr, size: o.size, until, log_align: o.align.max(1).ilog2() as u8 };
+            self.live_bytes -= o.capacity();
+            let (addr, log_align) = (o.addr, o.align.max(1).ilog2() as u8);
+            *e = ObjectEntry::OutOfScope { addr, size: o.size, until, log_align };
         }
     }
 
@@ -275,27 +336,30 @@ impl AddressSpace {
     }
 
     /// Where and when an object was.
-    pub fn extent(&self, id: ObjId) -> Option<Extent> {
+    pub fn placement(&self, id: ObjId) -> Option<Placement> {
         Some(match self.entry(id)? {
             ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..) => {
-                let Object { size, addr, align, kind, until, .. } = **o;
-                Extent { id, addr, size, align: align.max(1), kind, until }
+                let Object { sure, size, addr, align, kind, until, .. } = **o;
+                Placement { id, addr, least: sure, most: size.capacity(), align: align.max(1), kind, until }
             }
             ObjectEntry::OutOfScope { addr, size, until, log_align } => {
-                let (addr, size, until, kind) = (*addr, *size, *until, ObjectKind::Stack);
-                Extent { id, addr, size, align: 1 << log_align, kind, until }
+                let (addr, until, kind) = (*addr, *until, ObjectKind::Stack);
+                let (least, most) = (size.fixed().unwrap_or(0), size.capacity());
+                Placement { id, addr, least, most, align: 1 << log_align, kind, until }
             }
         })
     }
 
-    /// The size of an object that could as well have another address: disjoint from all others, not before
-    /// `FIRST_ADDRESS`.
+    /// The bytes that an object occupies which could as well have another address: disjoint from all others, not
+    /// before `FIRST_ADDRESS`.
+    // SOUND: of a symbolic size it is the capacity. Objects keep that distance in every layout, and a query that
+    // depends on σ has it as a term, with σ ≤ capacity.
     pub fn movable_size(&self, id: ObjId) -> Option<u64> {
         match self.entry(id)? {
             ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..) | ObjectEntry::Freed(o)
                 if o.kind != ObjectKind::Fixed =>
             {
-                Some(o.size)
+                Some(o.capacity())
             }
             _ => None,
         }
@@ -305,7 +369,7 @@ impl AddressSpace {
     pub fn find(&self, addr: u64) -> Option<ObjId> {
         let holds = |id: ObjId| match self.entry(id) {
             Some(ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..)) => {
-                addr >= o.addr && addr - o.addr <= o.size
+                addr >= o.addr && addr - o.addr <= o.capacity()
             }
             _ => false,
         };
@@ -408,7 +472,7 @@ mod tests {
         space.free(a);
         space.drop_local(b);
         let c = block(&mut space, ObjectKind::Heap);
-        let met = |x, y| space.extent(x).unwrap().coexists(&space.extent(y).unwrap());
+        let met = |x, y| space.placement(x).unwrap().coexists(&space.placement(y).unwrap());
         assert_eq!([met(a, b), met(a, c), met(c, b), met(b, a)], [true, false, false, true]);
     }
 }

@@ -207,8 +207,14 @@ impl Merging {
 }
 
 /// A condition of the fork depends on the size of some object.
-fn depends_on_size(_fork: &Fork, _logic: &mut dyn PathOracle) -> bool {
-    false
+fn depends_on_size(fork: &Fork, logic: &mut dyn PathOracle) -> bool {
+    let terms = logic.terms();
+    let mut symbols = |t: TermId| terms.support(t).iter().map(|k| k.symbol()).collect::<Vec<_>>();
+    if fork.sizes.is_empty() {
+        return false;
+    }
+    let sizes: Vec<_> = fork.sizes.iter().flat_map(|&s| symbols(s)).collect();
+    fork.children.iter().any(|&(_, condition)| symbols(condition).iter().any(|s| sizes.contains(s)))
 }
 
 impl Merger for Merging {

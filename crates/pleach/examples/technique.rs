@@ -19,7 +19,7 @@ type Point = (u32, u32, u64);
 fn point(state: &State) -> Point {
     let mut hash = DefaultHasher::new();
     for (id, object) in state.memory.live() {
-        (id.0, object.size).hash(&mut hash);
+        (id.0, object.size()).hash(&mut hash);
         format!("{:?}", object.contents).hash(&mut hash);
     }
     (state.frame.func.0, state.inst, hash.finish())

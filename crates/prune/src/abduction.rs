@@ -102,7 +102,7 @@ impl Abduction<'_> {
             Value::Ptr { obj, off } => {
                 let off = u64::try_from(off).ok()?;
                 let object = self.state.memory.get(obj)?;
-                if off > object.size {
+                if off > object.sure() {
                     return None;
                 }
                 let off = Some(off);

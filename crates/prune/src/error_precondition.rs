@@ -10,7 +10,7 @@ use pleach_ir::{Arg, Callee, Function, Inst, Opnd, Ty};
 use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectEntry, ObjectKind};
 use pleach_state::seams::PathOracle;
-use pleach_state::{ErrorKind, State};
+use pleach_state::{ErrorKind, SizeBound, State};
 use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, PointsTo, WpResult};
 
 const UNKNOWN: NoInterpolant = NoInterpolant::StateDependentError;
@@ -184,7 +184,8 @@ impl Failure<'_> {
                     if o.kind == ObjectKind::Function || (write && o.readonly) {
                         return Err(UNKNOWN);
                     }
-                    self.outside(p, obj, off, o.size, n)
+                    let size = o.size().fixed().ok_or(NoInterpolant::SymbolicSize)?;
+                    self.outside(p, obj, off, size, n)
                 }
                 Some(ObjectEntry::Live(_) | ObjectEntry::InSegment(..)) | None => Err(UNKNOWN),
                 Some(ObjectEntry::Freed(_)) => self.dangling(p, obj, true),
@@ -204,7 +205,8 @@ impl Failure<'_> {
     fn outside(&mut self, p: TermId, obj: ObjId, off: TermId, size: u64, n: u64) -> WpResult<()> {
         let terms = self.logic.terms();
         let base = terms.base(obj);
-        self.condition.require_points_to(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) });
+        self.condition
+            .require_points_to(PointsTo { size: Some(SizeBound::Exactly(size)), ..PointsTo::new(p, obj, None) });
         if n <= size {
             let there = terms.sub(p, base);
             let last = terms.constant(terms.width(off), size - n);

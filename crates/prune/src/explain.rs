@@ -4,7 +4,7 @@ use crate::condition_printer::ConditionPrinter;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Program, Span};
 use pleach_memory::ObjId;
-use pleach_state::{NodeId, State};
+use pleach_state::{NodeId, SizeBound, State};
 use pleach_wp::{Condition, Loc, Locs, WpResult};
 use rustc_hash::FxHashMap;
 
@@ -65,7 +65,11 @@ impl Explained {
         let mut out = printer.lines(&c.literals);
         for p in &c.points_to {
             let at = p.off.map_or(" anywhere".to_owned(), |o| format!(" + {o}"));
-            let size = p.size.map_or(String::new(), |s| format!(" (of exactly {s} bytes)"));
+            let size = match p.size {
+                None => String::new(),
+                Some(SizeBound::Exactly(n)) => format!(" (of exactly {n} bytes)"),
+                Some(SizeBound::AtMost(n)) => format!(" (of at most {n} bytes)"),
+            };
             out.push(format!("{} points to {}{at}{size}", show(p.ptr), object(program, p.obj)));
         }
         if let Some(blocks) = &c.blocks {

@@ -9,7 +9,7 @@ use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectEntry, ObjectKind, Value};
 use pleach_state::seams::PathOracle;
 use pleach_state::{Frame, State};
-use pleach_wp::{Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
+use pleach_wp::{Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo, room_for};
 use std::collections::BTreeSet;
 
 impl Matcher<'_> {
@@ -56,15 +56,22 @@ impl Matcher<'_> {
         if (p.write && o.readonly) || p.kind.is_some_and(|k| k != o.kind) || o.kind == ObjectKind::Function {
             return Err(MatchFailure::Binding);
         }
-        if p.size.is_some_and(|s| s != o.size) || !aligned(o, p.align) || !at_home(self.state, p.owner, obj, o.kind) {
+        if !aligned(o, p.align) || !at_home(self.state, p.owner, obj, o.kind) {
             return Err(MatchFailure::Binding);
         }
-        match (p.off, off) {
-            (None, _) => Ok(()),
-            (Some(want), Some(have)) if p.size.is_some() && have >= 0 && want == have as u64 => Ok(()),
-            (Some(want), Some(have)) if have >= 0 && want == have as u64 && want + p.bytes <= o.size => Ok(()),
-            _ => Err(MatchFailure::Binding),
-        }
+        let there = match (p.off, off) {
+            (None, _) => true,
+            (Some(want), Some(have)) => have >= 0 && want == have as u64,
+            (Some(_), None) => false,
+        };
+        let needed = if p.off.is_some() { *p } else { PointsTo { bytes: 0, ..*p } };
+        let room = room_for(logic.terms(), o.size(), &needed);
+        if there && self.is_certain(logic, room) { Ok(()) } else { Err(MatchFailure::Binding) }
+    }
+
+    /// What is said of the size of an object: a constant, or entailed by the path where the size is symbolic.
+    fn is_certain(&self, logic: &mut dyn PathOracle, size: TermId) -> bool {
+        size == Terms::TRUE || (size != Terms::FALSE && logic.entails(self.state, size))
     }
 
     /// The one object a pointer term points into on this path, and the offset if it is constant.
@@ -99,18 +106,20 @@ impl Matcher<'_> {
         if !v.bounded {
             return Ok(());
         }
-        if v.bytes > o.size {
+        if v.bytes > o.capacity() {
             return Err(MatchFailure::Binding);
         }
         match off {
-            Some(off) if off >= 0 && off as u64 + v.bytes <= o.size => Ok(()),
-            Some(_) => Err(MatchFailure::Binding),
+            Some(off) => {
+                let end = u64::try_from(off).ok().and_then(|off| off.checked_add(v.bytes));
+                let inside = end.map_or(Terms::FALSE, |end| o.size().at_least(logic.terms(), end));
+                if self.is_certain(logic, inside) { Ok(()) } else { Err(MatchFailure::Binding) }
+            }
             None => {
                 let terms = logic.terms();
                 let base = terms.base(obj);
                 let off = terms.sub(t, base);
-                let last = terms.constant(terms.width(off), o.size - v.bytes);
-                let inside = terms.ule(off, last);
+                let inside = o.size().within(terms, off, v.bytes);
                 if logic.entails(self.state, inside) { Ok(()) } else { Err(MatchFailure::Literal) }
             }
         }
@@ -137,14 +146,10 @@ impl Matcher<'_> {
             let target = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
             let terms = logic.terms();
             let fine = match target.map(|o| self.state.memory.get(o)) {
-                Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => {
-                    let last = o.size.checked_sub(c.bytes).map(|k| terms.constant(terms.width(way.offset), k));
-                    match last {
-                        _ if c.outside => Terms::TRUE,
-                        Some(last) => terms.ule(way.offset, last),
-                        None => Terms::FALSE,
-                    }
-                }
+                Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => match c.outside {
+                    true => Terms::TRUE,
+                    false => o.size().within(terms, way.offset, c.bytes),
+                },
                 None if way.obj.is_none() && c.null => {
                     let page = terms.constant(terms.width(way.offset), NULL_PAGE);
                     terms.ult(way.offset, page)

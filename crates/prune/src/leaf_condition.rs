@@ -156,7 +156,7 @@ impl ReachableBlocks {
     fn held(&mut self, state: &State, fixed: u32, pointer: TermId, obj: ObjId, off: i64) {
         let Some(object) = state.memory.get(obj) else { return };
         let Ok(off) = u64::try_from(off) else { return };
-        if obj.0 >= fixed && off <= object.size && self.blocks.insert(obj) {
+        if obj.0 >= fixed && off <= object.capacity() && self.blocks.insert(obj) {
             self.condition.require_points_to(PointsTo::new(pointer, obj, Some(off)));
             self.todo.push(obj);
         }

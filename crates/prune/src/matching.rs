@@ -425,7 +425,7 @@ impl<'a> Matcher<'a> {
             Loc::Cell { obj, off, bytes } => {
                 let obj = self.bound(obj)?;
                 let o = self.state.memory.get(obj)?;
-                if off + u64::from(bytes) > o.size {
+                if off + u64::from(bytes) > o.capacity() {
                     return None;
                 }
                 read(logic.terms(), o, obj, off, bytes)
@@ -441,7 +441,7 @@ impl<'a> Matcher<'a> {
 }
 
 fn number_in(o: &Object, off: u64, bytes: u32) -> Option<u64> {
-    if off + u64::from(bytes) > o.size || bytes > 8 {
+    if off + u64::from(bytes) > o.capacity() || bytes > 8 {
         return None;
     }
     o.contents.read_concrete(off, bytes as usize)

@@ -60,7 +60,7 @@ fn within(
     v: &Dereferenceable,
     SplitOffset { at, off, rest }: SplitOffset,
 ) -> Option<(Dereferenceable, TermId)> {
-    let room = cx.state.memory.get(v.obj)?.size.checked_sub(off)?;
+    let room = cx.state.memory.get(v.obj)?.size().fixed()?.checked_sub(off)?;
     let terms = cx.logic.terms();
     let last = terms.constant(terms.width(rest), room.checked_sub(v.bytes)?);
     let inside = terms.ule(rest, last);

@@ -12,8 +12,8 @@ use crate::pruner::Interpolation;
 use pleach_expr::{TermId, Terms, facts};
 use pleach_memory::{ObjId, ObjectKind};
 use pleach_state::seams::PathOracle;
-use pleach_state::{ErrorKind, State, access_paths};
-use pleach_wp::{Condition, MayPointToLiteral, NoInterpolant, OwningFrame, PointsTo, WpResult};
+use pleach_state::{ErrorKind, SizeBound, State, access_paths};
+use pleach_wp::{Condition, MayPointToLiteral, NoInterpolant, OwningFrame, PointsTo, WpResult, room_for};
 use rustc_hash::FxHashSet;
 
 const UNKNOWN: NoInterpolant = NoInterpolant::ForkOverTargets;
@@ -90,7 +90,11 @@ impl Interpolation {
         mut psi: Condition,
     ) -> WpResult<Condition> {
         let (p, bytes, write) = self.access_at(logic, fork)?;
-        let size = fork.memory.get(obj).map(|o| o.size).filter(|s| bytes <= *s).ok_or(UNKNOWN)?;
+        let size = fork.memory.get(obj).map(|o| o.size()).ok_or(UNKNOWN)?;
+        let size = size.fixed().ok_or(NoInterpolant::SymbolicSize)?;
+        if bytes > size {
+            return Err(UNKNOWN);
+        }
         let terms = logic.terms();
         let base = terms.base(obj);
         let mut w = InBounds {
@@ -98,7 +102,7 @@ impl Interpolation {
             base,
             obj,
             size,
-            points_to: PointsTo { write, size: Some(size), ..PointsTo::new(p, obj, None) },
+            points_to: PointsTo { write, size: Some(SizeBound::Exactly(size)), ..PointsTo::new(p, obj, None) },
         };
         for points_to in std::mem::take(&mut psi.points_to) {
             let Some(off) = (if points_to.obj == w.obj { w.offset(terms, points_to.ptr) } else { None }) else {
@@ -106,7 +110,7 @@ impl Interpolation {
                 continue;
             };
             w.live((points_to.write, points_to.align), points_to.kind, points_to.owner)?;
-            if points_to.size.map_or(points_to.off.unwrap_or(0) + points_to.bytes > w.size, |s| s != w.size) {
+            if room_for(terms, w.size.into(), &points_to) == Terms::FALSE {
                 return Err(UNKNOWN);
             }
             if let Some(at) = points_to.off {

@@ -34,8 +34,8 @@ pub fn globals(terms: &mut Terms, state: &State, fixed: u32, condition: &mut Con
     }
     for v in std::mem::take(&mut condition.dereferenceable) {
         match (offset_in(terms, fixed, v.ptr, v.obj), state.memory.get(v.obj)) {
-            (Some(off), Some(o)) if v.bounded && v.bytes <= o.size => {
-                let last = terms.constant(terms.width(off), o.size - v.bytes);
+            (Some(off), Some(o)) if v.bounded && v.bytes <= o.sure() => {
+                let last = terms.constant(terms.width(off), o.sure() - v.bytes);
                 let inside = terms.ule(off, last);
                 condition.require(inside);
             }

@@ -87,7 +87,7 @@ pub fn access_paths(state: &State, fixed: u32, globals: u32, word: u64, wanted: 
             links[first..].reverse();
         }
         let Some(object) = state.memory.get(obj) else { continue };
-        for off in (0..object.size).step_by(word as usize) {
+        for off in (0..object.capacity()).step_by(word as usize) {
             looked += 1;
             if looked > LOOK {
                 return None;

@@ -1,6 +1,6 @@
 //! The inputs that a path has requested, in order.
 
-use pleach_expr::SymbolId;
+use pleach_expr::{SymbolId, TermId};
 use pleach_ir::{FuncId, InstId, TypeId};
 use std::rc::Rc;
 
@@ -36,6 +36,8 @@ pub struct Input {
     /// a byte array of `size` cells, or a bit-vector of `8·size` bits (or fewer: bool)
     pub symbol: SymbolId,
     pub size: u32,
+    /// how many of the bytes the program requested, where that is symbolic
+    pub length: Option<TermId>,
     pub origin: Origin,
     pub ty: InputType,
     /// the instruction by which the program requested it

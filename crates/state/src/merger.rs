@@ -41,6 +41,8 @@ pub struct Fork<'a> {
     /// the function in which it forked, and who called it
     pub func: FuncId,
     pub callers: Option<&'a Rc<CallStack>>,
+    /// the symbolic sizes of objects
+    pub sizes: &'a [TermId],
 }
 
 /// A region of the tree in which states wait for each other.

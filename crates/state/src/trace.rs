@@ -42,12 +42,28 @@ pub enum Exit {
 /// Arguments in memory: offset and type of each.
 pub type Arguments = Rc<[(u64, Ty)]>;
 
+/// What is known of the size of an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum SizeBound {
+    Exactly(u64),
+    /// the size was symbolic, and no more than this
+    AtMost(u64),
+}
+
+impl SizeBound {
+    pub fn most(self) -> u64 {
+        match self {
+            SizeBound::Exactly(n) | SizeBound::AtMost(n) => n,
+        }
+    }
+}
+
 /// One of the objects that a pointer may be into: at a constant offset, or anywhere. `aligned`: at a multiple of the
 /// bytes accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MayPointTo {
     pub obj: ObjId,
-    pub size: u64,
+    pub size: SizeBound,
     pub off: Option<u64>,
     pub aligned: bool,
 }
@@ -73,7 +89,7 @@ pub enum Access {
     /// within the object of this size, at an offset that was not constant; `aligned`: a multiple of the bytes accessed
     InBounds {
         obj: ObjId,
-        size: u64,
+        size: SizeBound,
         aligned: bool,
     },
     /// into one of several objects, by the pointer; the links lead to them
@@ -85,7 +101,7 @@ pub enum Access {
     /// did
     Alloc {
         obj: ObjId,
-        size: u64,
+        size: SizeBound,
         zeroed: bool,
         align: Option<u64>,
     },
@@ -142,7 +158,7 @@ pub enum Access {
     /// the address of a fresh block was written to a place
     AllocTo {
         obj: ObjId,
-        size: u64,
+        size: SizeBound,
         align: u64,
         at: ObjId,
         off: u64,
@@ -189,7 +205,7 @@ pub enum Access {
         to_off: Option<u64>,
         from: ObjId,
         from_off: Option<u64>,
-        from_size: u64,
+        from_size: SizeBound,
         len: u64,
         whole: bool,
     },
@@ -205,6 +221,8 @@ pub enum Access {
     },
     /// something this record does not describe
     Opaque,
+    /// the same for the size of an object, which was symbolic
+    SymbolicSize,
 }
 
 /// Why a state was split.

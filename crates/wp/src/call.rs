@@ -3,12 +3,12 @@
 use crate::condition::{OwningFrame, PointsTo};
 use crate::location::Loc;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
-use pleach_expr::{SymbolId, TermId};
+use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Arg, BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
-use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_memory::{ObjId, ObjectKind, Size, Value};
 use pleach_semantics::overflow_term;
-use pleach_state::Access;
 use pleach_state::trace::{ArgumentRead, Run};
+use pleach_state::{Access, SizeBound};
 
 /// Bytes of a text that are compared at a time.
 const WORD: usize = 8;
@@ -42,7 +42,7 @@ impl WpTransformer<'_> {
             self.replace(r, base);
             let mentioned = self.cells(to).next().is_some();
             self.overwrite(to, 0, len, |w, at, k| w.contents(from, from_off + at, k));
-            self.made(depth + 1, to, len, false, true)?;
+            self.made(depth + 1, to, len.into(), false, true)?;
             let source = self.pointer(f, depth, a.value)?;
             if mentioned {
                 self.require_pointer(source, from, Some(from_off), len, false)?;
@@ -129,7 +129,7 @@ impl WpTransformer<'_> {
             let value = self.terms.zext(value, (bytes * 8) as u16);
             self.overwrite(*area, k, bytes, |w, at, n| w.terms.extract(value, (at * 8) as u16, (n * 8) as u16));
         }
-        self.made(depth, *area, *size, false, true)?;
+        self.made(depth, *area, (*size).into(), false, true)?;
         let ptr = self.pointer(f, depth, list)?;
         if mentioned {
             self.require_pointer(ptr, *at, Some(*off), bytes, true)
@@ -336,28 +336,25 @@ impl WpTransformer<'_> {
                 // `malloc(n)`, `calloc(a, b)`: the sizes are part of what happened.
                 let sizes = if zeroed && align.is_none() && list.len() == 2 { 2 } else { 1 };
                 let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
+                let w = self.terms.pointer_bits;
+                let (mut bytes, mut fits) = (None, Terms::TRUE);
+                for a in list.iter().rev().take(sizes).filter(|_| !constant) {
+                    let v = self.operand(f, depth, a.value, w)?;
+                    bytes = Some(match bytes {
+                        None => v,
+                        Some(n) => {
+                            // Beyond the address space there would be no block.
+                            let over = overflow_term(self.terms, BinOp::Mul, false, n, v);
+                            fits = self.terms.not(over);
+                            self.terms.mul(n, v)
+                        }
+                    });
+                }
+                let (size, as_recorded) = recorded_size(self.terms, size, bytes);
                 self.allocated(f, depth, dst, obj, size, zeroed, false)?;
                 self.block_made(obj)?;
-                if !constant {
-                    let w = self.terms.pointer_bits;
-                    let mut bytes = None;
-                    for a in list.iter().rev().take(sizes) {
-                        let v = self.operand(f, depth, a.value, w)?;
-                        bytes = Some(match bytes {
-                            None => v,
-                            Some(n) => {
-                                // Beyond the address space there would be no block.
-                                let over = overflow_term(self.terms, BinOp::Mul, false, n, v);
-                                let fits = self.terms.not(over);
-                                self.require(fits);
-                                self.terms.mul(n, v)
-                            }
-                        });
-                    }
-                    let k = self.terms.constant(w, size);
-                    let same = self.terms.eq(bytes.unwrap_or(k), k);
-                    self.require(same);
-                }
+                self.require(fits);
+                self.require(as_recorded);
                 // `aligned_alloc(align, n)`
                 match (align, list) {
                     (Some(align), [a, ..]) => self.same_as_recorded(f, depth, a.value, a.ty, align),
@@ -386,7 +383,7 @@ impl WpTransformer<'_> {
                             // SOUND: what lies behind may be anything, also the bytes of a larger block.
                             self.overwrite(new, 0, kept, |w, at, k| w.contents(old, at, k));
                         }
-                        self.allocated(f, depth, dst, new, size, false, false)?;
+                        self.allocated(f, depth, dst, new, size.into(), false, false)?;
                         self.block_made(new)?;
                     }
                     None => {
@@ -411,7 +408,8 @@ impl WpTransformer<'_> {
                 let mentioned = self.mentions_memory();
                 let (base, word) = (self.terms.base(obj), u64::from(self.terms.pointer_bits) / 8);
                 self.overwrite(at, off, word, |w, k, n| w.terms.extract(base, (k * 8) as u16, (n * 8) as u16));
-                self.made(depth, obj, size, false, false)?;
+                let SizeBound::Exactly(size) = size else { return Err(NoInterpolant::SymbolicSize) };
+                self.made(depth, obj, size.into(), false, false)?;
                 self.block_made(obj)?;
                 let ptr = self.pointer(f, depth, p.value)?;
                 if mentioned {
@@ -444,6 +442,7 @@ impl WpTransformer<'_> {
                     self.bulk_copy(f, depth, mov, list[0].value, list[1].value, list[2].value, len_width, access)
                 }
             }
+            Access::SymbolicSize => Err(NoInterpolant::SymbolicSize),
             _ => Err(NoInterpolant::UnknownEffects),
         }
     }
@@ -539,5 +538,22 @@ impl WpTransformer<'_> {
             self.require(same);
         }
         Ok(())
+    }
+}
+
+/// The size of a fresh object by the term `bytes` over locations, and that it is as it was recorded.
+pub(crate) fn recorded_size(terms: &mut Terms, size: SizeBound, bytes: Option<TermId>) -> (Size, TermId) {
+    let width = terms.pointer_bits;
+    match (size, bytes) {
+        (size, None) => (Size::Fixed(size.most()), Terms::TRUE),
+        (SizeBound::Exactly(n), Some(bytes)) => {
+            let k = terms.constant(width, n);
+            (Size::Fixed(n), terms.eq(bytes, k))
+        }
+        (SizeBound::AtMost(capacity), Some(size)) => {
+            let k = terms.constant(width, capacity);
+            // SOUND: whether a larger block can be had is not known.
+            (Size::Symbolic { size, capacity }, terms.ule(size, k))
+        }
     }
 }

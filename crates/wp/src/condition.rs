@@ -5,7 +5,7 @@ use crate::location::{Loc, Locs};
 use pleach_expr::arc::Meet;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, ObjectKind};
-use pleach_state::{Link, PointerSource};
+use pleach_state::{Link, PointerSource, SizeBound};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -64,8 +64,8 @@ pub struct PointsTo {
     pub write: bool,
     /// must be of this kind
     pub kind: Option<ObjectKind>,
-    /// must have exactly this size (an access outside it was the error, or may be)
-    pub size: Option<u64>,
+    /// must have this size (an access outside it was the error, or may be)
+    pub size: Option<SizeBound>,
     /// the object is promised to lie at a multiple of 2^align
     pub align: u8,
     pub owner: OwningFrame,

@@ -26,5 +26,6 @@ pub mod transformer;
 pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};
+pub use memory::room_for;
 pub use pleach_semantics::fixed_objects;
 pub use transformer::{NoInterpolant, WpResult, WpTransformer};

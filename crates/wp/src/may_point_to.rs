@@ -8,7 +8,7 @@
 use crate::condition::{MayPointToLiteral, PointsTo};
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{TermId, Terms};
-use pleach_state::{Link, MayPointTo};
+use pleach_state::{Link, MayPointTo, SizeBound};
 
 const UNKNOWN: NoInterpolant = NoInterpolant::AccessToSeveralObjects;
 
@@ -62,7 +62,8 @@ impl WpTransformer<'_> {
     fn distance(&mut self, p: TermId, o: &MayPointTo, bytes: u64) -> WpResult<(TermId, TermId)> {
         let base = self.terms.base(o.obj);
         let off = self.terms.sub(p, base);
-        let last = o.size.checked_sub(bytes).ok_or(UNKNOWN)?;
+        let SizeBound::Exactly(size) = o.size else { return Err(NoInterpolant::SymbolicSize) };
+        let last = size.checked_sub(bytes).ok_or(UNKNOWN)?;
         let last = self.terms.constant(self.terms.width(off), last);
         Ok((off, self.terms.ule(off, last)))
     }
@@ -73,7 +74,7 @@ impl WpTransformer<'_> {
         for o in objects {
             let v = match o.off {
                 Some(k) => self.contents(o.obj, k, bytes),
-                None => self.chosen(p, o.obj, bytes, o.size, o.aligned)?,
+                None => self.chosen(p, o.obj, bytes, o.size.most(), o.aligned)?,
             };
             let within = self.distance(p, o, bytes)?.1;
             value = Some(value.map_or(v, |other| self.terms.ite(within, v, other)));

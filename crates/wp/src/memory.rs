@@ -5,8 +5,8 @@ use crate::location::Loc;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{TermId, Terms, facts};
 use pleach_ir::{Function, Init, Opnd, OpndKind, Slot, Ty};
-use pleach_memory::{ObjId, Value};
-use pleach_state::Access;
+use pleach_memory::{ObjId, Size, Value};
+use pleach_state::{Access, SizeBound};
 use rustc_hash::FxHashMap;
 
 impl WpTransformer<'_> {
@@ -44,11 +44,11 @@ impl WpTransformer<'_> {
             Access::InBounds { obj, size, aligned } => {
                 let p = self.pointer(f, depth, ptr)?;
                 if needed {
-                    let value = self.chosen(p, obj, bytes, size, aligned)?;
+                    let value = self.chosen(p, obj, bytes, size.most(), aligned)?;
                     let w = self.width(ty);
                     let value = self.terms.resize_unsigned(value, w);
                     self.assign(f, depth, dst, value);
-                    // Exactly this size: what lies behind would be none of these words.
+                    // No larger than this: what lies behind would be none of these words.
                     self.require_word_pointer(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
                 }
                 self.access_unless_evident(Dereferenceable { bytes, align, ..Dereferenceable::new(p, obj, None) });
@@ -67,6 +67,7 @@ impl WpTransformer<'_> {
                 self.may_point_to(p, (objects, links), (bytes, align), false)
             }
             Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
+            Access::SymbolicSize => Err(NoInterpolant::SymbolicSize),
             _ => Err(NoInterpolant::TraceMismatch),
         }
     }
@@ -131,6 +132,7 @@ impl WpTransformer<'_> {
                 self.may_point_to(p, (objects, links), (bytes, align), true)
             }
             Access::Opaque => Err(NoInterpolant::AccessToSeveralObjects),
+            Access::SymbolicSize => Err(NoInterpolant::SymbolicSize),
             _ => Err(NoInterpolant::TraceMismatch),
         }
     }
@@ -259,7 +261,7 @@ impl WpTransformer<'_> {
         depth: u32,
         dst: Option<Slot>,
         obj: ObjId,
-        size: u64,
+        size: Size,
         zeroed: bool,
         local: bool,
     ) -> WpResult<()> {
@@ -270,8 +272,9 @@ impl WpTransformer<'_> {
         self.made(depth, obj, size, zeroed, local)
     }
 
-    /// A fresh object came into being; what the condition says of it is decided here.
-    pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: u64, zeroed: bool, local: bool) -> WpResult<()> {
+    /// A fresh object came into being; what the condition says of it is decided here. A symbolic size is a term over
+    /// locations.
+    pub(crate) fn made(&mut self, depth: u32, obj: ObjId, size: Size, zeroed: bool, local: bool) -> WpResult<()> {
         let at_home = |owner: OwningFrame| match owner {
             OwningFrame::Any => true,
             OwningFrame::Outlives(d) => !local || depth < d,
@@ -298,10 +301,11 @@ impl WpTransformer<'_> {
             if self.terms.has(off, facts::HAS_BASE) {
                 return Err(NoInterpolant::PointerToSeveralObjects);
             }
-            let room = p.size.map_or(p.off.unwrap_or(0) + p.bytes <= size, |s| s == size);
-            if p.obj != obj || !room || !at_home(p.owner) {
+            let room = room_for(self.terms, size, &p);
+            if p.obj != obj || room == Terms::FALSE || !at_home(p.owner) {
                 return Err(NoInterpolant::PointsToUnmetByAllocation);
             }
+            self.condition.require(room);
             if let Some(k) = p.off {
                 let k = self.terms.constant(self.terms.width(off), k);
                 let there = self.terms.eq(off, k);
@@ -328,11 +332,10 @@ impl WpTransformer<'_> {
             if !v.bounded && !self.terms.has(off, facts::HAS_BASE) {
                 continue;
             }
-            if self.terms.has(off, facts::HAS_BASE) || v.bytes > size {
+            if self.terms.has(off, facts::HAS_BASE) || v.bytes > size.capacity() {
                 return Err(NoInterpolant::AccessUnmetByAllocation);
             }
-            let last = self.terms.constant(self.terms.width(off), size - v.bytes);
-            let inside = self.terms.ule(off, last);
+            let inside = size.within(self.terms, off, v.bytes);
             self.condition.require(inside);
         }
         self.live.forget();
@@ -503,5 +506,19 @@ impl WpTransformer<'_> {
         let c = self.terms.ne(t, zero);
         debug_assert!(c != Terms::FALSE || self.terms.is_constant(t));
         c
+    }
+}
+
+/// An object of this size meets what a points-to literal says of its size.
+pub fn room_for(terms: &mut Terms, size: Size, p: &PointsTo) -> TermId {
+    match p.size {
+        // The access was decided by exactly this size.
+        Some(SizeBound::Exactly(n)) => size.is(terms, n),
+        bound => {
+            let room = size.at_least(terms, p.off.unwrap_or(0).saturating_add(p.bytes));
+            let Some(SizeBound::AtMost(n)) = bound else { return room };
+            let small = size.at_most(terms, n);
+            terms.and(room, small)
+        }
     }
 }

@@ -131,7 +131,7 @@ impl WpTransformer<'_> {
                     None => {
                         let k = self.terms.constant(self.terms.width(s), i);
                         let p = self.terms.add(s, k);
-                        self.chosen(p, from, word, from_size, true)?
+                        self.chosen(p, from, word, from_size.most(), true)?
                     }
                 });
             }

@@ -15,10 +15,10 @@ use crate::location::{Loc, Locs};
 use crate::occurrence_index::OccurrenceIndex;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_ir::{Const, Function, Inst, Opnd, OpndKind, Program, Slot, Ty};
-use pleach_memory::{ObjId, Value};
+use pleach_memory::{ObjId, Size, Value};
 use pleach_state::seams::TermOracle;
 use pleach_state::trace::{Exit, Run};
-use pleach_state::{Access, Trace};
+use pleach_state::{Access, SizeBound, Trace};
 use rustc_hash::FxHashMap;
 
 /// Within one edge of the tree a condition may grow to this many conjuncts before it is tightened; more would make the
@@ -110,13 +110,26 @@ impl WpTransformer<'_> {
                     let Access::Alloc { obj, size: bytes, zeroed, .. } = *pop()? else {
                         return Err(NoInterpolant::TraceMismatch);
                     };
+                    let (mut new, mut as_recorded) = (Size::Fixed(bytes.most()), Terms::TRUE);
                     if let OpndKind::Slot(_) = count.kind() {
                         let c = self.operand(f, run.depth, *count, *count_width)?;
-                        let n = self.terms.constant(*count_width, bytes / (*size).max(1));
-                        let same = self.terms.eq(c, n);
-                        self.require(same);
+                        let n = bytes.most() / (*size).max(1);
+                        as_recorded = match bytes {
+                            SizeBound::Exactly(_) => {
+                                let n = self.terms.constant(*count_width, n);
+                                self.terms.eq(c, n)
+                            }
+                            SizeBound::AtMost(capacity) => {
+                                let w = self.terms.pointer_bits;
+                                let (c, k) = (self.terms.resize_unsigned(c, w), self.terms.constant(w, *size));
+                                new = Size::Symbolic { size: self.terms.mul(c, k), capacity };
+                                let n = self.terms.constant(w, n);
+                                self.terms.ule(c, n)
+                            }
+                        };
                     }
-                    self.allocated(f, run.depth, Some(*dst), obj, bytes, zeroed, true)?;
+                    self.allocated(f, run.depth, Some(*dst), obj, new, zeroed, true)?;
+                    self.require(as_recorded);
                 }
                 Inst::ScopeEnd { local } => match *pop()? {
                     Access::ScopeEnd { obj } => self.scope_ended(f, run.depth, *local, obj)?,

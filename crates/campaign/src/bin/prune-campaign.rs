@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] [--merging] \
-    [--print | --reduce]";
+const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
+    [--merging] [--sizes] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -32,6 +32,8 @@ struct Options {
     memory: bool,
     /// Only the modes of merging.
     merging: bool,
+    /// Programs with objects whose size depends on inputs.
+    sizes: bool,
     /// Print them without the lines that a difference does not need.
     reduce: bool,
 }
@@ -44,6 +46,7 @@ fn options() -> Option<Options> {
         targets: false,
         memory: false,
         merging: false,
+        sizes: false,
         reduce: false,
     };
     options.programs = options.programs.asked(std::env::args().skip(1), |flag, number| {
@@ -53,6 +56,7 @@ fn options() -> Option<Options> {
             "--targets" => options.targets = true,
             "--memory" => options.memory = true,
             "--merging" => options.merging = true,
+            "--sizes" => options.sizes = true,
             "--reduce" => options.reduce = true,
             _ => return None,
         }
@@ -66,7 +70,11 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    options.programs.seed += if options.memory || options.targets { generate::TARGETS } else { 0 };
+    options.programs.seed += match () {
+        () if options.sizes => generate::SIZES,
+        () if options.memory || options.targets => generate::TARGETS,
+        () => 0,
+    };
     let end = options.programs.end();
     if options.programs.print {
         (options.programs.seed..end).for_each(|s| println!("{}", generate::standalone(s)));

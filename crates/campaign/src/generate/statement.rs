@@ -32,6 +32,8 @@ pub enum Family {
     Scope,
     /// one of several objects by an index that is not known; not among `ALL`
     Targets,
+    /// objects whose size depends on inputs; not among `ALL`
+    Sized,
 }
 
 use Family::*;
@@ -255,6 +257,7 @@ impl Generator {
                 )),
                 _ => self.line(&format!("{{ struct S w = s, *o = &w; if ({c}) o = &z; o->f = {e}; z = *o; }}")),
             },
+            Sized => self.sized(&e, &c, k, n),
             Targets => {
                 let i = self.one_of(&["x0 & 1", "d0 % 3", "(in[1] & 1) + 1", "(x1 + i0) & 1", "in[2] > 9"]);
                 match self.rng.below(6) {
@@ -273,6 +276,46 @@ impl Generator {
                          while (n) {{ t += n->v; n = n->next; }} }}"
                     )),
                 }
+            }
+        }
+    }
+
+    fn sized(&mut self, e: &str, c: &str, k: u64, n: u64) {
+        let size = self.one_of(&["(d0 & 3)", "(x0 & 3)", "(in[0] & 7)", "(in[1] % 5)", "(in[2] & 1) + (d0 & 1)"]);
+        let more = n % 2;
+        match self.rng.below(12) {
+            0 => self.line(&format!("hp = malloc(({size} + {more}) * 4); if (hp && {size} > {k}) hp[{k}] = {e};")),
+            1 => self.line(&format!("hp = calloc({size} + {more}, 4); t = hp[{}];", k % 3)),
+            2 => {
+                self.line(&format!("{{ u8 *w = malloc({size} + {more});"));
+                self.line(&format!("for (int o = 0; o < {size}; o++) w[o] = o + {k};"));
+                self.line(&format!("for (int o = 0; o < {size}; o++) t += w[o]; free(w); }}"));
+            }
+            3 => {
+                self.line(&format!("{{ int w[{size} + 1]; w[{size}] = {e};"));
+                self.line(&format!("if ({c}) w[0] = {k}; t ^= w[{}]; }}", if more == 0 { &size } else { "0" }));
+            }
+            4 => {
+                self.line(&format!("{{ u8 *w = malloc({size} + 1); memset(w, {e}, {size} + {more});"));
+                self.line(&format!("t = w[in[3] & {}]; memcpy(m, w, {size}); free(w); }}", [0, 0, 1, 3][k as usize]));
+            }
+            5 => self.line(&format!("hp = realloc(hp, ({size} + {more}) * 4); if (hp) t = hp[0];")),
+            6 => {
+                self.line(&format!(
+                    "{{ usize o = {size} + {more}; u8 *w = malloc(o); klee_make_symbolic(w, o, \"w\");"
+                ));
+                self.line(&format!("if (o > {k} && w[{k}] == {k}) t = w[0]; free(w); }}"));
+            }
+            7 => {
+                self.line(&format!("{{ int **w = malloc(({size} + 1) * sizeof *w); w[0] = p; w[{size}] = q;"));
+                self.line(&format!("*w[0] = {e}; i1 = *w[{size}]; free(w); }}"));
+            }
+            8 => self.line(&format!("if ({c}) hp = malloc({size} + 4); else hp = malloc(8); *hp = {e};")),
+            9 => self.line(&format!("{{ u8 *w = calloc({size}, 1), *o = w + {size}; while (w != o) t += *w++; }}")),
+            10 => self.line(&format!("{{ u8 *w = malloc({size} + {k}); if ({c}) w[{size}] = {e}; free(w); }}")),
+            _ => {
+                self.line(&format!("{{ usize o = {size}; u8 *w = malloc(o + 1); memmove(w, in, o & 3);"));
+                self.line(&format!("if (o) t = w[x1 & {}]; free(w); }}", [0, 0, 1, 7][k as usize]));
             }
         }
     }

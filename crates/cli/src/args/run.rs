@@ -2,7 +2,9 @@
 //!
 //! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the fields.
 
-use super::{Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, Solver, Uninit, time};
+use super::{
+    Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, SizeMode, Solver, Uninit, time,
+};
 use clap::Args;
 use pleach_exec::ParameterSpec;
 use std::path::PathBuf;
@@ -155,6 +157,16 @@ pub struct RunArgs {
     /// With --split-objects: size of a piece, a multiple of 8. Default: 128
     #[arg(long, value_name = "BYTES", help_heading = "Memory", hide_short_help = true)]
     pub split_size: Option<u64>,
+    /// How to explore an allocation whose size depends on inputs
+    #[arg(long, value_name = "MODE", value_enum, help_heading = "Memory", default_value_t = SizeMode::Symbolic)]
+    #[arg(hide_short_help = true)]
+    pub symbolic_size: SizeMode,
+    /// Largest object that is explored where nothing else bounds its size
+    ///
+    /// Larger sizes are cut, and the run says so. It does not concern --symbolic-size=any.
+    #[arg(long, value_name = "BYTES", help_heading = "Memory", default_value_t = 128, hide_short_help = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub capacity: u64,
     /// Assume one fixed address layout
     ///
     /// Branches that depend on addresses are then not reported as cut.

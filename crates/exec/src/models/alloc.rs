@@ -1,13 +1,18 @@
 //! The heap.
 
 use super::{Call, ModelFn};
-use crate::access::note;
+use crate::access::{bound_of, note};
+use crate::config::SizeMode;
+use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use crate::overlap::Overlap;
-use pleach_expr::base_range;
-use pleach_memory::{Background, Contents, ObjId, ObjectEntry, ObjectKind, Value};
-use pleach_state::{Access, Cut, Detail, End, ErrorKind, State};
+use crate::symbolic_size::Allocation;
+use pleach_expr::{TermId, base_range, facts};
+use pleach_ir::BinOp;
+use pleach_memory::{Background, Contents, ObjId, ObjectEntry, ObjectKind, Size, Value};
+use pleach_semantics::overflow_term;
+use pleach_state::{Access, Cut, Detail, End, ErrorKind, ForkKind, State};
 
 /// KLEE has a word to say about blocks of this size.
 const LARGE: u64 = 10 << 20;
@@ -38,14 +43,24 @@ fn size_of(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> StepResult
     m.concretize(st, call.arg(i), w, ALLOCATION_SIZE)
 }
 
+const HEAP: Allocation = Allocation { what: ALLOCATION_SIZE, element: 1 };
+
+/// The size of a new block by argument `i`.
+fn new_size(m: &mut Machine, st: &mut State, call: &Call, i: usize) -> StepResult<Size> {
+    let w = call.width(m, i);
+    let n = m.size_of_new(st, call.arg(i), w, HEAP)?;
+    Ok(n.bytes(&mut m.terms, 1).unwrap_or(Size::Fixed(n.most())))
+}
+
 fn allocate(
     m: &mut Machine,
     st: &mut State,
     call: &Call,
-    n: u64,
+    size: Size,
     align: Option<u64>,
     background: Background,
 ) -> StepResult<Option<ObjId>> {
+    let n = size.capacity();
     if m.config.rules.warn_of_large_objects && n >= LARGE {
         m.warn_once(format!("Large memory allocation ({n} bytes). KLEE may run out of memory."));
     }
@@ -57,23 +72,27 @@ fn allocate(
         call.give(st, Value::NULL);
         return Ok(None);
     }
-    let id = m.allocate_with(st, n, align.unwrap_or(16), ObjectKind::Heap, Contents::new(n, background))?;
-    note(st, || Access::Alloc { obj: id, size: n, zeroed: background == Background::Zero, align });
+    let id = m.allocate_with(st, size, align.unwrap_or(16), ObjectKind::Heap, Contents::new(n, background))?;
+    note(st, || Access::Alloc { obj: id, size: bound_of(size), zeroed: background == Background::Zero, align });
     call.give(st, Value::ptr(id, 0));
     Ok(Some(id))
 }
 
 fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let n = size_of(m, st, call, 0)?;
+    let n = new_size(m, st, call, 0)?;
     let b = m.background();
     allocate(m, st, call, n, None, b).map(|_| ())
 }
 
 fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    if m.config.sizes.mode != SizeMode::Any && [0, 1].into_iter().any(|i| m.concrete_number(st, call.arg(i)).is_none())
+    {
+        return calloc_symbolic(m, st, call);
+    }
     let a = size_of(m, st, call, 0)?;
     let b = size_of(m, st, call, 1)?;
     match a.checked_mul(b).filter(|n| *n <= pleach_expr::mask(m.pointer_bits())) {
-        Some(n) => allocate(m, st, call, n, None, Background::Zero).map(|_| ()),
+        Some(n) => allocate(m, st, call, n.into(), None, Background::Zero).map(|_| ()),
         None => {
             call.give(st, Value::NULL);
             Ok(())
@@ -81,23 +100,48 @@ fn calloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     }
 }
 
+/// A product that may wrap around: then there is no block.
+fn calloc_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    let w = m.pointer_bits();
+    let [a, b] = [0, 1].map(|i| {
+        let width = call.width(m, i);
+        let t = m.term(st, call.arg(i), width);
+        m.terms.resize_unsigned(t, w)
+    });
+    let over = overflow_term(&mut m.terms, BinOp::Mul, false, a, b);
+    match m.decide(st, over) {
+        Feasibility::True => {
+            call.give(st, Value::NULL);
+            return Ok(());
+        }
+        Feasibility::False => {}
+        Feasibility::Both(yes, no) => return Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
+        Feasibility::OtherUnknown { side, why, holds } => return Err(m.split_with_unknown(st, side, None, holds, &why)),
+    }
+    let bytes = m.terms.mul(a, b);
+    let bytes = Value::from_term(&m.terms, bytes);
+    let n = m.size_of_new(st, bytes, w, HEAP)?;
+    let size = n.bytes(&mut m.terms, 1).unwrap_or(Size::Fixed(n.most()));
+    allocate(m, st, call, size, None, Background::Zero).map(|_| ())
+}
+
 fn aligned_alloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let align = size_of(m, st, call, 0)?;
-    let n = size_of(m, st, call, 1)?;
+    let n = new_size(m, st, call, 1)?;
     let b = m.background();
     allocate(m, st, call, n, Some(align), b).map(|_| ())
 }
 
 fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let align = size_of(m, st, call, 1)?;
-    let n = size_of(m, st, call, 2)?;
+    let n = new_size(m, st, call, 2)?;
     let bytes = m.pointer_bytes();
     let at = m.place(st, call.arg(0), bytes, crate::access::AccessKind::Write)?;
     let b = m.background();
-    let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n, b))?;
+    let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n.capacity(), b))?;
     m.write_place(st, at, bytes, Value::ptr(id, 0));
     if let crate::access::ResolvedLocation::At { obj, off } = at {
-        note(st, || Access::AllocTo { obj: id, size: n, align, at: obj, off });
+        note(st, || Access::AllocTo { obj: id, size: bound_of(n), align, at: obj, off });
     }
     call.give(st, Value::Int(0));
     Ok(())
@@ -112,8 +156,8 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> StepResult<Option<ObjI
                 Ok(Some(obj))
             }
             Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
-                let (size, kind) = (o.size, o.kind);
-                let what = m.describe(st, obj, size);
+                let kind = o.kind;
+                let what = m.describe(st, obj);
                 let elsewhere = || format!("free of {what}, which was not allocated on the heap");
                 let (message, detail) = match kind {
                     ObjectKind::Heap => (format!("free of a pointer {off} bytes into {what}"), Detail::None),
@@ -122,9 +166,8 @@ fn block_at(m: &mut Machine, st: &mut State, p: Value) -> StepResult<Option<ObjI
                 };
                 Err(Flow::error_with(ErrorKind::BadFree, message, detail))
             }
-            Some(ObjectEntry::Freed(o)) => {
-                let size = o.size;
-                let what = m.describe(st, obj, size);
+            Some(ObjectEntry::Freed(_)) => {
+                let what = m.describe(st, obj);
                 Err(Flow::error(ErrorKind::DoubleFree, format!("{what} is freed twice")))
             }
             _ => Err(Flow::error(ErrorKind::BadFree, "free of a local variable whose function has returned")),
@@ -180,8 +223,15 @@ fn of_realloc(flow: Flow) -> Flow {
 }
 
 fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let n = size_of(m, st, call, 1)?;
+    let size = new_size(m, st, call, 1)?;
+    let size = not_zero_if_symbolic(m, st, size)?;
+    let n = size.capacity();
     let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
+    if let Some(old) = old
+        && (size.is_symbolic() || st.memory.header(old).is_some_and(|o| o.size().is_symbolic()))
+    {
+        return realloc_symbolic(m, st, call, old, size);
+    }
     let mark = st.trace.accesses.len();
     if n == 0 && (old.is_some() || m.config.rules.realloc_zero_is_null) {
         if let Some(o) = old {
@@ -192,10 +242,16 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
         return Ok(());
     }
     let b = m.background();
-    let Some(new) = allocate(m, st, call, n, None, b)? else { return Ok(()) };
+    let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
+    if size.is_symbolic() {
+        // `realloc(NULL, n)` is `malloc(n)`; the record says so only of a number.
+        st.trace.accesses.truncate(mark);
+        note(st, || Access::SymbolicSize);
+        return Ok(());
+    }
     let mut kept = 0;
     if let Some(old) = old {
-        kept = st.memory.header(old).map_or(0, |o| o.size).min(n);
+        kept = st.memory.header(old).map_or(0, |o| o.capacity()).min(n);
         m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), (Value::Int(kept), 64), Overlap::Allowed)?;
         st.memory.replace(old, new);
     }
@@ -204,10 +260,57 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
+/// A symbolic size is decided to be zero or not: `realloc` to no bytes frees the block.
+fn not_zero_if_symbolic(m: &mut Machine, st: &mut State, size: Size) -> StepResult<Size> {
+    let Size::Symbolic { size: t, .. } = size else { return Ok(size) };
+    let zero = m.terms.constant(m.terms.width(t), 0);
+    let none = m.terms.eq(t, zero);
+    match m.decide(st, none) {
+        Feasibility::True => Ok(Size::Fixed(0)),
+        Feasibility::False => Ok(size),
+        Feasibility::Both(yes, no) => Err(m.split(st, vec![(yes, None), (no, None)], ForkKind::Other)),
+        Feasibility::OtherUnknown { side, why, holds } => Err(m.split_with_unknown(st, side, None, holds, &why)),
+    }
+}
+
+/// `realloc` where one of the sizes is symbolic.
+///
+/// All bytes that both blocks have room for are copied. *Invariant*: what lies behind the end of the old block was
+/// never written, and so is anything in the new block, as it must be. Where that is not so, and where pointers could
+/// be lost, the path splits by the sizes.
+fn realloc_symbolic(m: &mut Machine, st: &mut State, call: &Call, old: ObjId, size: Size) -> StepResult<()> {
+    let (mut pointers, mut unwritten) = (false, true);
+    if let Some((contents, w)) = st.memory.contents(old) {
+        let base = |t: TermId| m.terms.has(t, facts::HAS_BASE);
+        let pointer = |v: &Value| matches!(v, Value::Ptr { .. }) || matches!(v, Value::Term(t) if base(*t));
+        pointers = contents.held(w).iter().any(pointer);
+        unwritten = (w.start..w.start + w.len).all(|at| contents.is_uninit(at));
+    }
+    if pointers || !unwritten {
+        m.each_size(st, old)?;
+    }
+    let size = match size {
+        Size::Symbolic { size: t, .. } if pointers => {
+            let w = m.terms.width(t);
+            Size::Fixed(m.each_value(st, Value::Term(t), w, ALLOCATION_SIZE)?)
+        }
+        size => size,
+    };
+    let mark = st.trace.accesses.len();
+    let b = m.background();
+    let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
+    let kept = st.memory.header(old).map_or(0, |o| o.capacity()).min(size.capacity());
+    m.copy_contents(st, (new, 0), (old, 0), kept);
+    st.memory.replace(old, new);
+    st.trace.accesses.truncate(mark);
+    note(st, || Access::SymbolicSize);
+    Ok(())
+}
+
 fn usable_size(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let obj = block_at(m, st, call.arg(0))?;
-    let n = obj.and_then(|o| st.memory.header(o)).map_or(0, |o| o.size);
-    call.give(st, Value::Int(n));
+    let n = obj.map_or(Value::Int(0), |o| m.size_value(st, o));
+    call.give(st, n);
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use pleach_ir::format::Precision;
 use pleach_ir::{GlobalId, Init, Symbol};
 use pleach_memory::{Background, Contents, ObjectKind, Site, Value};
 use pleach_semantics::address_of;
-use pleach_state::{Access, Assumption, Cut, State};
+use pleach_state::{Access, Assumption, Cut, SizeBound, State};
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
     Some(match name {
@@ -95,7 +95,7 @@ fn own_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let site = Site::new(st.frame.func.0, u32::MAX);
     let made = st.memory.allocate(n, 16, ObjectKind::Global, site, contents);
     let id = made.map_err(|_| Flow::cut(Cut::Memory))?;
-    note(st, || Access::Alloc { obj: id, size: n, zeroed: true, align: None });
+    note(st, || Access::Alloc { obj: id, size: SizeBound::Exactly(n), zeroed: true, align: None });
     call.give(st, Value::ptr(id, 0));
     Ok(())
 }

@@ -164,8 +164,8 @@ fn object_size(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let (ResolvedLocation::At { obj, .. }
     | ResolvedLocation::Symbolic { obj, .. }
     | ResolvedLocation::Piece { obj, .. }) = m.place(st, call.arg(0), 0, AccessKind::Read)?;
-    let size = st.memory.header(obj).map_or(0, |o| o.size);
-    call.give(st, Value::Int(size));
+    let size = m.size_value(st, obj);
+    call.give(st, size);
     Ok(())
 }
 

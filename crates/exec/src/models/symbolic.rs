@@ -2,13 +2,15 @@
 
 use super::Call;
 use crate::access::{AccessKind, ResolvedLocation};
+use crate::feasibility::Feasibility;
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
+use crate::symbolic_size::{Allocation, Count};
 use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Inst, InstId, TypeId};
-use pleach_memory::{Background, ObjId, ObjectKind, Value};
-use pleach_state::{Access, Cut, Detail, ErrorKind, Input, InputType, Origin, State};
+use pleach_memory::{Background, ObjId, ObjectKind, Size, Value};
+use pleach_state::{Access, Cut, Detail, ErrorKind, ForkKind, Input, InputType, Origin, State};
 
 /// A typed array of at most this many elements is made of whole elements instead of bytes.
 const MAX_ELEMENTS: u64 = 1024;
@@ -33,7 +35,7 @@ impl Machine {
         crate::access::note(st, || Access::Fresh);
         let site = (st.frame.func, InstId(st.inst));
         let number = st.inputs.len();
-        st.inputs.push(Input { name: shown, symbol, size, origin, ty, site });
+        st.inputs.push(Input { name: shown, symbol, size, length: None, origin, ty, site });
         let whole = self.terms.var(symbol);
         self.follow_given(st, number, &[whole]);
         whole
@@ -112,8 +114,7 @@ impl Machine {
         let Ok(len) = u32::try_from(n) else {
             return Err(Flow::cut(Cut::Unsupported(format!("{LARGE_INPUT} ({n} bytes)"))));
         };
-        let size = st.memory.header(obj).map_or(0, |o| o.size);
-        let whole = off == 0 && n == size;
+        let whole = off == 0 && st.memory.header(obj).is_some_and(|o| o.size() == Size::Fixed(n));
         let debug = if whole { self.object_type(st, obj) } else { None };
         let ty = match debug {
             Some(ty) => InputType::Debug { ty, count: 1 },
@@ -126,7 +127,7 @@ impl Machine {
         let (symbol, cells) = self.input_cells(key, &unique, len, self.element_bits(debug, n));
         let site = (st.frame.func, InstId(st.inst));
         let number = st.inputs.len();
-        st.inputs.push(Input { name: unique, symbol, size: len, origin, ty, site });
+        st.inputs.push(Input { name: unique, symbol, size: len, length: None, origin, ty, site });
         if self.config.inputs.is_some() {
             let elements = cells.clone().unwrap_or_else(|| {
                 let array = self.terms.array_var(symbol);
@@ -155,10 +156,93 @@ impl Machine {
         Ok(())
     }
 
+    /// Bytes of an object become a new input; how many of them is symbolic. `None` if that must be decided first.
+    fn make_symbolic_up_to(
+        &mut self,
+        st: &mut State,
+        p: Value,
+        (n, most): (TermId, u64),
+        name: &str,
+        origin: Origin,
+    ) -> StepResult<Option<()>> {
+        let beyond = match origin {
+            Origin::MakeSymbolic => ErrorKind::User,
+            _ => ErrorKind::OobWrite,
+        };
+        let Some(to) = self.range_end_or(st, p, n, AccessKind::Write, beyond)? else { return Ok(None) };
+        let most = most.min(to.room);
+        let Ok(len) = u32::try_from(most) else { return Ok(None) };
+        if self.has_pointers(st, &to, most) {
+            return Ok(None);
+        }
+        self.commit(st);
+        crate::access::note(st, || Access::SymbolicSize);
+        let (nth, unique) = st.name_input(name);
+        let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };
+        let symbol = self.terms.symbols.intern(key, SymbolKind::Array { element: 8, len }, || unique.clone());
+        let site = (st.frame.func, InstId(st.inst));
+        let number = st.inputs.len();
+        let (ty, length) = (InputType::Bytes, Some(n));
+        st.inputs.push(Input { name: unique, symbol, size: len, length, origin, ty, site });
+        let array = self.terms.array_var(symbol);
+        let bytes: Vec<TermId> = (0..most)
+            .map(|i| {
+                let at = self.terms.constant(INDEX_BITS, i);
+                self.terms.read(array, at)
+            })
+            .collect();
+        if self.config.inputs.is_some() {
+            self.follow_given(st, number, &bytes);
+        }
+        let w = self.terms.width(n);
+        let size = st.memory.header(to.obj).map(|o| o.size());
+        let whole = to.off == 0 && size.is_some_and(|size| size.is_symbolic() && size.term(&mut self.terms, w) == n);
+        if whole && st.memory.get(to.obj).is_some_and(|o| o.contents.size() == most) {
+            // SOUND: what lies behind the end is never read.
+            self.write_array(st, to.obj, 0, most, array);
+            return Ok(Some(()));
+        }
+        let bytes: Vec<Value> = bytes.into_iter().map(Value::Term).collect();
+        self.write_guarded(st, &to, n, &bytes);
+        Ok(Some(()))
+    }
+
+    /// The bytes that `call` makes symbolic, argument 0 with the size in argument 1. True: it is done; else the size
+    /// is this number.
+    fn make_symbolic_by_size(
+        &mut self,
+        st: &mut State,
+        call: &Call,
+        what: &'static str,
+        name: &str,
+        origin: Origin,
+    ) -> StepResult<Option<u64>> {
+        let w = call.width(self, 1);
+        let size = self.size_of_new(st, call.arg(1), w, Allocation { what, element: 1 })?;
+        let Count::Symbolic { count, most } = size else { return Ok(Some(size.most())) };
+        // No bytes are no input.
+        let zero = self.terms.constant(self.terms.width(count), 0);
+        let none = self.terms.eq(count, zero);
+        match self.decide(st, none) {
+            Feasibility::True => return Ok(Some(0)),
+            Feasibility::False => {}
+            Feasibility::Both(yes, no) => {
+                return Err(self.split(st, vec![(yes, None), (no, None)], ForkKind::Other));
+            }
+            Feasibility::OtherUnknown { side, why, holds } => {
+                return Err(self.split_with_unknown(st, side, None, holds, &why));
+            }
+        }
+        match self.make_symbolic_up_to(st, call.arg(0), (count, most), name, origin)? {
+            Some(()) => Ok(None),
+            None => self.concretize(st, call.arg(1), w, what).map(Some),
+        }
+    }
+
     /// Bytes of an object become those of an array.
     pub(crate) fn write_array(&mut self, st: &mut State, obj: ObjId, off: u64, n: u64, array: TermId) {
         if off == 0
-            && let Some(o) = st.memory.get_mut(obj).filter(|o| o.size == n)
+            && let Some(o) = st.memory.get_mut(obj).filter(|o| o.contents.size() == n)
         {
             o.contents.reset(Background::Array(array));
             return;
@@ -210,8 +294,6 @@ pub const LARGE_INPUT: &str = "a symbolic object of 4 GiB or more";
 
 /// `klee_make_symbolic(address, bytes, name)`
 pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let w = call.width(m, 1);
-    let n = m.concretize(st, call.arg(1), w, "the size given to klee_make_symbolic")?;
     if m.config.rules.strict_make_symbolic && call.args.len() != 3 {
         return Err(misuse("Incorrect number of arguments to klee_make_symbolic(void*, size_t, char*)"));
     }
@@ -227,6 +309,8 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
     } else {
         name
     };
+    const WHAT: &str = "the size given to klee_make_symbolic";
+    let Some(n) = m.make_symbolic_by_size(st, call, WHAT, &name, Origin::MakeSymbolic)? else { return Ok(()) };
     if n == 0 {
         return Ok(());
     }
@@ -236,7 +320,7 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
         if o.readonly {
             return Err(misuse("cannot make readonly object symbolic"));
         }
-        if off != 0 || n != o.size {
+        if off != 0 || o.size() != Size::Fixed(n) {
             return Err(misuse("Wrong size given to klee_make_symbolic"));
         }
     }
@@ -244,9 +328,9 @@ pub(super) fn make_symbolic(m: &mut Machine, st: &mut State, call: &Call) -> Ste
     if let Value::Ptr { obj, off } = call.arg(0)
         && let Some(o) = st.memory.header(obj)
         && off >= 0
-        && (off as u64).saturating_add(n) > o.size
+        && (off as u64).saturating_add(n) > o.capacity()
     {
-        return Err(Flow::error(ErrorKind::User, size_message(o.size)));
+        return Err(Flow::error(ErrorKind::User, size_message(o.capacity())));
     }
     match m.place(st, call.arg(0), n, AccessKind::Write)? {
         ResolvedLocation::At { obj, off } => m.make_symbolic(st, obj, off, n, &name, Origin::MakeSymbolic),
@@ -284,15 +368,14 @@ impl Machine {
 
 /// `__VERIFIER_nondet_memory(address, bytes)`
 pub(super) fn nondet_memory(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    let w = call.width(m, 1);
-    let n = m.concretize(st, call.arg(1), w, "the size given to __VERIFIER_nondet_memory")?;
+    const WHAT: &str = "the size given to __VERIFIER_nondet_memory";
+    let name = "__VERIFIER_nondet_memory";
+    let Some(n) = m.make_symbolic_by_size(st, call, WHAT, name, Origin::Nondet)? else { return Ok(()) };
     if n == 0 {
         return Ok(());
     }
     match m.place(st, call.arg(0), n, AccessKind::Write)? {
-        ResolvedLocation::At { obj, off } => {
-            m.make_symbolic(st, obj, off, n, "__VERIFIER_nondet_memory", Origin::Nondet)
-        }
+        ResolvedLocation::At { obj, off } => m.make_symbolic(st, obj, off, n, name, Origin::Nondet),
         ResolvedLocation::Symbolic { .. } | ResolvedLocation::Piece { .. } => {
             Err(Flow::cut(Cut::Unsupported("nondet memory at a symbolic offset".into())))
         }

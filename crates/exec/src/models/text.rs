@@ -6,7 +6,7 @@ use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::format::Precision;
-use pleach_memory::{ObjId, Value};
+use pleach_memory::{ObjId, Size, Value};
 use pleach_state::trace::ArgumentRead;
 use pleach_state::{Access, Cut, State};
 use std::rc::Rc;
@@ -41,7 +41,7 @@ impl Reads {
     pub fn rests_on(&mut self, st: &State, call: &Call, pointers: &[usize], numbers: &[usize]) {
         for &i in pointers {
             match call.arg(i) {
-                Value::Ptr { obj, off } if st.memory.get(obj).is_some_and(|o| (0..o.size as i64).contains(&off)) => {
+                Value::Ptr { obj, off } if st.memory.get(obj).is_some_and(|o| (0..o.sure() as i64).contains(&off)) => {
                     let (argument, off) = (i as u32, off as u64);
                     self.known.push(ArgumentRead { argument, obj, off, bytes: 1, nul: false, told: None });
                 }
@@ -155,7 +155,14 @@ impl Machine {
         off: u64,
         limit: Option<u64>,
     ) -> StepResult<Option<(u64, bool)>> {
-        let size = self.live_size(st, obj, AccessKind::Read)?;
+        let size = match self.live_size(st, obj, AccessKind::Read)? {
+            Size::Fixed(size) => size,
+            size => {
+                let off = self.terms.constant(self.pointer_bits(), off);
+                self.text_in(st, obj, off, size, limit)?;
+                return Ok(None);
+            }
+        };
         let end = limit.and_then(|n| off.checked_add(n)).map_or(size, |e| e.min(size));
         let mut ends = Terms::FALSE;
         let mut symbolic = 0;
@@ -179,7 +186,7 @@ impl Machine {
         if symbolic == 0 {
             return Err(self.out_of_bounds(st, obj, Some(size as i64), 1, AccessKind::Read));
         }
-        self.require_text(st, ends, obj, size)?;
+        self.require_text(st, ends, obj)?;
         Ok(None)
     }
 
@@ -193,26 +200,30 @@ impl Machine {
         limit: Option<u64>,
     ) -> StepResult<()> {
         let size = self.live_size(st, obj, AccessKind::Read)?;
-        if size > MAX_SYMBOLIC {
+        if size.capacity() > MAX_SYMBOLIC {
             return Err(beyond(name, "a string at a symbolic offset of a large object"));
         }
+        self.text_in(st, obj, off, size, limit)
+    }
+
+    /// A string at an offset of an object ends within it.
+    fn text_in(&mut self, st: &mut State, obj: ObjId, off: TermId, size: Size, limit: Option<u64>) -> StepResult<()> {
         let w = self.terms.width(off);
-        let mut ends = match limit.and_then(|n| size.checked_sub(n)) {
-            Some(last) => {
-                let last = self.terms.constant(w, last);
-                self.terms.ule(off, last)
-            }
+        let mut ends = match limit {
+            Some(n) => size.within(&mut self.terms, off, n),
             None => Terms::FALSE,
         };
-        for at in 0..size {
+        for at in 0..size.capacity() {
             let byte = self.read_place(st, ResolvedLocation::At { obj, off: at }, 1);
             let nul = self.is_nul(st, byte);
             let k = self.terms.constant(w, at);
             let before = self.terms.ule(off, k);
+            let inside = size.at_least(&mut self.terms, at + 1);
             let here = self.terms.and(nul, before);
+            let here = self.terms.and(here, inside);
             ends = self.terms.or(ends, here);
         }
-        self.require_text(st, ends, obj, size)
+        self.require_text(st, ends, obj)
     }
 
     fn is_nul(&mut self, st: &mut State, byte: Value) -> TermId {
@@ -221,8 +232,8 @@ impl Machine {
         self.terms.eq(byte, zero)
     }
 
-    fn require_text(&mut self, st: &mut State, ends: TermId, obj: ObjId, size: u64) -> StepResult<()> {
-        let what = self.describe(st, obj, size);
+    fn require_text(&mut self, st: &mut State, ends: TermId, obj: ObjId) -> StepResult<()> {
+        let what = self.describe(st, obj);
         self.require(st, ends, AccessKind::Read.oob(), || format!("read of a string that has no end within {what}"))
     }
 

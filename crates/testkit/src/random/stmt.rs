@@ -142,6 +142,9 @@ impl Generator {
     /// A block with its whole life in one place: allocated, filled, used, and sometimes freed too early, twice, or at
     /// the wrong address.
     fn heap(&mut self) {
+        if self.rng.one_in(3) {
+            return self.heap_by_input();
+        }
         let (ty, len, name) = (self.rng.pick(&Ty::ALL), 1 + self.rng.below(5) as u32, self.name("h"));
         let c = ty.c();
         self.line("{");
@@ -178,6 +181,47 @@ impl Generator {
                 self.line(&format!("free({name});"));
             }
             _ => self.line(&format!("free({name});")),
+        }
+        self.scope.release(mark);
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// A block, or an array, of as many elements as an expression says: 1 to 3. An index beyond stays within the red
+    /// zone.
+    fn heap_by_input(&mut self) {
+        let (ty, name, count) = (self.rng.pick(&[Ty::I8, Ty::U8, Ty::I16, Ty::U16]), self.name("h"), self.name("n"));
+        let (c, n) = (ty.c(), self.expr(2));
+        self.line("{");
+        self.indent += 1;
+        let mark = self.scope.mark();
+        self.line(&format!("unsigned {count} = 1 + (unsigned)({n}) % 3u;"));
+        let local = self.rng.one_in(3);
+        if local {
+            self.line(&format!("{c} {name}[{count}];"));
+        } else if self.rng.one_in(2) {
+            self.line(&format!("{c} *{name} = calloc({count}, sizeof({c}));"));
+        } else {
+            self.line(&format!("{c} *{name} = malloc({count} * sizeof({c}));"));
+        }
+        self.line(&format!("for (unsigned i = 0; i < {count}; i++)"));
+        let value = self.expr(1);
+        self.line(&format!("  {name}[i] = ({c})({value});"));
+        self.scope.add(Var::counter(count.clone()));
+        let declared = self.name("v");
+        let index = self.expr(1);
+        self.line(&format!("int {declared} = {name}[(unsigned)({index}) % {count}];"));
+        self.scope.add(Var::scalar(declared, Ty::I32));
+        // Mostly within bounds.
+        let len = if self.rng.one_in(3) { 2 + self.rng.below(2) as u32 } else { 1 };
+        self.scope.add(Var::array(name.clone(), ty, len));
+        for _ in 0..1 + self.rng.below(2) {
+            let text = self.assignment();
+            self.line(&text);
+        }
+        self.statements();
+        if !local {
+            self.line(&format!("free({name});"));
         }
         self.scope.release(mark);
         self.indent -= 1;
