@@ -5,7 +5,7 @@ use crate::satisfaction::{describe, holds, is_open, register, target};
 use pleach_exec::{ExecConfig, Machine};
 use pleach_expr::TermId;
 use pleach_memory::{ObjId, Value};
-use pleach_state::State;
+use pleach_state::{SizeBound, State};
 use pleach_wp::{Condition, Dangling, Dereferenceable, Loc, Locs, PointsTo};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -67,7 +67,7 @@ fn a_pointer_points_where_it_should() {
         (PointsTo { off: Some(3), bytes: 1, ..right }, true),
         (PointsTo { bytes: 7, ..right }, true),
         (PointsTo { obj: ObjId(1), ..right }, true),
-        (PointsTo { size: Some(9), ..right }, true),
+        (PointsTo { size: Some(SizeBound::Exactly(9)), ..right }, true),
         (PointsTo { align: 4, ..right }, true),
     ];
     for (points_to, wrong) in cases {

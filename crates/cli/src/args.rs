@@ -180,6 +180,8 @@ pub enum MergeScope {
     Loops,
     /// Calls
     Functions,
+    /// From klee_open_merge to klee_close_merge
+    Marked,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -234,13 +234,20 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         MergeScope::SizeDependent => pleach_merge::MergeScope::SizeDependent,
         MergeScope::Loops => pleach_merge::MergeScope::Loops,
         MergeScope::Functions => pleach_merge::MergeScope::Functions,
+        MergeScope::Marked => pleach_merge::MergeScope::Marked,
     };
     let defaults = MergeConfig::default();
     let scopes = match &args.merge_scope[..] {
         [] => defaults.scopes,
         chosen => chosen.iter().map(scope).collect(),
     };
-    Some(MergeConfig { method, scopes, max_states: args.merge_max_states.max(2), check: args.check_merging })
+    Some(MergeConfig {
+        method,
+        scopes,
+        max_states: args.merge_max_states.max(2),
+        check: args.check_merging,
+        ..defaults
+    })
 }
 
 fn prune(args: &RunArgs) -> PruneConfig {

@@ -57,6 +57,10 @@ impl Machine {
                         st.trace.accesses.truncate(mark);
                         st.trace.access(Access::Opaque);
                     }
+                    if code.stops_after.contains(&callee) {
+                        st.inst += 1;
+                        return Flow::Stop(Step::Next);
+                    }
                     Flow::Next
                 }
                 // A model that goes on in another frame describes itself.

@@ -218,6 +218,8 @@ pub struct ExecConfig {
     pub leaks: pleach_state::Leaks,
     /// functions whose call is an error, whatever their body (default: none)
     pub error_functions: Vec<String>,
+    /// modelled functions after whose call a step ends (default: none)
+    pub stops_after: Vec<&'static str>,
     /// default: any value
     pub uninit: Uninit,
     /// default: the path ends
@@ -287,6 +289,7 @@ impl Default for ExecConfig {
             check_uninit: false,
             leaks: pleach_state::Leaks::Ignored,
             error_functions: Vec::new(),
+            stops_after: Vec::new(),
             uninit: Uninit::Symbolic,
             external: External::Error,
             max_stack_depth: 8192,

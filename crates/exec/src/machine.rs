@@ -30,6 +30,8 @@ pub(crate) struct Code {
     pub aliases: BTreeMap<FuncId, FuncId>,
     /// functions that come with the C library; only where calls of them are told
     pub library: BTreeSet<FuncId>,
+    /// modelled functions after whose call a step ends
+    pub stops_after: BTreeSet<FuncId>,
     /// something is to be done after a branch: it is recorded or followed, or loops are bounded
     pub has_branch_hooks: bool,
 }
@@ -127,6 +129,7 @@ impl Machine {
             loops,
             aliases,
             library,
+            stops_after: config.stops_after.iter().filter_map(|name| program.function_named(name)).collect(),
             has_branch_hooks,
         });
         Ok(Machine {

@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn what_is_not_honoured_is_told() {
-        let l = parse("--no-such --use-merge --use-cex-cache=false --write-kqueries=false a.bc");
-        assert_eq!((l.unknown, l.ignored), (vec!["--no-such".into()], vec!["--use-merge".into()]));
+        let l = parse("--no-such --write-cvcs --use-cex-cache=false --write-kqueries=false a.bc");
+        assert_eq!((l.unknown, l.ignored), (vec!["--no-such".into()], vec!["--write-cvcs".into()]));
         assert!(CommandLine::parse(["--max-time".to_owned()].into_iter()).is_err());
     }
 }

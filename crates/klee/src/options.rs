@@ -23,9 +23,9 @@ pub enum OptionSupport {
 #[rustfmt::skip]
 const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
     (OptionArity::Switch, OptionSupport::Works, &[
-        "check-overshift", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
+        "check-overshift", "debug-log-merge", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
         "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
-        "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "version",
+        "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "use-merge", "version",
         "warnings-only-to-file", "write-cov", "write-ktests", "write-no-tests", "write-paths", "write-smt2s",
         "write-sym-paths", "write-xml-tests",
     ]),
@@ -33,7 +33,7 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
         "allow-seed-extension", "allow-seed-truncation", "always-output-seeds", "cex-cache-superset",
         "cex-cache-try-all", "color", "compress-exec-tree", "compress-query-log", "const-array-opt",
         "debug-assignment-validating-solver", "debug-cex-cache-check-binding", "debug-check-for-implied-values",
-        "debug-compress-instructions", "debug-dump-stp-queries", "debug-log-incomplete-merge", "debug-log-merge",
+        "debug-compress-instructions", "debug-dump-stp-queries", "debug-log-incomplete-merge",
         "debug-log-state-merge", "debug-print-escaping-functions", "debug-z3-validate-models", "disable-inlining",
         "disable-internalize", "disable-verify", "equality-substitution", "ignore-stp-failures", "kdalloc",
         "kdalloc-mark-as-unneeded", "klee-call-optimisation", "log-partial-queries-early", "log-timed-out-queries",
@@ -42,12 +42,12 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
         "readable-posix-inputs", "rewrite-equalities", "simplify-sym-indices", "single-object-resolution",
         "smtlib-human-readable", "solver-optimize-divides", "strip-all", "strip-debug", "track-instruction-time",
         "use-branch-cache", "use-call-paths", "use-cex-cache", "use-constant-arrays", "use-construct-hash-stp",
-        "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-independent-solver",
+        "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-incomplete-merge", "use-independent-solver",
         "use-visitor-hash", "verify-each", "warn-all-external-symbols", "watchdog",
     ]),
     (OptionArity::Switch, OptionSupport::Ignored, &[
-        "check-div-zero", "libcxx", "output-module", "return-null-on-zero-malloc", "use-incomplete-merge",
-        "use-iterative-deepening-time-search", "use-merge", "write-cvcs", "write-exec-tree", "write-kqueries",
+        "check-div-zero", "libcxx", "output-module", "return-null-on-zero-malloc",
+        "use-iterative-deepening-time-search", "write-cvcs", "write-exec-tree", "write-kqueries",
         "write-test-info",
     ]),
     (OptionArity::Value, OptionSupport::Works, &[

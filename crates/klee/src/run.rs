@@ -15,9 +15,10 @@ use pleach_exec::{
 use pleach_explore::{Halt, Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::LoadLimits;
+use pleach_merge::{MergeConfig, MergeEvent, MergeScope};
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
-use pleach_state::ErrorKind;
+use pleach_state::{ErrorKind, State};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -182,13 +183,16 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
             seed: search.seed,
             ..RunConfig::default()
         };
-        let mut engine = Engine::builder(program.clone())
+        let mut builder = Engine::builder(program.clone())
             .exec(config)
             .solver(solver(line, &out)?)
             .search(search.clone())
             .run_config(run_config)
-            .halt(&halt)
-            .build()?;
+            .halt(&halt);
+        if let Some(merge) = merge_config(line) {
+            builder = builder.merge(merge);
+        }
+        let mut engine = builder.build()?;
         let outcome = engine.explore(&mut sink);
         sink.drain_messages(&mut engine.executor);
         if outcome == EndOfRun::InternalError {
@@ -460,4 +464,27 @@ fn search(line: &CommandLine) -> Result<SearchConfig, CliError> {
         config.batch_instructions = Some(line.number("batch-instructions")?.unwrap_or(10_000)).filter(|n| *n != 0);
     }
     Ok(config)
+}
+/// Merging between `klee_open_merge` and `klee_close_merge`.
+fn merge_config(line: &CommandLine) -> Option<MergeConfig> {
+    let on_mark: fn(MergeEvent, &State) = match line.is_on("debug-log-merge", false) {
+        true => |event, state| {
+            match event {
+                MergeEvent::Open => eprintln!("open merge: {}", state.id.0),
+                MergeEvent::Close => eprintln!("close merge: {}", state.id.0),
+                MergeEvent::StrayClose => {}
+            }
+            warn_of_stray_close(event, state);
+        },
+        false => warn_of_stray_close,
+    };
+    let scopes = vec![MergeScope::Marked];
+    line.is_on("use-merge", false).then(|| MergeConfig { scopes, on_mark: Some(on_mark), ..MergeConfig::default() })
+}
+
+fn warn_of_stray_close(event: MergeEvent, state: &State) {
+    if event == MergeEvent::StrayClose {
+        let (id, func, inst) = (state.id.0, state.frame.func.0, state.inst);
+        eprintln!("KLEE: WARNING: {id} ran into a close at {func}:{inst}");
+    }
 }

@@ -22,4 +22,5 @@ mod regions;
 
 pub use fields::Refusal;
 pub use guard::MergeMethod;
-pub use regions::{MergeConfig, MergeScope, Merging};
+pub use loops::{CLOSE_MERGE, Mark, OPEN_MERGE};
+pub use regions::{MergeConfig, MergeEvent, MergeScope, Merging};

@@ -5,7 +5,7 @@ use pleach_ir::cfg::Cfg;
 use pleach_ir::dominators::Dominators;
 use pleach_ir::liveness::Liveness;
 use pleach_ir::loops::{LoopId, Loops};
-use pleach_ir::{BlockId, FuncId, Program};
+use pleach_ir::{BlockId, Callee, FuncId, Inst, Program};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -17,10 +17,35 @@ pub(crate) struct FunctionFacts {
     exits: Vec<Rc<BitSet>>,
     /// no block
     none: Rc<BitSet>,
+    /// what the call before an instruction says about merging
+    marks: FxHashMap<u32, Mark>,
+}
+
+/// The program says where states wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    Open,
+    Close,
+}
+
+/// Calls that are marks.
+pub const OPEN_MERGE: &str = "klee_open_merge";
+pub const CLOSE_MERGE: &str = "klee_close_merge";
+
+fn marks(program: &Program, f: &pleach_ir::Function) -> FxHashMap<u32, Mark> {
+    let mark = |inst: &Inst| match inst {
+        Inst::Call { callee: Callee::Direct(callee), .. } => match &program.function(*callee).name[..] {
+            OPEN_MERGE => Some(Mark::Open),
+            CLOSE_MERGE => Some(Mark::Close),
+            _ => None,
+        },
+        _ => None,
+    };
+    f.insts.iter().enumerate().filter_map(|(i, inst)| Some((i as u32 + 1, mark(inst)?))).collect()
 }
 
 impl FunctionFacts {
-    fn new(f: &pleach_ir::Function) -> FunctionFacts {
+    fn new(program: &Program, f: &pleach_ir::Function) -> FunctionFacts {
         let cfg = Cfg::new(f);
         let loops = Loops::new(&cfg, &Dominators::new(&cfg));
         let exits = loops.iter().map(|(_, l)| {
@@ -34,12 +59,18 @@ impl FunctionFacts {
             exits: exits.collect(),
             liveness: Liveness::new(f, &cfg),
             none: Rc::new(BitSet::new(f.blocks.len())),
+            marks: marks(program, f),
             loops,
         }
     }
 
     pub fn exits(&self, l: LoopId) -> Rc<BitSet> {
         self.exits[l.index()].clone()
+    }
+
+    /// The call just before the instruction is a mark.
+    pub fn mark_before(&self, inst: u32) -> Option<Mark> {
+        self.marks.get(&inst).copied()
     }
 
     pub fn no_block(&self) -> Rc<BitSet> {
@@ -63,6 +94,6 @@ impl ProgramFacts {
 
     pub fn of(&mut self, f: FuncId) -> Rc<FunctionFacts> {
         let program = &self.program;
-        self.functions.entry(f).or_insert_with(|| Rc::new(FunctionFacts::new(program.function(f)))).clone()
+        self.functions.entry(f).or_insert_with(|| Rc::new(FunctionFacts::new(program, program.function(f)))).clone()
     }
 }

@@ -10,7 +10,7 @@
 use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
 use crate::guard::{Exclusive, GuardTree, MergeMethod, NotExclusive};
-use crate::loops::ProgramFacts;
+use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
 use pleach_expr::TermId;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{FuncId, Program};
@@ -29,6 +29,17 @@ pub enum MergeScope {
     Loops,
     /// every call but that of the entry
     Functions,
+    /// from [`OPEN_MERGE`](crate::OPEN_MERGE) to [`CLOSE_MERGE`](crate::CLOSE_MERGE)
+    Marked,
+}
+
+/// A state passed a mark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MergeEvent {
+    Open,
+    Close,
+    /// without having passed the other mark before
+    StrayClose,
 }
 
 #[derive(Clone, Debug)]
@@ -41,11 +52,27 @@ pub struct MergeConfig {
     pub max_states: usize,
     /// Check each merge by the solver. Default: no.
     pub check: bool,
+    /// Who is told of marks. Default: nobody.
+    pub on_mark: Option<fn(MergeEvent, &State)>,
 }
 
 impl Default for MergeConfig {
     fn default() -> MergeConfig {
-        MergeConfig { method: MergeMethod::Tree, scopes: vec![MergeScope::Loops], max_states: 10_000, check: false }
+        MergeConfig {
+            method: MergeMethod::Tree,
+            scopes: vec![MergeScope::Loops],
+            max_states: 10_000,
+            check: false,
+            on_mark: None,
+        }
+    }
+}
+
+impl MergeConfig {
+    /// Functions that are marks: a step has to end after each call.
+    pub fn marks(&self) -> Vec<&'static str> {
+        let marked = self.scopes.contains(&MergeScope::Marked);
+        [OPEN_MERGE, CLOSE_MERGE].into_iter().filter(|_| marked).collect()
     }
 }
 
@@ -54,6 +81,7 @@ impl Default for MergeConfig {
 enum Extent {
     Loop(FuncId, LoopId),
     Call(FuncId),
+    Marked,
 }
 
 /// States that left a region in the same way.
@@ -89,6 +117,8 @@ pub struct Merging {
     done: VecDeque<RegionId>,
     /// groups that are handed out before their region is done
     early: VecDeque<Group>,
+    /// by leaf: where its last mark was
+    marks: FxHashMap<NodeId, (u64, u32)>,
     exclusive: Exclusive,
     statistics: MergeStatistics,
 }
@@ -115,6 +145,7 @@ impl Merging {
             leaves: FxHashMap::default(),
             done: VecDeque::new(),
             early: VecDeque::new(),
+            marks: FxHashMap::default(),
             exclusive: Exclusive::default(),
             statistics: MergeStatistics::default(),
         }
@@ -147,6 +178,78 @@ impl Merging {
             return Some((Extent::Call(fork.func), StopPoints { func: fork.func, depth, blocks }));
         }
         None
+    }
+
+    fn open_region(
+        &mut self,
+        extent: Extent,
+        stop: StopPoints,
+        before: PathConstraint,
+        outer: Option<RegionId>,
+    ) -> RegionId {
+        let id = RegionId(self.next);
+        self.next += 1;
+        self.statistics.regions += 1;
+        self.regions.insert(id, Region { extent, stop, before, outer, inside: 0, inner: 0, waiting: Vec::new() });
+        if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
+            o.inner += 1;
+        }
+        id
+    }
+
+    /// The state has just passed a mark.
+    fn new_mark(&mut self, state: &State) -> Option<Mark> {
+        if !self.config.scopes.contains(&MergeScope::Marked) {
+            return None;
+        }
+        let mark = self.facts.of(state.frame.func).mark_before(state.inst)?;
+        // A fork at the next instruction leaves its children there.
+        (self.marks.insert(state.node, state.position()) != Some(state.position())).then_some(mark)
+    }
+
+    /// Deals with a mark; whether the state waits.
+    fn pass_mark(&mut self, mark: Mark, state: &State) -> bool {
+        let marked = self.marked_region(state.node);
+        let event = match (mark, marked) {
+            (Mark::Open, _) => MergeEvent::Open,
+            (Mark::Close, Some(_)) => MergeEvent::Close,
+            (Mark::Close, None) => MergeEvent::StrayClose,
+        };
+        if let Some(tell) = self.config.on_mark {
+            tell(event, state);
+        }
+        match event {
+            MergeEvent::Open => {
+                let current = self.leaves.remove(&state.node);
+                let blocks = self.facts.of(state.frame.func).no_block();
+                let stop = StopPoints { func: state.frame.func, depth: 0, blocks };
+                let id = self.open_region(Extent::Marked, stop, state.path.clone(), current);
+                self.enter(state.node, Some(id));
+                current.into_iter().for_each(|c| self.leave(c));
+                false
+            }
+            // Regions inside are left without waiting.
+            MergeEvent::Close => {
+                while let Some(&id) = self.leaves.get(&state.node)
+                    && Some(id) != marked
+                {
+                    let outer = self.regions.get(&id).and_then(|r| r.outer);
+                    self.leaves.remove(&state.node);
+                    self.enter(state.node, outer);
+                    self.leave(id);
+                }
+                true
+            }
+            MergeEvent::StrayClose => false,
+        }
+    }
+
+    /// The innermost marked region around a leaf.
+    fn marked_region(&self, leaf: NodeId) -> Option<RegionId> {
+        let first = self.leaves.get(&leaf).copied();
+        let outer = |id: &RegionId| self.regions.get(id).and_then(|r| r.outer);
+        let is_marked = |id: &RegionId| self.regions.get(id).is_some_and(|r| r.extent == Extent::Marked);
+        std::iter::successors(first, outer).find(is_marked)
     }
 
     fn enter(&mut self, leaf: NodeId, region: Option<RegionId>) {
@@ -237,20 +340,15 @@ impl Merger for Merging {
             let same = here.is_some_and(|r| r.extent == extent && r.stop.depth == stop.depth);
             let inside = here.is_none_or(|r| stop.depth >= r.stop.depth);
             if !same && inside {
-                let id = RegionId(self.next);
-                self.next += 1;
-                self.statistics.regions += 1;
-                let (before, outer) = (fork.before.clone(), current);
-                self.regions
-                    .insert(id, Region { extent, stop, before, outer, inside: 0, inner: 0, waiting: Vec::new() });
-                if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
-                    o.inner += 1;
-                }
-                region = Some(id);
+                region = Some(self.open_region(extent, stop, fork.before.clone(), current));
             }
         }
+        let mark = self.marks.remove(&fork.node);
         for &(child, _) in fork.children {
             self.enter(child, region);
+            mark.into_iter().for_each(|at| {
+                self.marks.insert(child, at);
+            });
         }
         if let Some(id) = current {
             self.leave(id);
@@ -258,12 +356,18 @@ impl Merger for Merging {
     }
 
     fn grew(&mut self, node: NodeId, child: NodeId) {
+        if let Some(at) = self.marks.remove(&node) {
+            self.marks.insert(child, at);
+        }
         if let Some(r) = self.leaves.remove(&node) {
             self.leaves.insert(child, r);
         }
     }
 
     fn arrived(&mut self, state: &State) -> bool {
+        if let Some(mark) = self.new_mark(state) {
+            return self.pass_mark(mark, state);
+        }
         loop {
             let Some(&id) = self.leaves.get(&state.node) else { return false };
             let Some(r) = self.regions.get(&id) else { return false };
@@ -271,6 +375,7 @@ impl Merger for Merging {
             let jumped_out = match r.extent {
                 // Who returns leaves the loop first: an exception or a long jump went past its exits.
                 Extent::Loop(func, _) => depth < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
+                Extent::Marked => false,
                 Extent::Call(func) => depth + 1 < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
             };
             if !jumped_out {
@@ -311,6 +416,7 @@ impl Merger for Merging {
     }
 
     fn left(&mut self, leaf: NodeId) {
+        self.marks.remove(&leaf);
         if let Some(id) = self.leaves.remove(&leaf) {
             self.leave(id);
         }

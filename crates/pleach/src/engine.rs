@@ -177,6 +177,7 @@ impl<'a> EngineBuilder<'a> {
             targets,
         } = self;
         exec.record = !matches!(pruning, Pruning::Off);
+        exec.stops_after = merge.as_ref().map_or_else(Vec::new, MergeConfig::marks);
         solver.interrupt = Some(halt.flag());
         let interpolation = match &pruning {
             Pruning::Interpolation(config) => Some(config.build(&program, &exec)),

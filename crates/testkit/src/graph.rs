@@ -32,7 +32,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
             "pleach", "command",
         ],
     ),
-    ("klee", &["ir", "load", "smt", "state", "exec", "explore", "report", "replay", "pleach", "command"]),
+    ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
     ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "pleach", "testkit"]),
