@@ -63,7 +63,7 @@ impl Run {
             match several.then(|| ctx.merger.merge(&group, ctx.machine.logic())).flatten() {
                 None => {
                     for state in group.members {
-                        ctx.merger.resumed(state.node, group.outer);
+                        ctx.merger.resumed(&state, group.outer);
                         self.resume(state, ctx);
                     }
                 }
@@ -76,7 +76,7 @@ impl Run {
                     self.shares.push(leaves.iter().map(|l| self.shares[l.index()]).sum());
                     state.node = self.tree.merge(leaves, ctx.machine.span(&state));
                     ctx.pruner.merged(&mut state, &mut group.members, &self.tree);
-                    ctx.merger.resumed(state.node, group.outer);
+                    ctx.merger.resumed(&state, group.outer);
                     for m in &group.members {
                         ctx.sink.on_fork(m.node, &self.tree);
                     }

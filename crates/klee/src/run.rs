@@ -479,7 +479,12 @@ fn merge_config(line: &CommandLine) -> Option<MergeConfig> {
         false => warn_of_stray_close,
     };
     let scopes = vec![MergeScope::Marked];
-    line.is_on("use-merge", false).then(|| MergeConfig { scopes, on_mark: Some(on_mark), ..MergeConfig::default() })
+    line.is_on("use-merge", false).then(|| MergeConfig {
+        scopes,
+        on_mark: Some(on_mark),
+        one_sided: false,
+        ..MergeConfig::default()
+    })
 }
 
 fn warn_of_stray_close(event: MergeEvent, state: &State) {

@@ -45,9 +45,10 @@ impl SpaceConflict {
 }
 
 impl AddressSpace {
-    /// One space for all of these.
+    /// One space for all of these. `one_sided`: also where some lack a live object that others have allocated.
     pub fn merge(
         spaces: &[&AddressSpace],
+        one_sided: bool,
         terms: &mut Terms,
         choice: &mut dyn Choice,
     ) -> Result<AddressSpace, SpaceConflict> {
@@ -77,7 +78,7 @@ impl AddressSpace {
         for i in differing {
             let id = ObjId(i as u32);
             let entries: Vec<Option<&ObjectEntry>> = spaces.iter().map(|s| s.entry(id)).collect();
-            if let Some(entry) = merge_entries(&entries, id, terms, choice)? {
+            if let Some(entry) = merge_entries(&entries, id, one_sided, terms, choice)? {
                 merged.set(id, entry);
             }
         }
@@ -89,6 +90,7 @@ impl AddressSpace {
 fn merge_entries(
     entries: &[Option<&ObjectEntry>],
     id: ObjId,
+    one_sided: bool,
     terms: &mut Terms,
     choice: &mut dyn Choice,
 ) -> Result<Option<ObjectEntry>, SpaceConflict> {
@@ -97,19 +99,26 @@ fn merge_entries(
     for e in entries {
         match e {
             Some(ObjectEntry::Live(o)) => live.push(o),
-            Some(ObjectEntry::InSegment(..) | ObjectEntry::Freed(_) | ObjectEntry::OutOfScope { .. }) | None => {
-                ended += 1;
-            }
+            Some(ObjectEntry::InSegment(..) | ObjectEntry::Freed(_) | ObjectEntry::OutOfScope { .. }) => ended += 1,
+            None => {}
         }
     }
     if live.is_empty() {
         return if all_same(entries) { Ok(None) } else { Err(SpaceConflict::DifferentObjects) };
     }
+    let missing = entries.iter().any(Option::is_none);
     if ended > 0 {
-        let missing = entries.iter().any(Option::is_none);
-        return Err(if missing { SpaceConflict::ObjectOfOneSide } else { SpaceConflict::EndedOnOneSide });
+        return Err(if missing && !one_sided { SpaceConflict::ObjectOfOneSide } else { SpaceConflict::EndedOnOneSide });
     }
     let first = live[0];
+    if missing {
+        if !one_sided {
+            return Err(SpaceConflict::ObjectOfOneSide);
+        }
+        // SOUND: a member that has no such object has no pointer to it either, so nobody looks there under its
+        // condition: it may have what another has.
+        live = entries.iter().map(|e| if let Some(ObjectEntry::Live(o)) = e { o } else { first }).collect();
+    }
     if live.iter().all(|o| Rc::ptr_eq(o, first)) {
         return Ok(None);
     }

@@ -41,7 +41,7 @@ fn only_what_differs_is_chosen_between() {
     let mut b = a.clone();
     write(&mut a, &mut terms, o, 4, 4, 0xffff_ffff);
     write(&mut b, &mut terms, o, 4, 4, 3);
-    let m = AddressSpace::merge(&[&a, &b], &mut terms, &mut two).expect("alike");
+    let m = AddressSpace::merge(&[&a, &b], false, &mut terms, &mut two).expect("alike");
     assert_eq!(two.seen, [(Value::Int(0xffff_ffff), Value::Int(3), 32)]);
     let read = |s: &AddressSpace, o: ObjId, off| s.get(o).unwrap().contents.read_concrete(off, 4);
     assert_eq!((read(&m, o, 0), read(&m, o, 4), read(&m, other, 0)), (Some(0), None, Some(77)));
@@ -54,7 +54,7 @@ fn a_pointer_and_null_are_chosen_between_as_a_whole() {
     let mut b = a.clone();
     a.get_mut(o).unwrap().contents.write(&mut terms, 0, 8, Value::ptr(p, 4));
     write(&mut b, &mut terms, o, 0, 8, 0);
-    AddressSpace::merge(&[&a, &b], &mut terms, &mut two).expect("alike");
+    AddressSpace::merge(&[&a, &b], false, &mut terms, &mut two).expect("alike");
     assert_eq!(two.seen, [(Value::ptr(p, 4), Value::Int(0), 64)]);
 }
 
@@ -67,7 +67,7 @@ fn a_byte_inside_a_word_is_chosen_between_alone() {
     a.get_mut(o).unwrap().contents.write(&mut terms, 0, 4, Value::Term(t));
     let mut b = a.clone();
     write(&mut b, &mut terms, o, 1, 1, 9);
-    let m = AddressSpace::merge(&[&a, &b], &mut terms, &mut two).expect("alike");
+    let m = AddressSpace::merge(&[&a, &b], false, &mut terms, &mut two).expect("alike");
     assert_eq!(two.seen.len(), 1);
     assert_eq!((two.seen[0].1, two.seen[0].2), (Value::Int(9), 8));
     // The bytes around it are what they were.
@@ -82,7 +82,7 @@ fn written_on_one_side_and_never_on_the_other() {
     let o = object(&mut a, 4, Background::Uninit);
     let b = a.clone();
     write(&mut a, &mut terms, o, 0, 1, 5);
-    let m = AddressSpace::merge(&[&a, &b], &mut terms, &mut two).expect("alike");
+    let m = AddressSpace::merge(&[&a, &b], false, &mut terms, &mut two).expect("alike");
     assert_eq!(two.seen.len(), 1);
     assert!(matches!(two.seen[0], (Value::Int(5), Value::Term(_), 8)), "{:?}", two.seen);
     assert!(matches!(m.get(o).unwrap().contents.view(1), crate::ByteView::Background));
@@ -94,9 +94,10 @@ fn objects_of_one_side_are_refused() {
     let mut b = a.clone();
     object(&mut b, 4, Background::Zero);
     let merged = |a: &AddressSpace, b: &AddressSpace, terms: &mut Terms, two: &mut Two| {
-        AddressSpace::merge(&[a, b], terms, two).map(|s| s.len())
+        AddressSpace::merge(&[a, b], false, terms, two).map(|s| s.len())
     };
     assert_eq!(merged(&a, &b, &mut terms, &mut two), Err(SpaceConflict::ObjectOfOneSide));
+    assert_eq!(AddressSpace::merge(&[&a, &b], true, &mut terms, &mut two).map(|s| s.get(ObjId(0)).is_some()), Ok(true));
     let mut c = b.clone();
     c.free(ObjId(0));
     assert_eq!(merged(&c, &b, &mut terms, &mut two), Err(SpaceConflict::EndedOnOneSide));

@@ -54,9 +54,11 @@ impl Refusal {
 }
 
 /// One state for all members.
+#[expect(clippy::too_many_arguments, reason = "each is another's, and a struct for one call would only rename them")]
 pub(crate) fn merge(
     members: &[&State],
     before: &PathConstraint,
+    one_sided: bool,
     guard: &GuardTree,
     choice: &mut dyn Choice,
     facts: &mut ProgramFacts,
@@ -65,7 +67,7 @@ pub(crate) fn merge(
     let first = members[0];
     members.iter().try_for_each(|m| compatible(first, m))?;
     let spaces: Vec<&AddressSpace> = members.iter().map(|m| &m.memory).collect();
-    let memory = AddressSpace::merge(&spaces, logic.terms(), choice).map_err(Refusal::Memory)?;
+    let memory = AddressSpace::merge(&spaces, one_sided, logic.terms(), choice).map_err(Refusal::Memory)?;
     let most = |count: fn(&State) -> u64| members.iter().map(|m| count(m)).max().unwrap_or(0);
     let any = |test: fn(&State) -> bool| members.iter().any(|m| test(m));
     let mut state = State {

@@ -287,3 +287,7 @@ fn different_constants(terms: &Terms, c: TermId, d: TermId) -> bool {
     };
     matches!((fixed(c), fixed(d)), (Some((x, v)), Some((y, w))) if x == y && v != w)
 }
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

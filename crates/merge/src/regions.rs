@@ -50,6 +50,9 @@ pub struct MergeConfig {
     pub scopes: Vec<MergeScope>,
     /// States that wait at one place at most; so many are merged before the others arrive. Default: 10,000.
     pub max_states: usize,
+    /// Merge also where only some states have allocated an object. Not where leaks are looked for: whether the object
+    /// is there would depend on the member. Default: yes.
+    pub one_sided: bool,
     /// Check each merge by the solver. Default: no.
     pub check: bool,
     /// Who is told of marks. Default: nobody.
@@ -62,6 +65,7 @@ impl Default for MergeConfig {
             method: MergeMethod::Tree,
             scopes: vec![MergeScope::Loops],
             max_states: 10_000,
+            one_sided: true,
             check: false,
             on_mark: None,
         }
@@ -295,11 +299,20 @@ impl Merging {
         if !self.config.check {
             // The guard makes the values and later the constraints.
             let mut choice = guard.clone();
-            return fields::merge(&members, &group.before, &guard, &mut choice, &mut self.facts, logic);
+            return fields::merge(
+                &members,
+                &group.before,
+                self.config.one_sided,
+                &guard,
+                &mut choice,
+                &mut self.facts,
+                logic,
+            );
         }
         let tree = guard.clone();
         let mut choice = CheckedChoice { guard: &mut guard, obligations: Vec::new() };
-        let merged = fields::merge(&members, &group.before, &tree, &mut choice, &mut self.facts, logic)?;
+        let merged =
+            fields::merge(&members, &group.before, self.config.one_sided, &tree, &mut choice, &mut self.facts, logic)?;
         let mut obligations = choice.obligations;
         obligations.push(tree.equals_textbook(logic.terms()));
         for o in obligations {
@@ -460,8 +473,12 @@ impl Merger for Merging {
         }
     }
 
-    fn resumed(&mut self, leaf: NodeId, outer: Option<RegionId>) {
-        self.enter(leaf, outer);
+    fn resumed(&mut self, state: &State, outer: Option<RegionId>) {
+        self.enter(state.node, outer);
+        // The mark at which it waited is behind it.
+        if self.config.scopes.contains(&MergeScope::Marked) {
+            self.marks.insert(state.node, state.position());
+        }
     }
 
     fn take_waiting(&mut self) -> Vec<Box<State>> {

@@ -13,7 +13,7 @@ use pleach_merge::{MergeConfig, Merging};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
 use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
-use pleach_state::{CheckedPruner, Merger, NoMerger, State};
+use pleach_state::{CheckedPruner, Leaks, Merger, NoMerger, State};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -192,6 +192,9 @@ impl<'a> EngineBuilder<'a> {
             Search::Own(searcher) => (searcher, true),
         };
         let searcher: Box<dyn Searcher> = if check_seams { Box::new(CheckedSearcher::new(searcher)) } else { searcher };
+        let one_sided = exec.leaks == Leaks::Ignored;
+        let merging =
+            merge.map(|c| Merging::new(program.clone(), MergeConfig { one_sided: c.one_sided && one_sided, ..c }));
         let mut machine = Machine::new(program.clone(), pleach_smt::assemble(solver), exec)?;
         machine.native_calls = native_calls;
         // Before the initial states, which enter the first block.
@@ -205,7 +208,7 @@ impl<'a> EngineBuilder<'a> {
             searcher,
             interpolation,
             own_pruner,
-            merging: merge.map(|config| Merging::new(program.clone(), config)),
+            merging,
             program,
         })
     }

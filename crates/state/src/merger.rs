@@ -78,8 +78,8 @@ pub trait Merger {
     fn ready(&mut self, all: bool) -> Option<Group>;
     /// One state for the group, without a node; `None` if that is refused, and counted.
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State>;
-    /// A state of a group goes on at this leaf.
-    fn resumed(&mut self, leaf: NodeId, outer: Option<RegionId>);
+    /// A state of a group goes on.
+    fn resumed(&mut self, state: &State, outer: Option<RegionId>);
     /// States that wait, for the end of the run.
     #[expect(clippy::vec_box, reason = "as the states are kept: moving the box is cheap, moving the state is not")]
     fn take_waiting(&mut self) -> Vec<Box<State>>;
@@ -112,7 +112,7 @@ impl Merger for NoMerger {
     fn merge(&mut self, _: &Group, _: &mut dyn PathOracle) -> Option<State> {
         None
     }
-    fn resumed(&mut self, _: NodeId, _: Option<RegionId>) {}
+    fn resumed(&mut self, _: &State, _: Option<RegionId>) {}
     fn take_waiting(&mut self) -> Vec<Box<State>> {
         Vec::new()
     }
