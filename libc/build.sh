@@ -8,12 +8,12 @@
 #            private package index, so that neither root nor a deb-src line is needed.
 #            PLEACH_MUSL=FILE names the source tarball instead.
 #
-# Raise `recipe` whenever the outcome of this script changes, here and in crates/cli/src/libc.rs.
+# Raise `recipe` whenever the outcome of this script changes, here and in crates/pleach/src/libc.rs.
 set -euo pipefail
 
 version=1.2.3
 sha256=7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
-recipe=15
+recipe=16
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 cache=${PLEACH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pleach}
@@ -74,6 +74,15 @@ sed -i 's/(val = "C.UTF-8");/(val = "C");/' "$source/src/locale/locale_map.c"
 # Commands without an argument must not look for one, and GNU's headers call it by two names.
 sed -i -e 's/^\targ = va_arg(ap, unsigned long);/\targ = cmd == F_GETFD || cmd == F_GETFL || cmd == F_GETOWN || cmd == F_GETSIG || cmd == F_GETLEASE || cmd == F_GETPIPE_SZ || cmd == F_GET_SEALS ? 0 : va_arg(ap, unsigned long);/' \
   -e '$a int fcntl64(int fd, int cmd, ...) __attribute__((alias("fcntl")));' "$source/src/fcntl/fcntl.c"
+# Before `tzset` the GNU library has a name for the zone, musl none.
+sed -i 's/^char \*__tzname\[2\] = .*/char *__tzname[2] = { "GMT", "GMT" };/' "$source/src/time/__tz.c"
+# What the system's limits are is an assumption (`runtime/posix`), but for the size of a page and the clock ticks.
+for file in sysconf fpathconf confstr; do
+  usual='name != _SC_PAGE_SIZE \&\& name != _SC_CLK_TCK'
+  [ "$file" = sysconf ] || usual=1
+  sed -i -e "s/^{/{\n\tstatic int said;\n\tif ($usual) pleach_assume_once(\&said, \"limits of the system are those of musl\");/" \
+    -e '1i void pleach_assume_once(int *, const char *);' "$source/src/conf/$file.c"
+done
 mkdir -p objects include/bits
 sed -f "$source/tools/mkalltypes.sed" "$source/arch/x86_64/bits/alltypes.h.in" "$source/include/alltypes.h.in" >include/bits/alltypes.h
 cp "$source/arch/x86_64/bits/syscall.h.in" include/bits/syscall.h

@@ -14,6 +14,7 @@ fn main() {
     for (machine, suffix) in [("x86_64", ""), ("i686", "32")] {
         runtime("posix", "environment.c", machine, &format!("environment{suffix}.bc"));
         runtime("strings", "strings.c", machine, &format!("strings{suffix}.bc"));
+        runtime("strings", "wide.c", machine, &format!("wide{suffix}.bc"));
         runtime("strings", "formatted.c", machine, &format!("formatted{suffix}.bc"));
         runtime("cxx", "runtime.c", machine, &format!("cxx{suffix}.bc"));
     }

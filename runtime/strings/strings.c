@@ -69,6 +69,35 @@ char *strncat(char *to, const char *from, size_t most) {
   return to;
 }
 
+/* BSD's: as much as there is room for, and always the end; the result is what it would have been. */
+size_t strlcpy(char *to, const char *from, size_t room) {
+  size_t n = length(from), taken = n < room ? n : room - 1;
+  if (!room) return n;
+  __pleach_disjoint(to, taken + 1, from, n + 1, "strlcpy");
+  memcpy(to, from, taken);
+  to[taken] = 0;
+  return n;
+}
+size_t strlcat(char *to, const char *from, size_t room) {
+  size_t had = length_within(to, room), n = length(from), taken = n < room - had ? n : room - had - 1;
+  if (had == room) return room + n;
+  if (n) __pleach_disjoint(to, had + taken + 1, from, n + 1, "strlcat");
+  memcpy(to + had, from, taken);
+  to[had + taken] = 0;
+  return had + n;
+}
+
+/* Up to the first `stop`, or `most` bytes. */
+void *memccpy(void *to, const void *from, int stop, size_t most) {
+  const unsigned char *source = from;
+  size_t n = 0;
+  while (n < most && source[n] != (unsigned char)stop) n++;
+  size_t taken = n < most ? n + 1 : most;
+  if (taken) __pleach_disjoint(to, taken, from, taken, "memccpy");
+  memcpy(to, from, taken);
+  return n < most ? (char *)to + taken : 0;
+}
+
 /* Under _FORTIFY_SOURCE: `room` is what the compiler knows of the target's size. */
 char *__strcpy_chk(char *to, const char *from, size_t room) {
   copy(to, from, room, "strcpy");

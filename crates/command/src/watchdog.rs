@@ -18,13 +18,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a run that has to end may take for it.
+/// How long a run that has to end may take for it; at a limit of processor time, of that.
 const MAX_END: Duration = Duration::from_millis(750);
+/// A run at its limit of processor time may need none, because it waits for another process.
+const MAX_IDLE_END: Duration = Duration::from_secs(5);
 /// The same for one that was interrupted by a signal.
 const MAX_END_AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// How long memory may stay above its limit while states are being evicted.
+/// How long memory may stay above its limit while states are being evicted; processor time, as memory grows by nothing
+/// else.
 const MAX_ABOVE_MEMORY_LIMIT: Duration = Duration::from_millis(300);
-/// A step that does not end for so long while memory is above its limit will not give any back.
+/// A step that does not end for so long while memory is above its limit will not give any back; processor time.
 const STUCK: Duration = Duration::from_millis(5);
 /// Between two looks, at most and at least.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -96,22 +99,29 @@ fn before_the_run(why: &Cut) -> Code {
     error.exit_code()
 }
 
+#[derive(Clone, Copy)]
+struct Halted {
+    since: Instant,
+    processor: Duration,
+    memory: u64,
+}
+
 /// What the thread knows.
 struct Eye {
     bounds: Bounds,
     /// processor time at which the run has to end, and at which there is no time for more
     processor: Option<(Duration, Duration)>,
-    /// since when the run is to end, and the memory in use then
-    halted: Option<(Instant, u64)>,
-    /// since when memory is above its limit
-    above: Option<Instant>,
-    /// the last round of the loop that was seen, and when it was new
-    beat: (u64, Instant),
+    /// since when the run is to end, with what was in use then
+    halted: Option<Halted>,
+    /// the processor time since which memory is above its limit
+    above: Option<Duration>,
+    /// the last round of the loop that was seen, and the processor time when it was new
+    beat: (u64, Duration),
 }
 
 impl Eye {
     fn new(bounds: Bounds) -> Eye {
-        Eye { bounds, processor: processor_limits(), halted: None, above: None, beat: (0, Instant::now()) }
+        Eye { bounds, processor: processor_limits(), halted: None, above: None, beat: (0, Duration::ZERO) }
     }
 
     /// Returns when the run has ended (`None`) or must be ended.
@@ -120,7 +130,7 @@ impl Eye {
         while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(wait) {
             let now = Instant::now();
             let used = limits::resident_bytes().unwrap_or(0);
-            self.poll(now, used);
+            self.poll(now, processor_time(), used);
             if self.is_too_late(now, used) {
                 return self.bounds.halt.reason();
             }
@@ -129,16 +139,16 @@ impl Eye {
         None
     }
 
-    fn poll(&mut self, now: Instant, used: u64) {
+    fn poll(&mut self, now: Instant, spent: Duration, used: u64) {
         let halt = &self.bounds.halt;
         if self.bounds.deadline.is_some_and(|d| now >= d) {
             halt.time_is_up();
         }
-        if self.processor.is_some_and(|(soft, _)| processor_time() >= soft) {
+        if self.processor.is_some_and(|(soft, _)| spent >= soft) {
             halt.processor_time_is_up();
         }
         if halt.beats() != self.beat.0 {
-            self.beat = (halt.beats(), now);
+            self.beat = (halt.beats(), spent);
         }
         let Some(max) = self.bounds.memory else { return };
         let short = used > limits::soft(max);
@@ -147,8 +157,8 @@ impl Eye {
             self.above = None;
             return;
         }
-        let above = now - *self.above.get_or_insert(now);
-        let stuck = above > STUCK && now - self.beat.1 > STUCK;
+        let above = spent.saturating_sub(*self.above.get_or_insert(spent));
+        let stuck = above > STUCK && spent.saturating_sub(self.beat.1) > STUCK;
         if used > max && stuck || used > percent(max, 102) && above > MAX_ABOVE_MEMORY_LIMIT {
             halt.memory_is_up();
         }
@@ -156,10 +166,11 @@ impl Eye {
 
     fn is_too_late(&mut self, now: Instant, used: u64) -> bool {
         let Some(why) = self.bounds.halt.reason() else { return false };
-        let (since, before) = *self.halted.get_or_insert((now, used));
-        let allowed = if why == Cut::Interrupted { MAX_END_AFTER_SIGNAL } else { MAX_END };
-        let grows = self.bounds.memory.is_some_and(|max| used > percent(max, 102) && used > percent(before, 101));
-        grows || now - since > allowed || self.processor.is_some_and(|(_, hard)| processor_time() >= hard)
+        let spent = processor_time();
+        let halted = *self.halted.get_or_insert(Halted { since: now, processor: spent, memory: used });
+        let grows =
+            self.bounds.memory.is_some_and(|max| used > percent(max, 102) && used > percent(halted.memory, 101));
+        grows || halted.is_overdue(&why, now, spent) || self.processor.is_some_and(|(_, hard)| spent >= hard)
     }
 
     fn next_poll(&self, now: Instant, used: u64) -> Duration {
@@ -178,6 +189,18 @@ impl Eye {
             wait = wait.min(Duration::from_micros(room / BYTES_PER_US));
         }
         wait.max(least)
+    }
+}
+
+impl Halted {
+    /// Has the run had its time to come to an end?
+    fn is_overdue(&self, why: &Cut, now: Instant, spent: Duration) -> bool {
+        let waited = now - self.since;
+        match why {
+            Cut::Interrupted => waited > MAX_END_AFTER_SIGNAL,
+            Cut::Processor => spent.saturating_sub(self.processor) > MAX_END || waited > MAX_IDLE_END,
+            _ => waited > MAX_END,
+        }
     }
 }
 
@@ -211,33 +234,46 @@ mod tests {
     #[test]
     fn states_are_evicted_before_the_run_ends() {
         let (mut e, start) = (eye(100_000), Instant::now());
-        let ms = |n| start + Duration::from_millis(n);
-        e.poll(ms(0), 95_000);
+        let ms = Duration::from_millis;
+        // The wall clock says nothing: the machine may be busy.
+        let later = start + Duration::from_secs(60);
+        e.poll(start, ms(0), 95_000);
         assert!(!e.bounds.halt.is_short());
-        e.poll(ms(1), 99_000);
+        e.poll(start, ms(1), 99_000);
         assert!(e.bounds.halt.is_short() && e.bounds.halt.reason().is_none());
         // Above the limit: a loop that goes round has time to do something about it, a step that does not end has not.
         e.beat = (0, ms(2));
-        e.poll(ms(2), 101_500);
+        e.poll(later, ms(2), 101_500);
         e.beat = (0, ms(200));
-        e.poll(ms(200), 102_500);
+        e.poll(later, ms(200), 102_500);
         assert!(e.bounds.halt.reason().is_none());
-        e.poll(ms(201), 90_000);
-        e.poll(ms(210), 100_500);
-        e.poll(ms(216), 100_600);
+        e.poll(later, ms(201), 90_000);
+        e.poll(later, ms(210), 100_500);
+        e.poll(later, ms(216), 100_600);
         assert_eq!(e.bounds.halt.reason(), Some(Cut::Memory));
-        assert!(!e.is_too_late(ms(216), 100_600));
-        assert!(e.is_too_late(ms(217), 102_500), "it goes on to grow");
+        assert!(!e.is_too_late(later, 100_600));
+        assert!(e.is_too_late(later, 102_500), "it goes on to grow");
     }
 
     #[test]
     fn a_run_that_does_not_end_is_ended() {
         let (mut e, start) = (eye(100_000), Instant::now());
         e.bounds.deadline = Some(start);
-        e.poll(start, 1);
+        e.poll(start, Duration::ZERO, 1);
         assert_eq!(e.bounds.halt.reason(), Some(Cut::Time));
         assert!(!e.is_too_late(start, 1));
         assert!(e.is_too_late(start + Duration::from_millis(800), 1));
+    }
+
+    /// On a busy machine a run gets little processor time for its end.
+    #[test]
+    fn patience_at_a_limit_of_processor_time_is_of_that() {
+        let (now, ms) = (Instant::now(), Duration::from_millis);
+        let halted = Halted { since: now, processor: ms(1000), memory: 1 };
+        let overdue = |why: &Cut, wall, spent: u64| halted.is_overdue(why, now + ms(wall), ms(1000 + spent));
+        assert!(!overdue(&Cut::Processor, 3000, 700) && overdue(&Cut::Processor, 3000, 800));
+        assert!(overdue(&Cut::Processor, 6000, 0));
+        assert!(overdue(&Cut::Time, 800, 0) && !overdue(&Cut::Time, 700, 700));
     }
 
     #[test]

@@ -9,7 +9,15 @@ use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_expr::TermId;
-use pleach_state::{Cut, End, NodeId, State, StateId, Status};
+use pleach_state::{Cut, Deferred, End, NodeId, State, StateId, Status};
+
+/// What is left of an evicted state.
+#[derive(Clone, Copy)]
+pub(crate) struct Evicted {
+    node: NodeId,
+    /// it had covered something new
+    covered_new: bool,
+}
 
 /// An edge of the tree.
 struct Choice {
@@ -29,11 +37,13 @@ struct Replay<'a> {
 }
 
 impl<M: Stepper> SubExploration<M> for Replay<'_> {
-    fn before_step(&mut self, _: &mut Run, state: &mut State, _: &mut RunContext<M>) -> Admission {
-        if !self.left.is_empty() {
+    fn before_step(&mut self, run: &mut Run, state: &mut State, _: &mut RunContext<M>) -> Admission {
+        let halted = run.halt.reason().is_some();
+        if !self.left.is_empty() && !halted {
             return Admission::Step;
         }
-        self.reached = Some(Ok(std::mem::replace(state, State::placeholder())));
+        let state = std::mem::replace(state, State::placeholder());
+        self.reached = Some(if halted { Err(Box::new(state)) } else { Ok(state) });
         Admission::Stop
     }
     fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
@@ -79,36 +89,56 @@ impl<M: Stepper> SubExploration<M> for Replay<'_> {
 }
 
 impl Run {
-    /// Evicts a state. With traces kept, the tree also has nodes that are not forks, and the path cannot be found
-    /// by forks alone; nor can that of a merged state.
+    /// Evicts a state.
     pub(crate) fn evict<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
-        if state.recording || self.states.is_empty() || self.tree.is_below_merge(state.node) {
+        let last = self.states.is_empty();
+        match self.forget(&state).filter(|_| !last) {
+            Some(gone) => self.evicted.push(gone),
             // INCOMPLETE: the path is lost; it is counted as cut by memory and still gets its test.
-            self.finish(&mut state, End::Cut(Cut::Memory), ctx);
-        } else {
-            self.evicted.push((state.node, state.covered_new));
-            self.counters.evicted += 1;
+            None => self.finish(&mut state, End::Cut(Cut::Memory), ctx),
         }
+    }
+
+    /// What it takes to re-execute a state; `None` with traces kept: the tree then also has nodes that are not forks,
+    /// and the path cannot be found by forks alone. Nor can that of a merged state.
+    pub(crate) fn forget(&mut self, state: &State) -> Option<Evicted> {
+        if state.recording || self.tree.is_below_merge(state.node) {
+            return None;
+        }
+        self.counters.evicted += 1;
+        Some(Evicted { node: state.node, covered_new: state.covered_new })
     }
 
     /// Re-executes the state that was evicted last; false when there is none.
     pub(crate) fn restore<M: Stepper>(&mut self, ctx: &mut RunContext<M>) -> bool {
-        let Some((node, covered_new)) = self.evicted.pop() else { return false };
+        let Some(gone) = self.evicted.pop() else { return false };
+        self.re_execute(gone, None, ctx);
+        true
+    }
+
+    /// Makes an evicted state again, with the budget that it had at its query.
+    pub(crate) fn re_execute<M: Stepper>(
+        &mut self,
+        Evicted { node, covered_new }: Evicted,
+        deferred: Option<Deferred>,
+        ctx: &mut RunContext<M>,
+    ) {
         let choices = self.choices(node);
         match self.follow(&choices, ctx) {
             Ok(state) => {
                 let depth = self.forks_above(node);
-                let id = self.add_state(State { node, depth, covered_new, ..state });
+                let deferred = deferred.or(state.deferred);
+                let id = self.add_state(State { node, depth, covered_new, deferred, ..state });
                 ctx.change.added.push(id);
             }
             Err(mut state) => {
                 state.node = node;
-                self.finish(&mut state, End::Cut(Cut::Memory), ctx);
+                let why = self.halt.reason().unwrap_or(Cut::Memory);
+                self.finish(&mut state, End::Cut(why), ctx);
             }
         }
-        true
     }
 
     fn forks_above(&self, node: NodeId) -> u32 {
@@ -148,10 +178,14 @@ impl Run {
 
     /// The run ends: states that are still evicted are cut for that reason.
     pub(crate) fn cut_evicted<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
-        for (node, _) in std::mem::take(&mut self.evicted) {
-            self.count(&End::Cut(why.clone()));
-            self.close(node, Status::Cut, 0, ctx);
+        for gone in std::mem::take(&mut self.evicted) {
+            self.cut_without_test(gone, why, ctx);
         }
+    }
+
+    pub(crate) fn cut_without_test<M: Stepper>(&mut self, gone: Evicted, why: &Cut, ctx: &mut RunContext<M>) {
+        self.count(&End::Cut(why.clone()));
+        self.close(gone.node, Status::Cut, 0, ctx);
     }
 }
 

@@ -10,6 +10,7 @@
 //! # Ok::<(), pleach_explore::SearchError>(())
 //! ```
 
+mod alarm;
 mod cost_sampling;
 pub mod counters;
 mod defer;

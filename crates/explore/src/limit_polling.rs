@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 /// Steps between two polls of the clock when steps are short.
 const STEPS_PER_LOOK: u32 = 16;
-/// Time between two polls of the memory in use.
-const MEMORY_EVERY: Duration = Duration::from_millis(100);
+/// Time between two polls of the memory in use, at least and at most. In between, as long as it takes to use what is
+/// left at [`BYTES_PER_US`]: on a busy machine the watchdog may come late.
+pub(crate) const MEMORY_EVERY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
+const BYTES_PER_US: u64 = 4000;
 
 /// The same while memory is above its limit.
 const MEMORY_SHORT: Duration = Duration::from_millis(4);
@@ -52,11 +54,13 @@ impl Run {
             return;
         }
         if let Some(max) = limits.max_memory
-            && now - self.last_memory_poll >= if self.halt.is_short() { MEMORY_SHORT } else { MEMORY_EVERY }
+            && (now >= self.next_memory_poll || self.halt.is_short() && now - self.last_memory_poll >= MEMORY_SHORT)
         {
-            let used = (self.config.memory)().unwrap_or(0);
-            self.drop_states(how_many_to_drop(self.states.len(), used, soft(max * 1_000_000)), ctx);
+            let (used, allowed) = ((self.config.memory)().unwrap_or(0), soft(max * 1_000_000));
+            let in_memory = self.states.len() + self.deferred.in_memory();
+            self.drop_states(how_many_to_drop(in_memory, used, allowed), ctx);
             self.last_memory_poll = Instant::now();
+            self.next_memory_poll = self.last_memory_poll + memory_poll_after(used, allowed);
         }
         if self.stop.is_none() {
             self.stop = ctx.sink.stop();
@@ -103,6 +107,7 @@ impl Run {
         if count == 0 {
             return;
         }
+        let count = count - self.evict_deferred(count, ctx);
         // Those that have just shown something new go last.
         let mut ids: Vec<(bool, StateId)> = self.states.values().map(|s| (s.covered_new, s.id)).collect();
         for i in (1..ids.len()).rev() {
@@ -117,7 +122,9 @@ impl Run {
 
     /// How things stand after so long.
     pub fn progress(&self, elapsed: Duration) -> Progress<'_> {
-        let (states, evicted) = (self.states.len() + self.deferred.len(), self.evicted.len());
+        let in_memory = self.deferred.in_memory();
+        let states = self.states.len() + in_memory;
+        let evicted = self.evicted.len() + self.deferred.len() - in_memory;
         Progress {
             counters: &self.counters,
             states,
@@ -134,5 +141,13 @@ impl Run {
         let time_left = self.config.limits.max_time.map(|max| max.saturating_sub(elapsed));
         let progress = Progress { time_left, long_ahead, ..self.progress(elapsed) };
         ctx.sink.on_progress(ctx.machine, progress);
+    }
+}
+
+fn memory_poll_after(used: u64, allowed: u64) -> Duration {
+    let (least, most) = MEMORY_EVERY;
+    match allowed.checked_sub(used) {
+        Some(room) => Duration::from_micros(room / BYTES_PER_US).clamp(least, most),
+        None => MEMORY_SHORT,
     }
 }

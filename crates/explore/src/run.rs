@@ -4,8 +4,11 @@
 //! techniques are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is
 //! counted; so no path is lost without a trace.
 
+use crate::alarm::Alarm;
 use crate::counters::Counters;
 use crate::defer::DeferredStates;
+use crate::evict::Evicted;
+use crate::limit_polling;
 use crate::limits::{Halt, Limits, resident_bytes};
 use crate::merge::TrackedFork;
 use crate::rng::Rng;
@@ -68,8 +71,7 @@ pub struct Run {
     pub(crate) halt: Halt,
     /// where paths begin, to re-execute evicted states
     pub(crate) initial: Vec<State>,
-    /// nodes of evicted states, and whether they had covered something new
-    pub(crate) evicted: Vec<(NodeId, bool)>,
+    pub(crate) evicted: Vec<Evicted>,
     /// states that the end of the run left
     #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
     abandoned: Vec<Box<State>>,
@@ -89,6 +91,7 @@ pub struct Run {
     pub(crate) last_poll: Instant,
     pub(crate) steps_to_poll: u32,
     pub(crate) last_memory_poll: Instant,
+    pub(crate) next_memory_poll: Instant,
 }
 
 /// What a step did to the set of states.
@@ -143,6 +146,7 @@ impl Run {
             last_poll: now,
             steps_to_poll: 0,
             last_memory_poll: now,
+            next_memory_poll: now + limit_polling::MEMORY_EVERY.1,
         }
     }
 
@@ -155,6 +159,7 @@ impl Run {
         let Seams { searcher, pruner, merger } = seams;
         let ctx = &mut RunContext { machine, sink, pruner, merger, change: StateSetDelta::default() };
         self.started = Instant::now();
+        let alarm = Alarm::set(&self.halt, self.config.limits.max_time);
         self.initial = initial.clone();
         self.new_root(initial, ctx);
         // A block counts when it is entered, the first one, too.
@@ -184,6 +189,7 @@ impl Run {
             self.advance(id, ctx);
             searcher.update(Some(id), &ctx.change.added, &ctx.change.removed, self.view(ctx));
         }
+        drop(alarm);
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
         self.report(ctx, Instant::now(), false);
@@ -484,6 +490,7 @@ impl Run {
         self.stop.get_or_insert_with(|| why.clone());
         self.cut_remaining(&why, ctx);
         self.cut_evicted(&why, ctx);
+        self.cut_deferred(ctx);
     }
 
     /// The run is over, and the time for tests of what was not finished, too.

@@ -5,13 +5,14 @@ use crate::sink::{Ended, Progress, Sink};
 use crate::step::{Child, Step, Stepper};
 use crate::{Halt, Limits, Run, RunConfig, Seams};
 use pleach_expr::{TermId, Terms};
-use pleach_ir::{FuncId, Program, Span, Target};
+use pleach_ir::{FuncId, Function, Program, Span, Target};
 use pleach_memory::AddressSpace;
 use pleach_state::seams::{
     CheckedSearcher, Effort, NoPruner, PathOracle, PruneDecision, Pruner, SearchMetrics, Searcher,
 };
 use pleach_state::seams::{TermOracle, View};
 use pleach_state::{Cut, End, ErrorKind, NoMerger, NodeId, ProgramError, State, StateId, Status, Tree};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -32,6 +33,8 @@ struct Synthetic {
     changing: Option<BTreeSet<u32>>,
     /// so often a state at every third place asks for a larger budget
     stubborn: u32,
+    /// the memory limit is reached after each such attempt at a leaf
+    presses: bool,
     /// search steps, 10 of them for each such attempt
     searched: u64,
     terms: Terms,
@@ -40,7 +43,7 @@ struct Synthetic {
 impl Synthetic {
     fn new(arity: u32, depth: u32) -> Synthetic {
         let (changing, terms) = (None, Terms::new(64));
-        Synthetic { arity, depth, instructions: 0, pause: 2, changing, stubborn: 0, searched: 0, terms }
+        Synthetic { arity, depth, instructions: 0, pause: 2, changing, stubborn: 0, presses: false, searched: 0, terms }
     }
     fn initial(&self) -> State {
         State { fresh: 1, ..State::new(AddressSpace::new(64), FuncId(0), 0) }
@@ -76,6 +79,11 @@ impl Stepper for Synthetic {
         self.searched += 1;
         if state.fresh.is_multiple_of(3) && state.budget_level() < self.stubborn {
             self.searched += 10;
+            if self.presses && self.level(state.fresh) == self.depth {
+                SHORT.set(true);
+                // It is polled now and then only.
+                std::thread::sleep(Duration::from_millis(5));
+            }
             state.defer();
             return Step::Deferred;
         }
@@ -129,7 +137,9 @@ impl PathOracle for Synthetic {
         &mut self.terms
     }
     fn program(&self) -> Rc<Program> {
-        Rc::new(Program::new(Target { triple: String::new(), pointer_bytes: 8 }))
+        let mut program = Program::new(Target { triple: String::new(), pointer_bytes: 8 });
+        program.functions.push(Function::default());
+        Rc::new(program)
     }
     fn decided(&mut self, _: &State, _: TermId) -> Option<bool> {
         None
@@ -432,6 +442,29 @@ fn parked_states_are_made_again_and_no_path_is_lost() {
     assert!(run.counters.evicted > 0, "the memory limit was reached, so states were evicted");
     assert!(run.counters.is_complete());
     assert_eq!((run.counters.completed, run.counters.errored), (all.counters.completed, all.counters.errored));
+}
+
+thread_local! {
+    static SHORT: Cell<bool> = const { Cell::new(false) };
+}
+
+#[test]
+fn deferred_states_are_evicted_first_and_keep_their_budgets() {
+    for (depth, deferred) in [(1, Some(3)), (3, None)] {
+        let config = RunConfig {
+            memory: || Some(if SHORT.take() { 101_000_000 } else { 1 }),
+            limits: Limits { max_memory: Some(100), ..Limits::default() },
+            ..RunConfig::default()
+        };
+        let halt = Halt::new();
+        halt.short().store(true, std::sync::atomic::Ordering::Relaxed);
+        let mut machine = Synthetic { stubborn: 3, pause: 0, presses: true, ..Synthetic::new(3, depth) };
+        let (run, _) = explore(&mut machine, &search("bfs", 0), config, halt);
+        let c = &run.counters;
+        assert!(c.is_complete(), "{:?}", c.cuts);
+        assert_eq!((c.completed, c.errored), (machine.leaves(), machine.errors()));
+        assert!(c.evicted > 0 && deferred.is_none_or(|n| n == c.deferred && n == c.evicted), "{c:?}");
+    }
 }
 
 #[test]

@@ -15,12 +15,14 @@ const ENVIRONMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment
 const ENVIRONMENT32: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/environment32.bc"));
 
 /// Parts that stand in for the library's own where they are needed; see `runtime/strings`.
-const UNITS: [&[u8]; 2] = [
+const UNITS: [&[u8]; 3] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/strings.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/wide.bc")),
     include_bytes!(concat!(env!("OUT_DIR"), "/formatted.bc")),
 ];
-const UNITS32: [&[u8]; 2] = [
+const UNITS32: [&[u8]; 3] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/strings32.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/wide32.bc")),
     include_bytes!(concat!(env!("OUT_DIR"), "/formatted32.bc")),
 ];
 

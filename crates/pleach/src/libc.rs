@@ -6,7 +6,7 @@ use pleach_load::{Library, OutputFunction};
 use std::path::PathBuf;
 
 /// Version and recipe of `libc/build.sh`.
-const NAME: &str = "musl-1.2.3-15";
+const NAME: &str = "musl-1.2.3-16";
 
 /// Options of the symbolic environment and how many values they take.
 pub const SYMBOLIC_OPTIONS: [(&str, usize); 11] = [

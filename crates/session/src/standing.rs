@@ -3,11 +3,12 @@
 
 use crate::result::ExplorationResult;
 use crate::timing::{self, Start};
+use pleach_exec::Machine;
 use pleach_explore::{Counters, Halt, Progress};
-use pleach_report::{Coverage, ErrorRecord, RunDir, Summary};
+use pleach_report::{CostlyLine, Coverage, ErrorRecord, RunDir, Summary, Timing};
 use pleach_state::Cut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Shared by the writer, which keeps it up to date, and the one who ends the run.
 #[derive(Clone)]
@@ -20,6 +21,9 @@ struct Known {
     /// states that wait or are evicted
     open: u64,
     nodes: u64,
+    /// in solvers
+    solver_time: Duration,
+    costly_lines: Vec<CostlyLine>,
     coverage: Coverage,
     errors: Vec<ErrorRecord>,
     undefined: Vec<String>,
@@ -36,6 +40,8 @@ impl Standing {
             counters,
             open: 1,
             nodes: 1,
+            solver_time: Duration::ZERO,
+            costly_lines: Vec::new(),
             coverage,
             errors,
             undefined: Vec::new(),
@@ -49,8 +55,10 @@ impl Standing {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn progress(&self, progress: &Progress) {
+    pub fn progress(&self, progress: &Progress, machine: &Machine) {
         let mut known = self.known();
+        known.solver_time = machine.solver_time;
+        known.costly_lines = timing::costly_lines(machine);
         known.counters.clone_from(progress.counters);
         known.open = (progress.states + progress.evicted) as u64;
         known.nodes = progress.nodes as u64;
@@ -106,10 +114,12 @@ impl Standing {
             ..known.summary.clone()
         };
         let elapsed = began.elapsed();
+        let solver = vec![("solver.time".to_owned(), known.solver_time)];
+        let timing = timing::timing(start, elapsed, &pleach_smt::Stats::new(), solver, c.states_peak);
         ExplorationResult {
             dir: dir.clone(),
             summary,
-            timing: timing::timing(start, elapsed, &pleach_smt::Stats::new(), Vec::new(), c.states_peak),
+            timing: Timing { costly_lines: known.costly_lines.clone(), ..timing },
             elapsed,
             nodes: known.nodes,
             undefined: known.undefined.clone(),

@@ -316,7 +316,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
 
     fn on_progress(&mut self, machine: &mut GuidedExecutor, progress: Progress) {
         self.take_warnings(machine);
-        self.standing.progress(&progress);
+        self.standing.progress(&progress, &machine.machine);
         // Should the process be killed, no more than this is lost.
         let flushed = self.tree.flush().and(self.dir.flush());
         self.keep(flushed);

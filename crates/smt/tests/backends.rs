@@ -263,13 +263,51 @@ fn a_search_cut_short_is_not_remembered() {
     assert!(check(&mut *s, &mut terms, &query).is_sat());
 }
 
+/// The time that a check takes with an interrupt after so long.
+fn interrupted(backend: BackendKind, terms: &mut Terms, query: &[TermId], after: Duration) -> Duration {
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(after.is_zero()));
+    let mut s = assemble(SolverConfig { backend, interrupt: Some(flag.clone()), ..SolverConfig::default() });
+    let start = Instant::now();
+    let setter = std::thread::spawn(move || {
+        std::thread::sleep(after);
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let answer = check(&mut *s, terms, query);
+    assert!(matches!(answer, Answer::Unknown(UnknownReason::Interrupted)), "{backend:?}: {answer:?}");
+    let taken = start.elapsed();
+    setter.join().unwrap();
+    taken
+}
+
 #[test]
 fn an_interrupt_ends_a_check() {
-    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    for backend in BOTH {
+        for after in [Duration::ZERO, Duration::from_millis(300)] {
+            let mut terms = Terms::new(64);
+            let query = factoring(&mut terms);
+            let taken = interrupted(backend, &mut terms, &query, after);
+            assert!(taken < after + Duration::from_secs(1), "{backend:?}: {taken:?}");
+        }
+    }
+}
+
+/// Rewriting and bit-blasting poll nothing: the check is given up.
+#[test]
+fn an_interrupt_ends_what_comes_before_the_search() {
     let mut terms = Terms::new(64);
-    let query = factoring(&mut terms);
-    let mut s = assemble(SolverConfig { interrupt: Some(flag), ..SolverConfig::default() });
-    assert!(matches!(check(&mut *s, &mut terms, &query), Answer::Unknown(UnknownReason::Interrupted)));
+    let x = var(&mut terms, "x", 64);
+    let (three, limit) = (terms.constant(64, 3), terms.constant(64, 12_345_678_901));
+    let mut y = x;
+    for i in 0..20_000 {
+        let k = terms.constant(64, 3 * i);
+        let (shifted, sum) = (terms.lshr(y, three), terms.add(x, k));
+        let mixed = terms.xor(shifted, sum);
+        y = terms.add(mixed, y);
+    }
+    let query = [terms.ult(y, limit)];
+    let after = Duration::from_millis(300);
+    let taken = interrupted(BackendKind::Bitwuzla, &mut terms, &query, after);
+    assert!(taken < after + Duration::from_secs(1), "{taken:?}");
 }
 
 #[test]

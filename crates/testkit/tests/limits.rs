@@ -124,6 +124,51 @@ fn a_query_that_is_large_does_not_stall_the_others() {
     }
 }
 
+/// Rewriting and bit-blasting poll nothing. At the time limit the query is given up, and the run comes to its own end:
+/// with the tests of all that waits.
+#[test]
+fn a_query_that_is_large_is_given_up() {
+    let text = main(
+        "unsigned long x; unsigned char c[3]; klee_make_symbolic(&x, sizeof x, \"x\"); \
+         klee_make_symbolic(c, sizeof c, \"c\"); unsigned long y = x; \
+         for (int i = 0; i < 3; i++) if (c[i] > 100 + i) y += i + 1; \
+         for (int i = 0; i < 20000; i++) y = ((y >> 3) ^ (x + 3 * i)) + y; if (y < 12345678901ul) return 1;",
+    );
+    let world = world(&[("large.c", &text)]);
+    for solver in ["bitwuzla", "z3"] {
+        let flags = ["--max-time=4s", "--query-budget=0", "--search=bfs", "--solver", solver, "--output-dir", solver];
+        let finished = pleach([&["test", "large.c"][..], &flags].concat(), world.path(), TIME).unwrap();
+        says(&finished, 3, "the time limit (--max-time) was reached; 9 paths were not explored to the end");
+        assert!(finished.elapsed < LATE, "{solver}: {:?}", finished.elapsed);
+        let summary = json(&world.file(solver).join("summary.json"));
+        assert_eq!(summary["tests"], 9, "{solver}: {summary}");
+        let warnings = summary["warnings"].to_string();
+        assert!(!warnings.contains("middle of a step"), "{solver}: {warnings}");
+    }
+}
+
+/// States that wait for a larger budget are evicted like others.
+#[test]
+fn deferred_states_keep_the_memory_limit() {
+    let text = main(
+        "unsigned long a, b; unsigned char c[9]; unsigned r = 0; klee_make_symbolic(&a, sizeof a, \"a\"); \
+         klee_make_symbolic(&b, sizeof b, \"b\"); klee_make_symbolic(c, sizeof c, \"c\"); \
+         for (int i = 0; i < 9; i++) if (c[i] > 100) r |= 1u << i; \
+         unsigned char *p = malloc(1 << 20); for (int k = 0; k < 1 << 20; k += 1024) p[k] = k + r; \
+         if (a > 1 && b > 1 && a < 1ul << 32 && b < 1ul << 32 && a * b == 4611685846628697223ul + 2 * r) return p[r]; \
+         return 2;",
+    );
+    let world = world(&[("waiting.c", &text)]);
+    let flags = ["--max-time=15s", "--max-memory=150", "--query-budget=1", "--search=dfs", "--output-dir=run"];
+    let finished = pleach([&["test", "waiting.c"][..], &flags].concat(), world.path(), TIME).unwrap();
+    let summary = json(&world.file("run/summary.json"));
+    assert!(summary["evicted"].as_u64().unwrap() > 100, "{}", finished.output());
+    // All 512 come to their queries.
+    assert!(summary["paths"]["completed"].as_u64().unwrap() >= 512, "{}", finished.output());
+    let peak = json(&world.file("run/timing.json"))["memory_peak_bytes"].as_f64().unwrap();
+    assert!(peak < 180e6, "{peak} bytes");
+}
+
 #[test]
 fn a_compilation_that_takes_too_long() {
     let doubling: String =

@@ -7,7 +7,7 @@
 
 use super::effort::Effort;
 use super::encode::Encoder;
-use super::{Engine, Limits, Verdict};
+use super::{Check, Engine, Limits, Verdict};
 use crate::answer::{Answer, Core, UnknownReason};
 use crate::error::SmtError;
 use crate::evidence;
@@ -120,7 +120,8 @@ impl<E: Engine> Incremental<E> {
         let limit = steps.limit.get();
         steps.taken.set(steps.taken.get() + ahead);
         steps.limit.set(limit.map(|n| n - n.min(ahead)));
-        let verdict = instance.engine.check(&assumptions);
+        let how = if ahead > 0 { Check::Large } else { Check::Usual };
+        let verdict = instance.engine.check(&assumptions, how);
         steps.limit.set(limit);
         match verdict? {
             Verdict::Unsat(failed) => {

@@ -158,6 +158,14 @@ pub enum Verdict {
     Unknown(UnknownReason),
 }
 
+/// What is known of a query before it is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    Usual,
+    /// much is to be done before the search begins
+    Large,
+}
+
 /// One instance of a solver library. Terms live as long as the instance.
 pub trait Engine: Sized {
     type Term: Copy + Eq + Hash + Debug;
@@ -173,7 +181,8 @@ pub trait Engine: Sized {
     /// `body` for all values of the variable `bound`.
     fn forall(&mut self, bound: Self::Term, sort: Sort, body: Self::Term) -> Result<Self::Term, SmtError>;
     fn assert(&mut self, term: Self::Term) -> Result<(), SmtError>;
-    fn check(&mut self, assumptions: &[Self::Term]) -> Result<Verdict, SmtError>;
+    /// Ends soon after an interrupt. If it was given up without an answer then, the instance is only dropped.
+    fn check(&mut self, assumptions: &[Self::Term], how: Check) -> Result<Verdict, SmtError>;
     /// After `Sat`: the value of a Boolean or bit-vector term, as little-endian limbs.
     fn value(&mut self, term: Self::Term) -> Result<Vec<u64>, SmtError>;
 }

@@ -1,20 +1,21 @@
 //! Bitwuzla as an [`Engine`]: the safe layer over its C API.
 #![allow(unsafe_code)]
 
+mod detached;
 pub mod ffi;
+mod stop;
 mod terms;
 
-use super::{Engine, Fun, Limits, Sort, Steps, Verdict};
+use super::{Check, Engine, Fun, Limits, Sort, Steps, Verdict};
 use crate::answer::UnknownReason;
 use crate::error::SmtError;
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use stop::Stop;
 
 thread_local! {
     /// What the library last complained about on this thread. Its callback carries no state, so this cannot be a field.
@@ -27,49 +28,11 @@ unsafe extern "C" fn complain(message: *const c_char) {
     COMPLAINT.with(|c| *c.borrow_mut() = Some(text));
 }
 
-/// Polled by the library during a check.
-struct Stop {
-    at: Cell<Option<Instant>>,
-    interrupt: Option<Arc<AtomicBool>>,
-    why: Cell<Option<Reason>>,
-    /// how often it was polled
-    steps: Rc<Steps>,
-    /// how often it may be
-    last: Cell<u64>,
-}
-
-#[derive(Clone, Copy)]
-enum Reason {
-    Steps,
-    Time,
-    Interrupt,
-}
-
-unsafe extern "C" fn poll(state: *mut c_void) -> i32 {
-    // SAFETY: `state` is the `Stop` boxed in the `Bitwuzla` that runs the check; it is only ever shared, its fields are
-    // cells.
-    let stop = unsafe { &*state.cast::<Stop>() };
-    let taken = stop.steps.taken.get() + 1;
-    stop.steps.taken.set(taken);
-    if taken > stop.last.get() {
-        stop.why.set(Some(Reason::Steps));
-        return 1;
-    }
-    if stop.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed)) {
-        stop.why.set(Some(Reason::Interrupt));
-        return 1;
-    }
-    if stop.at.get().is_some_and(|at| Instant::now() >= at) {
-        stop.why.set(Some(Reason::Time));
-        return 1;
-    }
-    0
-}
-
 pub struct Bitwuzla {
     manager: *mut ffi::TermManager,
     solver: *mut ffi::Solver,
-    stop: Box<Stop>,
+    stop: Arc<Stop>,
+    steps: Rc<Steps>,
     timeout: Option<std::time::Duration>,
     limited_memory: bool,
     sorts: FxHashMap<Sort, ffi::Sort>,
@@ -139,23 +102,17 @@ impl Engine for Bitwuzla {
             }
             ffi::bitwuzla_set_abort_callback(Some(complain));
         }
-        let stop = Box::new(Stop {
-            at: Cell::new(None),
-            interrupt: limits.interrupt.clone(),
-            why: Cell::new(None),
-            steps: Rc::clone(&limits.steps),
-            last: Cell::new(u64::MAX),
-        });
         let mut made = Bitwuzla {
             manager: ptr::null_mut(),
             solver: ptr::null_mut(),
-            stop,
+            stop: Arc::new(Stop::new(limits)),
+            steps: Rc::clone(&limits.steps),
             timeout: limits.timeout,
             limited_memory: limits.memory_mib.is_some(),
             sorts: FxHashMap::default(),
         };
         // SAFETY: options are used for one `bitwuzla_new`, which copies them; what was made is owned by `made` at once.
-        // `stop` is boxed, so its address is stable, and it is dropped after the solver.
+        // `stop` is counted, so its address is stable, and it is dropped after the solver.
         unsafe {
             made.manager = some(ffi::bitwuzla_term_manager_new(), "term manager")?;
             let options = ffi::bitwuzla_options_new();
@@ -167,8 +124,8 @@ impl Engine for Bitwuzla {
             made.solver = ffi::bitwuzla_new(made.manager, options);
             ffi::bitwuzla_options_delete(options);
             some(made.solver, "solver")?;
-            let state = ptr::from_ref::<Stop>(&made.stop).cast_mut().cast::<c_void>();
-            ffi::bitwuzla_set_termination_callback(made.solver, Some(poll), state);
+            let state = Arc::as_ptr(&made.stop).cast_mut().cast::<c_void>();
+            ffi::bitwuzla_set_termination_callback(made.solver, Some(stop::poll), state);
         }
         Ok(made)
     }
@@ -224,31 +181,33 @@ impl Engine for Bitwuzla {
         Ok(())
     }
 
-    fn check(&mut self, assumptions: &[ffi::Term]) -> Result<Verdict, SmtError> {
-        COMPLAINT.with(|c| c.borrow_mut().take());
-        self.stop.why.set(None);
-        let steps = &self.stop.steps;
-        self.stop.last.set(steps.limit.get().map_or(u64::MAX, |n| steps.taken.get() + n));
-        self.stop.at.set(self.timeout.map(|t| Instant::now() + t));
-        // SAFETY: live Boolean terms of this manager; the pointer of an empty slice is not null.
-        let answer =
-            unsafe { ffi::bitwuzla_check_sat_assuming(self.solver, assumptions.len() as u32, assumptions.as_ptr()) };
-        if answer == ffi::Answer::SAT {
+    fn check(&mut self, assumptions: &[ffi::Term], how: Check) -> Result<Verdict, SmtError> {
+        self.stop.arm(&self.steps, self.timeout);
+        let outcome = match how {
+            Check::Large if self.stop.interrupt.is_some() => detached::check(self.solver, assumptions, &self.stop),
+            _ => Some(check_on_this_thread(self.solver, assumptions)),
+        };
+        self.steps.taken.set(self.steps.taken.get() + self.stop.polled());
+        let Some(outcome) = outcome else {
+            // They belong to the thread now.
+            self.solver = ptr::null_mut();
+            self.manager = ptr::null_mut();
+            return Ok(Verdict::Unknown(UnknownReason::Interrupted));
+        };
+        if outcome.answer == ffi::Answer::SAT {
             return Ok(Verdict::Sat);
         }
-        if answer == ffi::Answer::UNSAT {
-            return Ok(Verdict::Unsat(self.failed(assumptions)));
+        if outcome.answer == ffi::Answer::UNSAT {
+            return Ok(Verdict::Unsat(outcome.failed));
         }
-        if COMPLAINT.with(|c| c.borrow().is_some()) {
-            return Err(complaint("check"));
+        if let Some(text) = outcome.complaint {
+            return Err(SmtError::Backend(format!("bitwuzla: {text}")));
         }
-        Ok(Verdict::Unknown(match self.stop.why.get() {
-            Some(Reason::Time) => UnknownReason::Timeout,
-            Some(Reason::Steps) => UnknownReason::Steps,
-            Some(Reason::Interrupt) => UnknownReason::Interrupted,
-            None if self.limited_memory => UnknownReason::Memory,
-            None => UnknownReason::Unsupported("bitwuzla: no answer".into()),
-        }))
+        let unknown = || match self.limited_memory {
+            true => UnknownReason::Memory,
+            false => UnknownReason::Unsupported("bitwuzla: no answer".into()),
+        };
+        Ok(Verdict::Unknown(self.stop.why().unwrap_or_else(unknown)))
     }
 
     fn value(&mut self, term: ffi::Term) -> Result<Vec<u64>, SmtError> {
@@ -271,22 +230,42 @@ impl Engine for Bitwuzla {
     }
 }
 
-impl Bitwuzla {
-    fn failed(&mut self, assumptions: &[ffi::Term]) -> Vec<usize> {
-        let mut size = 0usize;
-        // SAFETY: called after `Unsat`; the array is valid until the same function is called again, its terms hold a
-        // count each, which goes back.
-        unsafe {
-            let list = ffi::bitwuzla_get_unsat_assumptions(self.solver, &mut size);
-            if list.is_null() || size == 0 {
-                return Vec::new();
-            }
-            let failed = std::slice::from_raw_parts(list, size);
-            let at = (0..assumptions.len()).filter(|&i| failed.contains(&assumptions[i])).collect();
-            for &t in failed {
-                ffi::bitwuzla_term_release(t);
-            }
-            at
+/// What a check came to.
+struct Checked {
+    answer: ffi::Answer,
+    /// after `Unsat`: positions of the assumptions that are needed for it
+    failed: Vec<usize>,
+    complaint: Option<String>,
+}
+
+impl Checked {
+    fn failed(why: &str) -> Checked {
+        Checked { answer: ffi::Answer::UNKNOWN, failed: Vec::new(), complaint: Some(why.into()) }
+    }
+}
+
+fn check_on_this_thread(solver: *mut ffi::Solver, assumptions: &[ffi::Term]) -> Checked {
+    COMPLAINT.with(|c| c.borrow_mut().take());
+    // SAFETY: live Boolean terms of the solver's manager; the pointer of an empty slice is not null.
+    let answer = unsafe { ffi::bitwuzla_check_sat_assuming(solver, assumptions.len() as u32, assumptions.as_ptr()) };
+    let failed = if answer == ffi::Answer::UNSAT { failed(solver, assumptions) } else { Vec::new() };
+    Checked { answer, failed, complaint: COMPLAINT.with(|c| c.borrow_mut().take()) }
+}
+
+fn failed(solver: *mut ffi::Solver, assumptions: &[ffi::Term]) -> Vec<usize> {
+    let mut size = 0usize;
+    // SAFETY: called after `Unsat`; the array is valid until the same function is called again, its terms hold a count
+    // each, which goes back.
+    unsafe {
+        let list = ffi::bitwuzla_get_unsat_assumptions(solver, &mut size);
+        if list.is_null() || size == 0 {
+            return Vec::new();
         }
+        let failed = std::slice::from_raw_parts(list, size);
+        let at = (0..assumptions.len()).filter(|&i| failed.contains(&assumptions[i])).collect();
+        for &t in failed {
+            ffi::bitwuzla_term_release(t);
+        }
+        at
     }
 }

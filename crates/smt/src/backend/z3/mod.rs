@@ -5,9 +5,10 @@
 #![allow(unsafe_code)]
 
 pub mod ffi;
+mod interrupt;
 mod terms;
 
-use super::{Engine, Fun, Limits, Sort, Verdict};
+use super::{Check, Engine, Fun, Limits, Sort, Verdict};
 use crate::answer::UnknownReason;
 use crate::error::SmtError;
 use rustc_hash::FxHashMap;
@@ -196,8 +197,10 @@ impl Z3 {
     fn check_level(&mut self, literals: &[ffi::Ast]) -> Result<Verdict, SmtError> {
         // SAFETY: held literals; the old model is given back before the new one is counted.
         unsafe {
-            let n = literals.len() as u32;
-            let answer = ffi::Z3_solver_check_assumptions(self.context, self.solver, n, literals.as_ptr());
+            let (context, solver, n) = (self.context, self.solver, literals.len() as u32);
+            let answer = interrupt::during(context, self.limits.interrupt.as_deref(), || {
+                ffi::Z3_solver_check_assumptions(context, solver, n, literals.as_ptr())
+            });
             if answer == ffi::Lbool::FALSE {
                 return Ok(Verdict::Unsat(self.failed(literals)));
             }
@@ -314,7 +317,7 @@ impl Engine for Z3 {
         self.assert_here(term)
     }
 
-    fn check(&mut self, assumptions: &[ffi::Ast]) -> Result<Verdict, SmtError> {
+    fn check(&mut self, assumptions: &[ffi::Ast], _: Check) -> Result<Verdict, SmtError> {
         let allowed = self.limits.steps.limit.get().map_or(0, |n| n.max(1).saturating_mul(RESOURCES_PER_STEP));
         let allowed = u32::try_from(allowed).unwrap_or(u32::MAX);
         if allowed != self.resources {
