@@ -17,7 +17,6 @@ extern crate pleach_command;
 mod line;
 
 use line::{CompileStep, Line, Source};
-use pleach::Scratch;
 use pleach_command::CliError;
 use pleach_load::clang_flags::{CLANG, CLANG_CXX, FOR_THE_ENGINE};
 use pleach_load::embedded_bitcode;
@@ -51,10 +50,10 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
     if line.step == CompileStep::Plain || line.is_a_probe() {
         return Err(unusable(compiler, Command::new(compiler).args(&args).exec()));
     }
-    let scratch = Scratch::new()?;
+    let scratch = pleach::temporary_directory()?;
     let mut bitcode = Vec::new();
     for (i, source) in line.sources.iter().enumerate() {
-        bitcode.push(Bitcode::start(compiler, &line, source, scratch.0.join(format!("{i}.bc")))?);
+        bitcode.push(Bitcode::start(compiler, &line, source, scratch.path().join(format!("{i}.bc")))?);
     }
     let native = |more: &[OsString]| -> Result<u8, CliError> {
         let mut command = Command::new(compiler);
@@ -76,7 +75,7 @@ pub fn run(compiler: &'static str, args: &[OsString]) -> Result<ExitCode, CliErr
             for bitcode in bitcode {
                 contents.extend(bitcode.finish(true)?.unwrap_or_default());
             }
-            let (data, assembly) = (scratch.0.join("bitcode"), scratch.0.join("bitcode.s"));
+            let (data, assembly) = (scratch.path().join("bitcode"), scratch.path().join("bitcode.s"));
             let text =
                 format!(".section {},\"\",@progbits\n.incbin \"{}\"\n", embedded_bitcode::SECTION, data.display());
             let text = format!("{text}.section .note.GNU-stack,\"\",@progbits\n");

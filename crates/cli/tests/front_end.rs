@@ -2,29 +2,22 @@
 
 use pleach_load::{LoadError, Options, load};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
-struct Scratch(PathBuf);
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("pleach-cli-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("scratch directory");
-        Scratch(dir)
+    fn new() -> Scratch {
+        Scratch(tempfile::tempdir().expect("a temporary directory"))
     }
     fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         std::fs::write(&path, contents).expect("write");
         path
     }
     fn options(&self, input: PathBuf) -> Options {
         let frontend = Some(env!("CARGO_BIN_EXE_pleach-frontend").into());
-        Options { inputs: vec![input], work_dir: self.0.join("work"), frontend, ..Options::default() }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        Options { inputs: vec![input], work_dir: self.0.path().join("work"), frontend, ..Options::default() }
     }
 }
 
@@ -34,7 +27,7 @@ const SOURCE: &str = "struct s { int a; struct s *n; } g = {1, &g};\n\
 
 #[test]
 fn the_program_is_the_one_that_was_lowered() {
-    let scratch = Scratch::new("same");
+    let scratch = Scratch::new();
     let mut options = scratch.options(scratch.file("good.c", SOURCE));
     let ours = load(&options).unwrap_or_else(|e| panic!("{e}"));
     let direct = pleach_frontend::load(&options).unwrap_or_else(|e| panic!("{e}"));
@@ -46,8 +39,8 @@ fn the_program_is_the_one_that_was_lowered() {
 
 #[test]
 fn refusals_come_through_in_its_words() {
-    let scratch = Scratch::new("refused");
-    let mut options = scratch.options(scratch.0.join("missing.c"));
+    let scratch = Scratch::new();
+    let mut options = scratch.options(scratch.0.path().join("missing.c"));
     options.inputs.push(scratch.file("bad.c", "int main(void) { return undeclared; }\n"));
     assert!(load(&options).expect_err("missing").to_string().ends_with("missing.c: no such file"));
     options.inputs.remove(0);
@@ -59,9 +52,9 @@ fn refusals_come_through_in_its_words() {
 /// LLVM's reader crashes on about one in twelve of these; we must not.
 #[test]
 fn damaged_bitcode() {
-    let scratch = Scratch::new("damaged");
+    let scratch = Scratch::new();
     load(&scratch.options(scratch.file("good.c", SOURCE))).unwrap_or_else(|e| panic!("{e}"));
-    let whole = std::fs::read(scratch.0.join("work/0-good.bc")).expect("compiled file");
+    let whole = std::fs::read(scratch.0.path().join("work/0-good.bc")).expect("compiled file");
     let mut seed = 0x2545_F491_4F6C_DD1Du64;
     let mut crashed = 0;
     for _ in 0..64 {

@@ -2,20 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
-struct Scratch(PathBuf);
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("pleach-klee-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
-        std::fs::create_dir_all(&dir).expect("scratch directory");
-        Scratch(dir)
+    fn new() -> Scratch {
+        Scratch(tempfile::tempdir().expect("a temporary directory"))
     }
 
     /// A program as bitcode, with its line numbers.
     fn program(&self, source: &str) -> PathBuf {
-        let (c, bc) = (self.0.join("prog.c"), self.0.join("prog.bc"));
+        let (c, bc) = (self.0.path().join("prog.c"), self.0.path().join("prog.bc"));
         std::fs::write(&c, source).expect("write");
         let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/include");
         let mut clang = Command::new("clang-19");
@@ -26,17 +24,11 @@ impl Scratch {
 
     fn klee(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pleach"));
-        command.arg("klee").args(args).current_dir(&self.0).output().expect("pleach")
+        command.arg("klee").args(args).current_dir(self.0.path()).output().expect("pleach")
     }
 
     fn file(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        std::fs::read_to_string(self.0.path().join(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
     }
 }
 
@@ -49,7 +41,7 @@ const ASSERTS: &str = "#include <assert.h>\n#include <klee/klee.h>\n\
 
 #[test]
 fn messages_and_files() {
-    let scratch = Scratch::new("files");
+    let scratch = Scratch::new();
     scratch.program(ASSERTS);
     let output = scratch.klee(&["-search=dfs", "--write-smt2s", "prog.bc"]);
     let log = stderr(&output);
@@ -64,9 +56,10 @@ fn messages_and_files() {
     ] {
         assert!(log.contains(words), "{words}\n{log}");
     }
-    assert_eq!(std::fs::read_link(scratch.0.join("klee-last")).unwrap(), Path::new("klee-out-0"));
-    let failing =
-        (1..=2).find(|n| scratch.0.join(format!("klee-last/test00000{n}.assert.err")).exists()).expect("an error");
+    assert_eq!(std::fs::read_link(scratch.0.path().join("klee-last")).unwrap(), Path::new("klee-out-0"));
+    let failing = (1..=2)
+        .find(|n| scratch.0.path().join(format!("klee-last/test00000{n}.assert.err")).exists())
+        .expect("an error");
     let report = scratch.file(&format!("klee-last/test00000{failing}.assert.err"));
     assert!(report.starts_with("Error: ASSERTION FAIL: x != 7\nFile: "), "{report}");
     assert!(report.contains("\nLine: 6\n") && report.contains("\nStack: \n\t#0"), "{report}");
@@ -80,7 +73,7 @@ fn messages_and_files() {
 
 #[test]
 fn stopping_at_errors_and_replaying() {
-    let scratch = Scratch::new("replay");
+    let scratch = Scratch::new();
     scratch.program(ASSERTS);
     let output = scratch.klee(&["--output-dir=out", "--exit-on-error", "prog.bc"]);
     assert_eq!(output.status.code(), Some(1));
@@ -93,7 +86,7 @@ fn stopping_at_errors_and_replaying() {
 
 #[test]
 fn options_without_effect_are_named_once() {
-    let scratch = Scratch::new("options");
+    let scratch = Scratch::new();
     scratch.program("int main(int argc, char **argv) { return argc == 3 && argv[1][1] == 's' ? 0 : 1; }\n");
     let output =
         scratch.klee(&["--no-such-option", "--use-merge", "--optimize", "--exit-on-error", "prog.bc", "-search", "x"]);
@@ -110,7 +103,7 @@ fn options_without_effect_are_named_once() {
 
 #[test]
 fn other_functions_in_place_of_main_and_of_each_other() {
-    let scratch = Scratch::new("alias");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <assert.h>\nint two(int x) { return 2 * x; }\nint three(int x) { return 3 * x; }\n\
          int start(void) { assert(two(7) == 21); return 0; }\n",
@@ -128,7 +121,7 @@ fn other_functions_in_place_of_main_and_of_each_other() {
 /// Each side of a fork can show something new, and a branch that skips code too; the fourth path shows nothing.
 #[test]
 fn tests_that_cover_something_new() {
-    let scratch = Scratch::new("new");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\nint main(void) {\n  int a, b, n = 0;\n  klee_make_symbolic(&a, sizeof a, \"a\");\n\
          klee_make_symbolic(&b, sizeof b, \"b\");\n  if (a)\n    n++;\n  if (b)\n    n++;\n  return n;\n}\n",
@@ -140,7 +133,7 @@ fn tests_that_cover_something_new() {
 
 #[test]
 fn wishes_for_tests() {
-    let scratch = Scratch::new("prefer");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\nint main(void) {\n  char c[2];\n  klee_make_symbolic(c, sizeof c, \"c\");\n\
          klee_prefer_cex(c, c[0] == 'o');\n  klee_prefer_cex(c, c[1] == 'k');\n  klee_prefer_cex(c, c[1] == 'x');\n  return 0;\n}\n",
@@ -152,7 +145,7 @@ fn wishes_for_tests() {
 
 #[test]
 fn functions_at_symbolic_addresses() {
-    let scratch = Scratch::new("pointer");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\nstatic int one(void) { return 1; }\nstatic int two(void) { return 2; }\n\
          int main(void) {\n  int (*f)(void);\n  klee_make_symbolic(&f, sizeof f, \"f\");\n\
@@ -168,7 +161,7 @@ const TWO_BRANCHES: &str = "#include <klee/klee.h>\n#include <stdio.h>\nint main
 
 #[test]
 fn the_way_of_a_path_is_written_and_can_be_followed() {
-    let scratch = Scratch::new("paths");
+    let scratch = Scratch::new();
     scratch.program(TWO_BRANCHES);
     scratch.klee(&["--write-paths", "--write-sym-paths", "--write-cov", "--output-dir=all", "prog.bc"]);
     let all: Vec<String> = (1..=4).map(|n| scratch.file(&format!("all/test00000{n}.path"))).collect();
@@ -184,14 +177,14 @@ fn the_way_of_a_path_is_written_and_can_be_followed() {
     let output = scratch.klee(&[&path, "--output-dir=one", "prog.bc"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sum 111\n");
     assert!(stderr(&output).contains("completed paths = 1\n"), "{}", stderr(&output));
-    std::fs::write(scratch.0.join("wrong.path"), "1\n1\n0\n").unwrap();
+    std::fs::write(scratch.0.path().join("wrong.path"), "1\n1\n0\n").unwrap();
     let log = stderr(&scratch.klee(&["--replay-path=wrong.path", "--output-dir=none", "prog.bc"]));
     assert!(log.contains("hit invalid branch in replay path mode") && log.contains("completed paths = 0"), "{log}");
 }
 
 #[test]
 fn a_test_for_each_side_that_covers_something_new() {
-    let scratch = Scratch::new("new");
+    let scratch = Scratch::new();
     scratch.program(TWO_BRANCHES);
     let log = stderr(&scratch.klee(&["--only-output-states-covering-new", "--search=bfs", "prog.bc"]));
     let count = |text: &str| log.split(text).nth(1).and_then(|t| t.lines().next()?.parse::<u32>().ok());
@@ -200,7 +193,7 @@ fn a_test_for_each_side_that_covers_something_new() {
 
 #[test]
 fn switches_by_cases_and_shares_of_forks() {
-    let scratch = Scratch::new("switch");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\nint main(void) {\n  int x;\n  klee_make_symbolic(&x, sizeof x, \"x\");\n\
          switch (x) {\n  case 1: case 3: case 5: return 1;\n  case 7: return 2;\n  }\n  return 0;\n}\n",
@@ -219,7 +212,7 @@ fn switches_by_cases_and_shares_of_forks() {
 
 #[test]
 fn symbolic_files_have_any_attributes() {
-    let scratch = Scratch::new("attributes");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/stat.h>\n#include <unistd.h>\nint main(void) {\n  struct stat s;\n\
          puts(open(\"A\", O_RDWR | O_TRUNC) < 0 ? \"refused\" : \"opened\");\n\
@@ -237,7 +230,7 @@ fn symbolic_files_have_any_attributes() {
 
 #[test]
 fn what_is_printed_is_shown_also_with_an_unknown_length() {
-    let scratch = Scratch::new("printed");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\n#include <stdio.h>\nint main(void) {\n  int x;\n  klee_make_symbolic(&x, sizeof x, \"x\");\n\
          klee_assume(x == 0);\n  printf(\"x is %d\\n\", x);\n  return 0;\n}\n",
@@ -248,10 +241,10 @@ fn what_is_printed_is_shown_also_with_an_unknown_length() {
 
 #[test]
 fn tests_are_made_and_replayed_natively() {
-    let scratch = Scratch::new("tools");
-    std::fs::write(scratch.0.join("in.txt"), "abcd").unwrap();
+    let scratch = Scratch::new();
+    std::fs::write(scratch.0.path().join("in.txt"), "abcd").unwrap();
     std::fs::write(
-        scratch.0.join("prog.c"),
+        scratch.0.path().join("prog.c"),
         "#include <stdio.h>\n#include <string.h>\n#include <sys/stat.h>\nint main(int argc, char **argv) {\n  char text[8] = \"\";\n\
          struct stat s;\n  FILE *f = fopen(\"A\", \"r\");\n  if (argc != 3 || strcmp(argv[1], \"-o\") || strcmp(argv[2], \"x\")) return 1;\n\
          if (!f || fread(text, 1, 8, f) != 4 || strcmp(text, \"abcd\")) return 2;\n\
@@ -259,7 +252,7 @@ fn tests_are_made_and_replayed_natively() {
     )
     .unwrap();
     let mut clang = Command::new("clang-19");
-    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(&scratch.0).status().expect("clang-19").success());
+    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(scratch.0.path()).status().expect("clang-19").success());
     let streams = ["--sym-stdin", "in.txt", "--sym-file", "in.txt", "--sym-stdout", "in.txt", "--bout-file", "a.ktest"];
     assert!(scratch.klee(&[&["ktest-gen", "-o", "x"][..], &streams].concat()).status.success());
     let log = stderr(&scratch.klee(&["klee-replay", "prog", "a.ktest"]));
@@ -272,18 +265,18 @@ fn tests_are_made_and_replayed_natively() {
 
 #[test]
 fn a_replayed_program_stays_in_its_sandbox() {
-    let scratch = Scratch::new("sandbox");
-    std::fs::write(scratch.0.join("precious"), "precious").unwrap();
+    let scratch = Scratch::new();
+    std::fs::write(scratch.0.path().join("precious"), "precious").unwrap();
     std::fs::write(
-        scratch.0.join("prog.c"),
+        scratch.0.path().join("prog.c"),
         "#include <stdio.h>\n#include <unistd.h>\nint main(int argc, char **argv) {\n  puts(\"hello\");\n\
          if (!unlink(argv[1]) || fopen(argv[1], \"w\") || fopen(argv[1], \"r\")) return 1;\n\
          if (!fopen(\"mine\", \"w\")) return 2;\n  return getppid() == 1 ? 0 : 3;\n}\n",
     )
     .unwrap();
     let mut clang = Command::new("clang-19");
-    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(&scratch.0).status().expect("clang-19").success());
-    let target = scratch.0.join("precious").display().to_string();
+    assert!(clang.args(["-o", "prog", "prog.c"]).current_dir(scratch.0.path()).status().expect("clang-19").success());
+    let target = scratch.0.path().join("precious").display().to_string();
     assert!(scratch.klee(&["ktest-gen", &target, "--bout-file", "a.ktest"]).status.success());
     let output = scratch.klee(&["klee-replay", "prog", "a.ktest"]);
     assert!(stderr(&output).contains("EXIT STATUS: NORMAL"), "{}", stderr(&output));
@@ -293,7 +286,7 @@ fn a_replayed_program_stays_in_its_sandbox() {
 
 #[test]
 fn a_program_that_sorts_and_prints_symbolic_numbers() {
-    let scratch = Scratch::new("sort");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <assert.h>\n#include <klee/klee.h>\n#include <stdio.h>\n\
          static void by_insertion(int *a, unsigned n) {\n  for (unsigned i = 1; i < n; i++) {\n    int x = a[i];\n    unsigned j = i;\n\
@@ -324,7 +317,7 @@ fn a_program_that_sorts_and_prints_symbolic_numbers() {
 
 #[test]
 fn errors_of_realloc_and_of_calls_out_of_the_program() {
-    let scratch = Scratch::new("words");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) {\n\
          switch (klee_range(0, 4, \"which\")) {\n  case 0: free((void *)0xdeadbeef); break;\n\
@@ -344,15 +337,15 @@ fn errors_of_realloc_and_of_calls_out_of_the_program() {
 
 #[test]
 fn archives_give_what_is_missing() {
-    let scratch = Scratch::new("archive");
+    let scratch = Scratch::new();
     std::fs::rename(
         scratch.program(
             "int missing(void);\nint unused(void) { return missing(); }\nint twice(int x) { return 2 * x; }\n",
         ),
-        scratch.0.join("l.bc"),
+        scratch.0.path().join("l.bc"),
     )
     .unwrap();
-    let ar = Command::new("llvm-ar-19").args(["rcs", "lib.a", "l.bc"]).current_dir(&scratch.0).status();
+    let ar = Command::new("llvm-ar-19").args(["rcs", "lib.a", "l.bc"]).current_dir(scratch.0.path()).status();
     assert!(ar.expect("llvm-ar-19").success());
     scratch.program("int twice(int);\nint main(void) { return twice(4) == 8 ? 0 : 1 / 0; }\n");
     let output = scratch.klee(&["--link-llvm-lib", "lib.a", "--exit-on-error", "prog.bc"]);
@@ -361,7 +354,7 @@ fn archives_give_what_is_missing() {
 
 #[test]
 fn parameters_are_shown_as_they_were_passed() {
-    let scratch = Scratch::new("stack");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <assert.h>\nstatic void f(int a, int b) {\n  ++a;\n  b += a;\n  assert(b == 0);\n}\n\
          int main(void) { f(5, 12); return 0; }\n",
@@ -373,7 +366,7 @@ fn parameters_are_shown_as_they_were_passed() {
 
 #[test]
 fn large_objects_and_lanes_beyond_a_vector() {
-    let scratch = Scratch::new("large");
+    let scratch = Scratch::new();
     scratch.program(
         "#include <klee/klee.h>\n#include <stdlib.h>\ntypedef int four __attribute__((vector_size(16)));\nstatic char table[5000];\nint main(void) {\n\
          unsigned i = klee_range(0, 5000, \"i\");\n  four v = {1, 2, 3, 4};\n  table[i] = 1;\n  v[i] = 9;\n\
@@ -396,10 +389,10 @@ fn large_objects_and_lanes_beyond_a_vector() {
 
 #[test]
 fn no_program_at_all() {
-    let scratch = Scratch::new("nothing");
+    let scratch = Scratch::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_pleach"));
     let output =
-        command.arg("klee").stdin(std::process::Stdio::null()).current_dir(&scratch.0).output().expect("pleach");
+        command.arg("klee").stdin(std::process::Stdio::null()).current_dir(scratch.0.path()).output().expect("pleach");
     let log = stderr(&output);
     assert!(log.contains("KLEE: WARNING: Module and host target triples do not match: '' != '"), "{log}");
     assert!(log.contains("Entry function 'main' not found in module."), "{log}");
@@ -407,18 +400,18 @@ fn no_program_at_all() {
 
 #[test]
 fn tables_of_distances() {
-    let scratch = Scratch::new("distances");
+    let scratch = Scratch::new();
     let source = "#include <klee/klee.h>\nconst char *name(unsigned i) {\n  switch (i) {\n  case 0: return \"zero\";\n  case 1: return \"one\";\n\
         case 2: return \"two\";\n  case 3: return \"three\";\n  case 4: return \"four\";\n  }\n  return \"many\";\n}\n\
         int main(void) {\n  unsigned i = klee_range(0, 5, \"i\");\n  const char *n = name(i);\n  if (n[0] == 'o')\n    klee_assert(i == 1);\n\
         else if (n[1] == 'h')\n    klee_assert(i == 3);\n  else\n    klee_assert(i == 0 || i == 2 || i == 4);\n  return 0;\n}\n";
-    std::fs::write(scratch.0.join("prog.c"), source).unwrap();
+    std::fs::write(scratch.0.path().join("prog.c"), source).unwrap();
     let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/include");
     let mut clang = Command::new("clang-19");
     clang
         .args(["-emit-llvm", "-O2", "-fPIC", "-c", "prog.c", "-o", "prog.bc", "-I"])
         .arg(headers)
-        .current_dir(&scratch.0);
+        .current_dir(scratch.0.path());
     assert!(clang.status().expect("clang-19").success());
     let output = scratch.klee(&["--exit-on-error", "prog.bc"]);
     let log = stderr(&output);

@@ -5,7 +5,7 @@ use super::directory;
 use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
 use pleach::libc::{self, LibcNeed};
-use pleach::{EndOfRun, Engine, Scratch};
+use pleach::{EndOfRun, Engine};
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{
@@ -68,10 +68,10 @@ fn in_klees_words(why: &CliError) -> String {
 }
 
 fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
-    let scratch = Scratch::new()?;
+    let scratch = pleach::temporary_directory()?;
     let program_file = match line.program.as_deref().filter(|p| *p != Path::new("-")) {
         Some(file) => file.to_owned(),
-        None => from_standard_input(&scratch)?,
+        None => from_standard_input(scratch.path())?,
     };
     let program_file = program_file.as_path();
     let main = line.value("entry-point").unwrap_or("main").to_owned();
@@ -98,7 +98,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
 
     let load_limits =
         LoadLimits { deadline: limits.max_time.map(|time| Instant::now() + time), ..LoadLimits::default() };
-    let program = Rc::new(load(line, program_file, &scratch, &out, &load_limits)?);
+    let program = Rc::new(load(line, program_file, scratch.path(), &out, &load_limits)?);
     if program.target.triple != HOST {
         log.warning(&format!(
             "Module and host target triples do not match: '{}' != '{HOST}'\nThis may cause unexpected crashes or assertion violations.",
@@ -365,12 +365,12 @@ fn warn_ignored_options(line: &CommandLine, log: &mut MessageLog) {
     }
 }
 
-fn from_standard_input(scratch: &Scratch) -> Result<PathBuf, CliError> {
+fn from_standard_input(scratch: &Path) -> Result<PathBuf, CliError> {
     let system = |why| CliError::System { what: "read the program from standard input", why };
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).map_err(system)?;
     // Nothing is a program without functions, in the textual form.
-    let path = scratch.0.join(if bytes.is_empty() { "stdin.ll" } else { "stdin.bc" });
+    let path = scratch.join(if bytes.is_empty() { "stdin.ll" } else { "stdin.bc" });
     if bytes.is_empty() {
         bytes = b"; nothing\n".to_vec();
     }
@@ -381,7 +381,7 @@ fn from_standard_input(scratch: &Scratch) -> Result<PathBuf, CliError> {
 fn load(
     line: &CommandLine,
     program: &Path,
-    scratch: &Scratch,
+    scratch: &Path,
     out: &Path,
     limits: &LoadLimits,
 ) -> Result<Program, CliError> {
@@ -391,7 +391,7 @@ fn load(
     let files: Vec<PathBuf> = std::iter::once(program.to_owned()).chain(more).collect();
     let options = pleach_load::Options {
         inputs: pleach::embedded_inputs(&files, scratch)?,
-        work_dir: scratch.0.clone(),
+        work_dir: scratch.to_owned(),
         library: libc::built(need),
         passed_params: true,
         assembly: line.is_on("output-source", true).then(|| out.join("assembly.ll")),

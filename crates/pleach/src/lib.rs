@@ -45,8 +45,8 @@ pub mod libc;
 mod load;
 pub mod number_format;
 mod path_report;
-mod scratch;
 mod source_paths;
+mod temporary;
 
 pub use engine::{EndOfRun, Engine, EngineBuilder, PruneConfig};
 pub use error::Error;
@@ -54,8 +54,8 @@ pub use exploration::{Exploration, Observer, PathEnd, Verdict};
 pub use guided_executor::GuidedExecutor;
 pub use load::{CompileOptions, Libc, cc_flags, embedded_inputs, load, load_within, sources};
 pub use path_report::PathReporter;
-pub use scratch::Scratch;
 pub use source_paths::relative;
+pub use temporary::temporary_directory;
 
 // The crates whose types appear in the interface.
 pub use {pleach_exec as exec, pleach_explore as explore, pleach_ir as ir, pleach_prune as prune};

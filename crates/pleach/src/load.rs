@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::libc;
-use crate::scratch::Scratch;
+use crate::temporary::temporary_directory;
 use pleach_ir::Program;
 use pleach_load::LoadLimits;
 use std::path::{Path, PathBuf};
@@ -57,13 +57,13 @@ pub fn load_within(
         pleach_load::regular::check(path).map_err(refuse)?;
     }
     let library = libc::library(compile, args)?;
-    let scratch = Scratch::new()?;
-    let include = scratch.0.join("include");
+    let scratch = temporary_directory()?;
+    let include = scratch.path().join("include");
     let header = include.join("klee/klee.h");
     std::fs::create_dir_all(include.join("klee"))
         .and_then(|()| std::fs::write(&header, pleach_replay::assets::KLEE_H))
         .map_err(|why| Error::System { what: "write klee/klee.h to a temporary directory", why })?;
-    let inputs = embedded_inputs(files, &scratch)?;
+    let inputs = embedded_inputs(files, scratch.path())?;
     let options = pleach_load::Options {
         inputs,
         include_dirs: compile.include.clone(),
@@ -73,7 +73,7 @@ pub fn load_within(
         cc_args: compile.cc_args.clone(),
         check_shifts: compile.check_shifts,
         runtime_include: Some(include),
-        work_dir: scratch.0.clone(),
+        work_dir: scratch.path().to_owned(),
         library,
         ..pleach_load::Options::default()
     };
@@ -82,11 +82,11 @@ pub fn load_within(
 
 /// The files as the front end takes them: programs and objects in the ELF format are replaced by the bitcode they
 /// carry.
-pub fn embedded_inputs(files: &[PathBuf], scratch: &Scratch) -> Result<Vec<PathBuf>, Error> {
+pub fn embedded_inputs(files: &[PathBuf], scratch: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut inputs = Vec::new();
     for (i, file) in files.iter().enumerate() {
         match pleach_load::embedded_bitcode::of_file(file)? {
-            Some(carried) => inputs.extend(carried.write(&scratch.0.join(i.to_string())).map_err(unwritten)?),
+            Some(carried) => inputs.extend(carried.write(&scratch.join(i.to_string())).map_err(unwritten)?),
             None => inputs.push(file.clone()),
         }
     }

@@ -15,7 +15,7 @@ use pleach_wp::{Condition, Locs, PointsTo};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) struct Abduction<'a> {
-    pub logic: &'a mut dyn PathOracle,
+    pub oracle: &'a mut dyn PathOracle,
     pub state: &'a State,
     pub locs: &'a Locs,
     pub fixed: u32,
@@ -26,9 +26,9 @@ impl Abduction<'_> {
     /// do with `e` as they are, the others replaced by the part of the context that is connected with it.
     pub fn abduct(&mut self, e: TermId, literals: &[TermId]) -> Option<Condition> {
         let context = self.context(e, literals)?;
-        let mut frame = symbols(self.logic.terms(), e);
-        let (near, _) = separate(self.logic.terms(), &context.literals, &mut frame);
-        let (touched, rest) = separate(self.logic.terms(), literals, &mut frame.clone());
+        let mut frame = symbols(self.oracle.terms(), e);
+        let (near, _) = separate(self.oracle.terms(), &context.literals, &mut frame);
+        let (touched, rest) = separate(self.oracle.terms(), literals, &mut frame.clone());
         let mut out = Condition { points_to: context.points_to, ..Condition::default() };
         rest.iter().for_each(|&l| out.require(l));
         if touched.is_empty() {
@@ -36,27 +36,27 @@ impl Abduction<'_> {
         }
         near.iter().for_each(|&l| out.require(l));
         // SEPARATE is syntactic; what it left out must not have been needed.
-        let all = near.iter().fold(e, |acc, &l| self.logic.terms().and(acc, l));
+        let all = near.iter().fold(e, |acc, &l| self.oracle.terms().and(acc, l));
         let enough = touched.iter().all(|&l| {
-            let claim = self.logic.terms().implies(all, l);
-            self.logic.valid(claim)
+            let claim = self.oracle.terms().implies(all, l);
+            self.oracle.valid(claim)
         });
         (enough && rest.iter().all(|&l| self.holds(l))).then_some(out)
     }
 
     /// The part of the context from which the goals follow, given `given`.
     pub fn context(&mut self, given: TermId, goals: &[TermId]) -> Option<Condition> {
-        let mut matter = symbols(self.logic.terms(), given);
+        let mut matter = symbols(self.oracle.terms(), given);
         for &g in goals {
-            matter.extend(symbols(self.logic.terms(), g));
+            matter.extend(symbols(self.oracle.terms(), g));
         }
         let mut own = Matcher::own(self.state, self.locs, self.fixed);
-        let given = own.translate(self.logic, given)?;
+        let given = own.translate(self.oracle, given)?;
         let mut needed: Vec<TermId> = Vec::new();
         for &g in goals {
-            let g = own.translate(self.logic, g)?;
-            if self.logic.terms().as_const(g) != Some(1) {
-                needed.extend(self.logic.core(self.state, given, g)?);
+            let g = own.translate(self.oracle, g)?;
+            if self.oracle.terms().as_const(g) != Some(1) {
+                needed.extend(self.oracle.core(self.state, given, g)?);
             }
         }
         needed.sort_unstable();
@@ -66,9 +66,9 @@ impl Abduction<'_> {
         let mut held: FxHashMap<TermId, TermId> = FxHashMap::default();
         let mut values = Vec::new();
         for s in places {
-            let place = self.logic.terms().var(s);
-            let value = own.translate(self.logic, place)?;
-            solve(self.logic.terms(), value, place, &mut held);
+            let place = self.oracle.terms().var(s);
+            let value = own.translate(self.oracle, place)?;
+            solve(self.oracle.terms(), value, place, &mut held);
             values.push((place, value));
         }
         let mut out = Condition::default();
@@ -76,16 +76,16 @@ impl Abduction<'_> {
             if self.points_to_object(place, value, &mut out)? {
                 continue;
             }
-            let value = self.logic.terms().substitute(value, &held);
-            let same = self.logic.terms().eq(place, value);
+            let value = self.oracle.terms().substitute(value, &held);
+            let same = self.oracle.terms().eq(place, value);
             out.require(same);
         }
         for c in needed {
-            let c = self.logic.terms().substitute(c, &held);
+            let c = self.oracle.terms().substitute(c, &held);
             out.require(c);
         }
         let spoken = out.literals.iter().all(|&l| {
-            let variables = symbols(self.logic.terms(), l);
+            let variables = symbols(self.oracle.terms(), l);
             variables.iter().all(|s| self.locs.get(*s).is_some())
         });
         spoken.then_some(out)
@@ -93,7 +93,7 @@ impl Abduction<'_> {
 
     /// A pointer to an object of the state becomes a points-to literal. `None`: a pointer that cannot be expressed.
     fn points_to_object(&mut self, place: TermId, value: TermId, out: &mut Condition) -> Option<bool> {
-        let terms = self.logic.terms();
+        let terms = self.oracle.terms();
         if !terms.has(value, facts::HAS_BASE) {
             return Some(false);
         }
@@ -114,7 +114,7 @@ impl Abduction<'_> {
     }
 
     fn holds(&mut self, literal: TermId) -> bool {
-        Matcher::own(self.state, self.locs, self.fixed).holds(self.logic, literal)
+        Matcher::own(self.state, self.locs, self.fixed).holds(self.oracle, literal)
     }
 }
 

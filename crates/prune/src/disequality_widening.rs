@@ -18,7 +18,7 @@ use std::rc::Rc;
 const MANY_COMPARISONS: usize = 16;
 
 pub(crate) fn widen_disequalities(
-    logic: &mut dyn PathOracle,
+    oracle: &mut dyn PathOracle,
     readings: &mut Readings,
     state: &mut Matcher,
     condition: &mut Condition,
@@ -28,18 +28,18 @@ pub(crate) fn widen_disequalities(
     }
     let mut forms: BTreeMap<Rc<Form>, Vec<(TermId, Arc)>> = BTreeMap::new();
     for &l in &condition.literals {
-        if let Some((form, arc)) = comparison(logic.terms(), readings, l) {
+        if let Some((form, arc)) = comparison(oracle.terms(), readings, l) {
             forms.entry(form).or_default().push((l, arc));
         }
     }
     for (form, comparisons) in forms.into_iter().filter(|(_, comparisons)| comparisons.len() > MANY_COMPARISONS) {
-        let x = form.term(logic.terms());
-        let Some(t) = state.translate(logic, x) else { continue };
-        let Some(v) = logic.terms().as_const(t) else { continue };
+        let x = form.term(oracle.terms());
+        let Some(t) = state.translate(oracle, x) else { continue };
+        let Some(v) = oracle.terms().as_const(t) else { continue };
         let Some(piece) = around(v, form.width, comparisons.iter().map(|(_, arc)| *arc)) else { continue };
         // SOUND: the piece lies in each of the arcs.
         condition.literals.retain(|l| !comparisons.iter().any(|(m, _)| m == l));
-        piece.write(logic.terms(), x).into_iter().for_each(|l| condition.require(l));
+        piece.write(oracle.terms(), x).into_iter().for_each(|l| condition.require(l));
     }
 }
 

@@ -24,7 +24,7 @@ enum Target {
 /// The failing instruction in its state.
 pub(crate) struct Failure<'a> {
     pub this: &'a mut Interpolation,
-    pub logic: &'a mut dyn PathOracle,
+    pub oracle: &'a mut dyn PathOracle,
     pub state: &'a State,
     pub f: &'a Function,
     pub kind: ErrorKind,
@@ -64,20 +64,20 @@ impl Failure<'_> {
     /// The operand as a term over locations.
     fn operand(&mut self, o: Opnd, width: u16) -> WpResult<TermId> {
         let (f, depth) = (self.f, self.state.call_depth());
-        self.this.with_transformer(self.logic, Condition::default(), |w| w.operand(f, depth, o, width)).map(|(t, _)| t)
+        self.this.with_transformer(self.oracle, Condition::default(), |w| w.operand(f, depth, o, width)).map(|(t, _)| t)
     }
 
     fn pointer(&mut self, o: Opnd) -> WpResult<TermId> {
-        let w = self.logic.terms().pointer_bits;
+        let w = self.oracle.terms().pointer_bits;
         self.operand(o, w)
     }
 
     fn holds(&mut self, t: TermId) -> bool {
-        Matcher::own(self.state, &self.this.locs, self.this.fixed).holds(self.logic, t)
+        Matcher::own(self.state, &self.this.locs, self.this.fixed).holds(self.oracle, t)
     }
 
     fn value(&mut self, t: TermId) -> WpResult<TermId> {
-        Matcher::own(self.state, &self.this.locs, self.this.fixed).translate(self.logic, t).ok_or(UNKNOWN)
+        Matcher::own(self.state, &self.this.locs, self.this.fixed).translate(self.oracle, t).ok_or(UNKNOWN)
     }
 
     fn require(&mut self, t: TermId) -> WpResult<()> {
@@ -93,9 +93,9 @@ impl Failure<'_> {
     fn arithmetic(&mut self, inst: &Inst) -> WpResult<()> {
         let (f, depth) = (self.f, self.state.call_depth());
         let (checks, _) =
-            self.this.with_transformer(self.logic, Condition::default(), |w| w.check_of(f, depth, inst))?;
+            self.this.with_transformer(self.oracle, Condition::default(), |w| w.check_of(f, depth, inst))?;
         for ok in checks {
-            let fails = self.logic.terms().not(ok);
+            let fails = self.oracle.terms().not(ok);
             if self.holds(fails) {
                 self.condition.require(fails);
                 return Ok(());
@@ -106,22 +106,23 @@ impl Failure<'_> {
     }
 
     fn access(&mut self, ptr: Opnd, ty: Ty, write: bool) -> WpResult<()> {
-        let program = self.logic.program();
+        let program = self.oracle.program();
         self.place(ptr, u64::from(program.target.store_bytes(ty)), write)
     }
 
     /// A valid pointer to an address that is not aligned.
     fn misaligned(&mut self, ptr: Opnd, ty: Ty, align: u8, write: bool) -> WpResult<()> {
-        let bytes = u64::from(self.logic.program().target.store_bytes(ty));
+        let bytes = u64::from(self.oracle.program().target.store_bytes(ty));
         let p = self.pointer(ptr)?;
-        let (aligned, _) = self.this.with_transformer(self.logic, Condition::default(), |w| Ok(w.aligned(p, align)))?;
-        let bad = self.logic.terms().not(aligned);
+        let (aligned, _) =
+            self.this.with_transformer(self.oracle, Condition::default(), |w| Ok(w.aligned(p, align)))?;
+        let bad = self.oracle.terms().not(aligned);
         self.require(bad)?;
         let value = self.value(p)?;
         let Some(Target::Location { obj, .. }) = self.target(value) else { return Err(UNKNOWN) };
         let valid = Dereferenceable { bytes, write, ..Dereferenceable::new(p, obj, None) };
         let fine = Condition { dereferenceable: vec![valid], ..Condition::default() };
-        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
+        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.oracle, &fine) {
             return Err(UNKNOWN);
         }
         self.condition.require_dereferenceable(valid);
@@ -132,9 +133,9 @@ impl Failure<'_> {
     fn length(&mut self, len: Opnd, width: u16) -> WpResult<u64> {
         let t = self.operand(len, width)?;
         let v = self.value(t)?;
-        let n = self.logic.terms().as_const(v).ok_or(UNKNOWN)?;
-        let k = self.logic.terms().constant(width, n);
-        let same = self.logic.terms().eq(t, k);
+        let n = self.oracle.terms().as_const(v).ok_or(UNKNOWN)?;
+        let k = self.oracle.terms().constant(width, n);
+        let same = self.oracle.terms().eq(t, k);
         self.require(same)?;
         Ok(n)
     }
@@ -144,7 +145,7 @@ impl Failure<'_> {
         let s = self.pointer(src)?;
         let v = Dereferenceable { bytes: n, ..Dereferenceable::new(s, ObjId(0), None) };
         let fine = Condition { dereferenceable: vec![v], ..Condition::default() };
-        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.logic, &fine) {
+        if !Matcher::own(self.state, &self.this.locs, self.this.fixed).meets(self.oracle, &fine) {
             return self.place(src, n, false);
         }
         let t = self.value(s)?;
@@ -154,14 +155,14 @@ impl Failure<'_> {
     }
 
     fn target(&mut self, value: TermId) -> Option<Target> {
-        let terms = self.logic.terms();
+        let terms = self.oracle.terms();
         for way in candidates(terms, value)? {
-            if !self.logic.entails(self.state, way.guard) {
+            if !self.oracle.entails(self.state, way.guard) {
                 continue;
             }
             return match way.obj {
                 Some(obj) => Some(Target::Location { obj, off: way.offset }),
-                None => self.logic.terms().as_const(way.offset).map(Target::Number),
+                None => self.oracle.terms().as_const(way.offset).map(Target::Number),
             };
         }
         None
@@ -175,8 +176,8 @@ impl Failure<'_> {
             Target::Number(a) if a < NULL_PAGE && self.kind == ErrorKind::Null => self.null(p),
             Target::Number(_) => Err(UNKNOWN),
             // Globals and functions are the same in every state.
-            Target::Location { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
-                let same = self.logic.terms().eq(p, value);
+            Target::Location { obj, off } if obj.0 < self.this.fixed && self.oracle.terms().as_const(off).is_some() => {
+                let same = self.oracle.terms().eq(p, value);
                 self.require(same)
             }
             Target::Location { obj, off } => match self.state.memory.entry(obj) {
@@ -195,15 +196,15 @@ impl Failure<'_> {
     }
 
     fn null(&mut self, p: TermId) -> WpResult<()> {
-        let w = self.logic.terms().width(p);
-        let page = self.logic.terms().constant(w, NULL_PAGE);
-        let low = self.logic.terms().ult(p, page);
+        let w = self.oracle.terms().width(p);
+        let page = self.oracle.terms().constant(w, NULL_PAGE);
+        let low = self.oracle.terms().ult(p, page);
         self.require(low)
     }
 
     /// Outside a live object of this size: at the same place, or wherever it is not inside.
     fn outside(&mut self, p: TermId, obj: ObjId, off: TermId, size: u64, n: u64) -> WpResult<()> {
-        let terms = self.logic.terms();
+        let terms = self.oracle.terms();
         let base = terms.base(obj);
         self.condition
             .require_points_to(PointsTo { size: Some(SizeBound::Exactly(size)), ..PointsTo::new(p, obj, None) });
@@ -222,7 +223,7 @@ impl Failure<'_> {
     }
 
     fn call(&mut self, callee: Callee, list: &[Arg]) -> WpResult<()> {
-        let program = self.logic.program();
+        let program = self.oracle.program();
         let g = match callee {
             Callee::Direct(g) => program.function(g),
             Callee::Indirect(p) => return self.call_through(p),
@@ -253,7 +254,7 @@ impl Failure<'_> {
             ("klee_choose", [n, ..]) => self.number_is(n.value, width(0), 0),
             ("klee_range", [lo, hi, ..]) => {
                 let (lo, hi) = (self.operand(lo.value, 32)?, self.operand(hi.value, 32)?);
-                let empty = self.logic.terms().sle(hi, lo);
+                let empty = self.oracle.terms().sle(hi, lo);
                 self.require(empty)
             }
             _ => Err(UNKNOWN),
@@ -262,8 +263,8 @@ impl Failure<'_> {
 
     fn number_is(&mut self, o: Opnd, width: u16, n: u64) -> WpResult<()> {
         let t = self.operand(o, width)?;
-        let k = self.logic.terms().constant(width, n);
-        let same = self.logic.terms().eq(t, k);
+        let k = self.oracle.terms().constant(width, n);
+        let same = self.oracle.terms().eq(t, k);
         self.require(same)
     }
 
@@ -273,8 +274,8 @@ impl Failure<'_> {
         let value = self.value(p)?;
         match self.target(value).ok_or(UNKNOWN)? {
             Target::Number(a) if a < NULL_PAGE => self.null(p),
-            Target::Location { obj, off } if obj.0 < self.this.fixed && self.logic.terms().as_const(off).is_some() => {
-                let same = self.logic.terms().eq(p, value);
+            Target::Location { obj, off } if obj.0 < self.this.fixed && self.oracle.terms().as_const(off).is_some() => {
+                let same = self.oracle.terms().eq(p, value);
                 self.require(same)
             }
             _ => Err(UNKNOWN),
@@ -288,24 +289,24 @@ impl Failure<'_> {
             Target::Location { obj, off } => (obj, off),
             Target::Number(a) if a < NULL_PAGE => {
                 self.null(p)?;
-                let w = self.logic.terms().width(p);
-                let zero = self.logic.terms().constant(w, 0);
-                let some = self.logic.terms().ne(p, zero);
+                let w = self.oracle.terms().width(p);
+                let zero = self.oracle.terms().constant(w, 0);
+                let some = self.oracle.terms().ne(p, zero);
                 return self.require(some);
             }
             Target::Number(_) => return Err(UNKNOWN),
         };
-        let constant = self.logic.terms().as_const(off);
+        let constant = self.oracle.terms().as_const(off);
         match self.state.memory.entry(obj) {
             _ if obj.0 < self.this.fixed && constant.is_some() => {
-                let same = self.logic.terms().eq(p, value);
+                let same = self.oracle.terms().eq(p, value);
                 self.require(same)
             }
             Some(ObjectEntry::Live(o)) if o.kind == ObjectKind::Heap => {
                 // Into the middle of the block.
                 self.condition
                     .require_points_to(PointsTo { kind: Some(ObjectKind::Heap), ..PointsTo::new(p, obj, None) });
-                let terms = self.logic.terms();
+                let terms = self.oracle.terms();
                 let base = terms.base(obj);
                 let there = terms.sub(p, base);
                 let zero = terms.constant(terms.width(there), 0);
@@ -319,7 +320,7 @@ impl Failure<'_> {
             }
             // Somewhere in a freed block would be another error: the place is part of the condition.
             Some(ObjectEntry::Freed(_)) => {
-                let at = constant.map(|k| sign_extend(k, self.logic.terms().pointer_bits)).ok_or(UNKNOWN)?;
+                let at = constant.map(|k| sign_extend(k, self.oracle.terms().pointer_bits)).ok_or(UNKNOWN)?;
                 self.condition.require_dangling(Dangling { ptr: p, obj, freed: true, at: Some(at) });
                 Ok(())
             }

@@ -21,14 +21,14 @@ impl Matcher<'_> {
     }
 
     /// Binds objects through points-to literals until nothing changes; every such literal must hold.
-    pub(crate) fn bind(&mut self, logic: &mut dyn PathOracle, points_to: &[PointsTo]) -> Result<(), MatchFailure> {
+    pub(crate) fn bind(&mut self, oracle: &mut dyn PathOracle, points_to: &[PointsTo]) -> Result<(), MatchFailure> {
         let mut waiting: Vec<&PointsTo> = points_to.iter().collect();
         while !waiting.is_empty() {
             let mut rest = Vec::new();
             for p in &waiting {
-                match self.translate(logic, p.ptr) {
+                match self.translate(oracle, p.ptr) {
                     None => rest.push(*p),
-                    Some(t) => self.meet(logic, p, t)?,
+                    Some(t) => self.meet(oracle, p, t)?,
                 }
             }
             if rest.len() == waiting.len() {
@@ -39,8 +39,8 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    fn meet(&mut self, logic: &mut dyn PathOracle, p: &PointsTo, t: TermId) -> Result<(), MatchFailure> {
-        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+    fn meet(&mut self, oracle: &mut dyn PathOracle, p: &PointsTo, t: TermId) -> Result<(), MatchFailure> {
+        let (obj, off) = self.target(oracle, t).ok_or(MatchFailure::Binding)?;
         match self.binding.get(&p.obj) {
             Some(&o) if o == obj => {}
             Some(_) => return Err(MatchFailure::Binding),
@@ -65,37 +65,37 @@ impl Matcher<'_> {
             (Some(_), None) => false,
         };
         let needed = if p.off.is_some() { *p } else { PointsTo { bytes: 0, ..*p } };
-        let room = room_for(logic.terms(), o.size(), &needed);
-        if there && self.is_certain(logic, room) { Ok(()) } else { Err(MatchFailure::Binding) }
+        let room = room_for(oracle.terms(), o.size(), &needed);
+        if there && self.is_certain(oracle, room) { Ok(()) } else { Err(MatchFailure::Binding) }
     }
 
     /// What is said of the size of an object: a constant, or entailed by the path where the size is symbolic.
-    fn is_certain(&self, logic: &mut dyn PathOracle, size: TermId) -> bool {
-        size == Terms::TRUE || (size != Terms::FALSE && logic.entails(self.state, size))
+    fn is_certain(&self, oracle: &mut dyn PathOracle, size: TermId) -> bool {
+        size == Terms::TRUE || (size != Terms::FALSE && oracle.entails(self.state, size))
     }
 
     /// The one object a pointer term points into on this path, and the offset if it is constant.
-    pub(crate) fn target(&self, logic: &mut dyn PathOracle, t: TermId) -> Option<(ObjId, Option<i64>)> {
-        if let Value::Ptr { obj, off } = Value::from_term(logic.terms(), t) {
+    pub(crate) fn target(&self, oracle: &mut dyn PathOracle, t: TermId) -> Option<(ObjId, Option<i64>)> {
+        if let Value::Ptr { obj, off } = Value::from_term(oracle.terms(), t) {
             return Some((obj, Some(off)));
         }
-        if !logic.terms().has(t, facts::HAS_BASE) {
+        if !oracle.terms().has(t, facts::HAS_BASE) {
             return None;
         }
-        for way in candidates(logic.terms(), t)? {
+        for way in candidates(oracle.terms(), t)? {
             let Some(obj) = way.obj else { continue };
             // At most one of them holds under the model.
-            if logic.decided(self.state, way.guard) != Some(false) && logic.entails(self.state, way.guard) {
-                let w = logic.terms().width(way.offset);
-                return Some((obj, logic.terms().as_const(way.offset).map(|k| sign_extend(k, w))));
+            if oracle.decided(self.state, way.guard) != Some(false) && oracle.entails(self.state, way.guard) {
+                let w = oracle.terms().width(way.offset);
+                return Some((obj, oracle.terms().as_const(way.offset).map(|k| sign_extend(k, w))));
             }
         }
         None
     }
 
-    pub(crate) fn valid(&mut self, logic: &mut dyn PathOracle, v: &Dereferenceable) -> Result<(), MatchFailure> {
-        let t = self.translate(logic, v.ptr).ok_or(MatchFailure::Binding)?;
-        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+    pub(crate) fn valid(&mut self, oracle: &mut dyn PathOracle, v: &Dereferenceable) -> Result<(), MatchFailure> {
+        let t = self.translate(oracle, v.ptr).ok_or(MatchFailure::Binding)?;
+        let (obj, off) = self.target(oracle, t).ok_or(MatchFailure::Binding)?;
         let Some(ObjectEntry::Live(o)) = self.state.memory.entry(obj) else { return Err(MatchFailure::Binding) };
         if o.kind == ObjectKind::Function || (v.write && o.readonly) || !at_home(self.state, v.owner, obj, o.kind) {
             return Err(MatchFailure::Binding);
@@ -112,22 +112,22 @@ impl Matcher<'_> {
         match off {
             Some(off) => {
                 let end = u64::try_from(off).ok().and_then(|off| off.checked_add(v.bytes));
-                let inside = end.map_or(Terms::FALSE, |end| o.size().at_least(logic.terms(), end));
-                if self.is_certain(logic, inside) { Ok(()) } else { Err(MatchFailure::Binding) }
+                let inside = end.map_or(Terms::FALSE, |end| o.size().at_least(oracle.terms(), end));
+                if self.is_certain(oracle, inside) { Ok(()) } else { Err(MatchFailure::Binding) }
             }
             None => {
-                let terms = logic.terms();
+                let terms = oracle.terms();
                 let base = terms.base(obj);
                 let off = terms.sub(t, base);
                 let inside = o.size().within(terms, off, v.bytes);
-                if logic.entails(self.state, inside) { Ok(()) } else { Err(MatchFailure::Literal) }
+                if oracle.entails(self.state, inside) { Ok(()) } else { Err(MatchFailure::Literal) }
             }
         }
     }
 
-    pub(crate) fn dangling(&mut self, logic: &mut dyn PathOracle, d: &Dangling) -> Result<(), MatchFailure> {
-        let t = self.translate(logic, d.ptr).ok_or(MatchFailure::Binding)?;
-        let (obj, off) = self.target(logic, t).ok_or(MatchFailure::Binding)?;
+    pub(crate) fn dangling(&mut self, oracle: &mut dyn PathOracle, d: &Dangling) -> Result<(), MatchFailure> {
+        let t = self.translate(oracle, d.ptr).ok_or(MatchFailure::Binding)?;
+        let (obj, off) = self.target(oracle, t).ok_or(MatchFailure::Binding)?;
         if d.at.is_some() && d.at != off {
             return Err(MatchFailure::Binding);
         }
@@ -139,12 +139,12 @@ impl Matcher<'_> {
     }
 
     /// Whatever the pointer may be into is one of the objects, and inside unless outside is known as well.
-    pub(crate) fn choice(&mut self, logic: &mut dyn PathOracle, c: &MayPointToLiteral) -> Result<(), MatchFailure> {
-        let t = self.translate(logic, c.ptr).ok_or(MatchFailure::Binding)?;
-        let found = candidates(logic.terms(), t).ok_or(MatchFailure::Binding)?;
+    pub(crate) fn choice(&mut self, oracle: &mut dyn PathOracle, c: &MayPointToLiteral) -> Result<(), MatchFailure> {
+        let t = self.translate(oracle, c.ptr).ok_or(MatchFailure::Binding)?;
+        let found = candidates(oracle.terms(), t).ok_or(MatchFailure::Binding)?;
         for way in found {
             let target = way.obj.filter(|o| c.objects.iter().any(|v| self.bound(*v) == Some(*o)));
-            let terms = logic.terms();
+            let terms = oracle.terms();
             let fine = match target.map(|o| self.state.memory.get(o)) {
                 Some(Some(o)) if o.kind != ObjectKind::Function && !(c.write && o.readonly) => match c.outside {
                     true => Terms::TRUE,
@@ -157,7 +157,7 @@ impl Matcher<'_> {
                 _ => Terms::FALSE,
             };
             let claim = terms.implies(way.guard, fine);
-            if !logic.entails(self.state, claim) {
+            if !oracle.entails(self.state, claim) {
                 return Err(MatchFailure::Binding);
             }
         }

@@ -15,17 +15,17 @@ impl Interpolation {
     /// The condition under which the path ends as it did.
     pub(crate) fn at_end(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         state: &State,
         end: &End,
         fresh: bool,
     ) -> WpResult<Condition> {
-        let program = logic.program();
+        let program = oracle.program();
         let f = program.function(state.frame.func);
         let Some(inst) = f.insts.get(state.inst as usize) else {
             // Behind the last instruction: the exit handlers have returned.
             return match end {
-                End::Exit(_) => self.nothing_lost(logic, state, self.checks.leaks),
+                End::Exit(_) => self.nothing_lost(oracle, state, self.checks.leaks),
                 _ => Err(NoInterpolant::ReturnFromEntry),
             };
         };
@@ -33,28 +33,28 @@ impl Interpolation {
             Inst::Call { callee: Callee::Direct(g), args, .. } => Some((program.function(*g).name.as_str(), *args)),
             _ => None,
         };
-        let assume_fails = |this: &mut Self, logic: &mut dyn PathOracle, args: pleach_ir::Range| {
+        let assume_fails = |this: &mut Self, oracle: &mut dyn PathOracle, args: pleach_ir::Range| {
             let Some(a) = f.args[args.as_range()].first() else { return Err(NoInterpolant::NoArgument) };
             let depth = state.call_depth();
             let w = program.target.bits(a.ty);
-            let (v, mut c) = this.with_transformer(logic, Condition::default(), |transformer| {
+            let (v, mut c) = this.with_transformer(oracle, Condition::default(), |transformer| {
                 transformer.operand(f, depth, a.value, w)
             })?;
-            let zero = logic.terms().constant(w, 0);
-            let fails = logic.terms().eq(v, zero);
+            let zero = oracle.terms().constant(w, 0);
+            let fails = oracle.terms().eq(v, zero);
             c.require(fails);
             Ok(c)
         };
         let fails = fresh && state.failing;
         match (end, callee) {
-            (End::Exit(_), _) => self.nothing_lost(logic, state, self.checks.leaks),
+            (End::Exit(_), _) => self.nothing_lost(oracle, state, self.checks.leaks),
             // Whoever comes here loses something at this very place or nothing at all.
             (End::Error(e), None) if e.kind == ErrorKind::Leak => Ok(Condition::default()),
             (End::Error(e), Some(("exit", _))) if e.kind == ErrorKind::Leak => Ok(Condition::default()),
             // SOUND: who loses nothing here fails in another way, which this path does not show.
             (End::Error(e), _) if e.kind == ErrorKind::Leak => Err(NoInterpolant::LeakAtError),
             (End::Silent | End::Error(_), Some(("__VERIFIER_assume" | "klee_assume", args))) => {
-                assume_fails(self, logic, args)
+                assume_fails(self, oracle, args)
             }
             (End::Silent, Some(("klee_silent_exit", _))) => Ok(Condition::default()),
             // SOUND: only of the side that fails; a state that comes to an error of its own may have been through such
@@ -84,12 +84,12 @@ impl Interpolation {
                     ) =>
             {
                 let anyway = self.checks.leaks == Leaks::LostAnyway;
-                self.nothing_lost(logic, state, if anyway { Leaks::LostAnyway } else { Leaks::Ignored })
+                self.nothing_lost(oracle, state, if anyway { Leaks::LostAnyway } else { Leaks::Ignored })
             }
             (End::Error(_), _) if matches!(inst, Inst::Unreachable) => Ok(Condition::default()),
             (End::Error(e), _) => {
                 let condition = Condition::default();
-                Failure { this: self, logic, state, f, kind: e.kind, condition }.certain(inst)
+                Failure { this: self, oracle, state, f, kind: e.kind, condition }.certain(inst)
             }
             (End::Silent, _) => Err(NoInterpolant::SilentEnd),
             (End::Cut(_), _) => Err(NoInterpolant::Tainted),
@@ -97,7 +97,7 @@ impl Interpolation {
     }
 
     /// No heap block is left that would be an error: none at all, or those that variables hold, by these pointers.
-    fn nothing_lost(&mut self, logic: &mut dyn PathOracle, state: &State, leaks: Leaks) -> WpResult<Condition> {
+    fn nothing_lost(&mut self, oracle: &mut dyn PathOracle, state: &State, leaks: Leaks) -> WpResult<Condition> {
         if leaks == Leaks::Ignored {
             return Ok(Condition::default());
         }
@@ -105,15 +105,15 @@ impl Interpolation {
         let mut found = ReachableBlocks { condition: Condition::default(), blocks: BTreeSet::new(), todo: Vec::new() };
         if left > 0 && leaks != Leaks::Unfreed {
             found.todo.extend((0..self.fixed).map(ObjId));
-            self.follow(logic, state, &mut found);
+            self.follow(oracle, state, &mut found);
             for (depth, f) in frames(state) {
                 for (slot, v) in f.regs.iter().enumerate() {
                     if let Value::Ptr { obj, off } = *v {
-                        let width = logic.terms().pointer_bits;
+                        let width = oracle.terms().pointer_bits;
                         let loc = Loc::Reg { depth, slot: slot as u32 };
-                        let register = self.locs.term(logic.terms(), loc, width);
+                        let register = self.locs.term(oracle.terms(), loc, width);
                         found.held(state, self.fixed, register, obj, off);
-                        self.follow(logic, state, &mut found);
+                        self.follow(oracle, state, &mut found);
                     }
                 }
             }
@@ -127,8 +127,8 @@ impl Interpolation {
     }
 
     /// What the objects at hand point to.
-    fn follow(&mut self, logic: &mut dyn PathOracle, state: &State, found: &mut ReachableBlocks) {
-        let width = logic.terms().pointer_bits;
+    fn follow(&mut self, oracle: &mut dyn PathOracle, state: &State, found: &mut ReachableBlocks) {
+        let width = oracle.terms().pointer_bits;
         let bytes = u32::from(width) / 8;
         while let Some(from) = found.todo.pop() {
             let Some(object) = state.memory.get(from) else { continue };
@@ -136,7 +136,7 @@ impl Interpolation {
                 if let Value::Ptr { obj, off } = v
                     && u32::from(n) == bytes
                 {
-                    let cell = self.locs.term(logic.terms(), Loc::Cell { obj: from, off: at, bytes }, width);
+                    let cell = self.locs.term(oracle.terms(), Loc::Cell { obj: from, off: at, bytes }, width);
                     found.held(state, self.fixed, cell, obj, off);
                 }
             }

@@ -122,108 +122,108 @@ impl<'a> Matcher<'a> {
     }
 
     /// A literal holds in the state.
-    pub fn holds(&mut self, logic: &mut dyn PathOracle, literal: TermId) -> bool {
-        if let Some(holds) = self.by_model(logic, literal) {
+    pub fn holds(&mut self, oracle: &mut dyn PathOracle, literal: TermId) -> bool {
+        if let Some(holds) = self.by_model(oracle, literal) {
             return holds;
         }
-        match self.translate(logic, literal) {
-            Some(t) => logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)),
+        match self.translate(oracle, literal) {
+            Some(t) => oracle.decided(self.state, t).unwrap_or_else(|| oracle.entails(self.state, t)),
             None => false,
         }
     }
 
     /// The state satisfies the condition.
-    pub fn meets(&mut self, logic: &mut dyn PathOracle, c: &Condition) -> bool {
-        self.check(logic, c, &Cell::new(u32::MAX)).is_ok()
+    pub fn meets(&mut self, oracle: &mut dyn PathOracle, c: &Condition) -> bool {
+        self.check(oracle, c, &Cell::new(u32::MAX)).is_ok()
     }
 
     /// The state satisfies the condition. `last_failed_literal` is the literal that failed last, which is tried first,
     /// and set when one fails.
     pub fn check(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         c: &Condition,
         last_failed_literal: &Cell<u32>,
     ) -> Result<(), MatchFailure> {
-        self.bind(logic, &c.points_to)?;
+        self.bind(oracle, &c.points_to)?;
         if let Some(blocks) = &c.blocks {
             self.no_other_blocks(blocks)?;
         }
         for v in &c.dereferenceable {
-            self.valid(logic, v)?;
+            self.valid(oracle, v)?;
         }
         for d in &c.dangling {
-            self.dangling(logic, d)?;
+            self.dangling(oracle, d)?;
         }
         for c in &c.choices {
-            self.choice(logic, c)?;
+            self.choice(oracle, c)?;
         }
         let first = last_failed_literal.get() as usize;
         if let Some(&l) = c.literals.get(first)
-            && let Some(t) = self.literal(logic, l)?
+            && let Some(t) = self.literal(oracle, l)?
         {
-            self.entailed(logic, l, t)?;
+            self.entailed(oracle, l, t)?;
         }
         let mut open = Vec::new();
         for (i, &l) in c.literals.iter().enumerate().filter(|(i, _)| *i != first) {
-            let found = self.literal(logic, l).inspect_err(|_| last_failed_literal.set(i as u32))?;
+            let found = self.literal(oracle, l).inspect_err(|_| last_failed_literal.set(i as u32))?;
             open.extend(found.map(|t| (i, l, t)));
         }
         for s in &c.sums {
-            for t in self.sum(logic, s).ok_or(MatchFailure::Binding)? {
-                let found = self.decide(logic, t)?;
+            for t in self.sum(oracle, s).ok_or(MatchFailure::Binding)? {
+                let found = self.decide(oracle, t)?;
                 open.extend(found.map(|t| (first, t, t)));
             }
         }
         for (i, l, t) in open {
-            self.entailed(logic, l, t).inspect_err(|_| last_failed_literal.set(i as u32))?;
+            self.entailed(oracle, l, t).inspect_err(|_| last_failed_literal.set(i as u32))?;
         }
-        c.satisfiable.iter().try_for_each(|together| self.is_satisfiable(logic, together))
+        c.satisfiable.iter().try_for_each(|together| self.is_satisfiable(oracle, together))
     }
 
     /// Some input of the path meets all of these.
-    fn is_satisfiable(&mut self, logic: &mut dyn PathOracle, together: &[TermId]) -> Result<(), MatchFailure> {
+    fn is_satisfiable(&mut self, oracle: &mut dyn PathOracle, together: &[TermId]) -> Result<(), MatchFailure> {
         let mut all = Terms::TRUE;
         for &t in together {
-            let t = self.translate(logic, t).ok_or(MatchFailure::Binding)?;
-            all = logic.terms().and(all, t);
+            let t = self.translate(oracle, t).ok_or(MatchFailure::Binding)?;
+            all = oracle.terms().and(all, t);
         }
         self.decisions.solver += 1;
-        if logic.is_satisfiable_with(self.state, all) { Ok(()) } else { Err(MatchFailure::Literal) }
+        if oracle.is_satisfiable_with(self.state, all) { Ok(()) } else { Err(MatchFailure::Literal) }
     }
 
     /// The path implies what is left of a literal.
-    fn entailed(&mut self, logic: &mut dyn PathOracle, l: TermId, t: TermId) -> Result<(), MatchFailure> {
+    fn entailed(&mut self, oracle: &mut dyn PathOracle, l: TermId, t: TermId) -> Result<(), MatchFailure> {
         self.decisions.solver += 1;
-        let holds = logic.entails(self.state, t);
-        self.learn(logic.terms(), l, holds);
+        let holds = oracle.entails(self.state, t);
+        self.learn(oracle.terms(), l, holds);
         if holds { Ok(()) } else { Err(MatchFailure::Literal) }
     }
 
     /// A literal, without the solver; what is left for it otherwise.
-    fn literal(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Result<Option<TermId>, MatchFailure> {
+    fn literal(&mut self, oracle: &mut dyn PathOracle, l: TermId) -> Result<Option<TermId>, MatchFailure> {
         if let Some(holds) = self.known.get(l) {
             return if holds { Ok(None) } else { Err(MatchFailure::Literal) };
         }
-        let found = match self.by_concrete_value(logic.terms(), l) {
+        let found = match self.by_concrete_value(oracle.terms(), l) {
             Some(holds) => {
                 self.decisions.values += 1;
                 if holds { Ok(None) } else { Err(MatchFailure::Literal) }
             }
-            None => match self.by_model(logic, l) {
+            None => match self.by_model(oracle, l) {
                 Some(holds) => {
                     self.decisions.model += 1;
                     if holds { Ok(None) } else { Err(MatchFailure::Literal) }
                 }
                 None => {
-                    let t = self.translate(logic, l).ok_or(MatchFailure::Binding)?;
-                    self.decide(logic, t)
+                    let t = self.translate(oracle, l).ok_or(MatchFailure::Binding)?;
+                    self.decide(oracle, t)
                 }
             },
         };
         match found {
-            Ok(None) => self.learn(logic.terms(), l, true),
-            Err(MatchFailure::Literal) => self.learn(logic.terms(), l, false),
+            Ok(None) => self.learn(oracle.terms(), l, true),
+            Err(MatchFailure::Literal) => self.learn(oracle.terms(), l, false),
             _ => {}
         }
         found
@@ -238,20 +238,20 @@ impl<'a> Matcher<'a> {
 
     /// Evaluates a literal under the model of the path constraint, without making terms of it. If it is false there,
     /// the path does not imply it; if it is true and its locations hold numbers, it holds.
-    fn by_model(&mut self, logic: &mut dyn PathOracle, l: TermId) -> Option<bool> {
-        if logic.terms().has(l, facts::HAS_BASE) {
+    fn by_model(&mut self, oracle: &mut dyn PathOracle, l: TermId) -> Option<bool> {
+        if oracle.terms().has(l, facts::HAS_BASE) {
             return None;
         }
         let mut numbers = true;
-        for k in logic.terms().support(l).iter() {
+        for k in oracle.terms().support(l).iter() {
             let s = k.symbol();
             if let Some(&fixed) = self.numbers.fixed.get(&s) {
                 numbers &= fixed;
                 continue;
             }
             let loc = self.locs.get(s)?;
-            let var = logic.terms().var(s);
-            let width = logic.terms().width(var);
+            let var = oracle.terms().var(s);
+            let width = oracle.terms().width(var);
             if width > 64 {
                 return None;
             }
@@ -259,15 +259,15 @@ impl<'a> Matcher<'a> {
             let v = match number {
                 Some(v) => v,
                 None => {
-                    let t = self.located(logic, s, loc, var).filter(|t| *t != var)?;
-                    self.under_model(logic.terms(), t)?
+                    let t = self.located(oracle, s, loc, var).filter(|t| *t != var)?;
+                    self.under_model(oracle.terms(), t)?
                 }
             };
             self.numbers.fixed.insert(s, number.is_some());
             self.numbers.locations.set(*k, v);
             numbers &= number.is_some();
         }
-        match logic.terms().try_eval(l, &self.numbers.locations)? {
+        match oracle.terms().try_eval(l, &self.numbers.locations)? {
             0 => Some(false),
             _ => numbers.then_some(true),
         }
@@ -301,12 +301,12 @@ impl<'a> Matcher<'a> {
     }
 
     /// Without the solver where that is possible; the condition itself where it is not.
-    fn decide(&mut self, logic: &mut dyn PathOracle, t: TermId) -> Result<Option<TermId>, MatchFailure> {
-        let constant = logic.terms().as_const(t).map(|v| v != 0);
+    fn decide(&mut self, oracle: &mut dyn PathOracle, t: TermId) -> Result<Option<TermId>, MatchFailure> {
+        let constant = oracle.terms().as_const(t).map(|v| v != 0);
         let by = if constant.is_some() { &mut self.decisions.values } else { &mut self.decisions.model };
-        match constant.or_else(|| logic.decided(self.state, t)) {
+        match constant.or_else(|| oracle.decided(self.state, t)) {
             // SOUND: a branch that depends on where objects lie is reported where it is executed.
-            Some(true) | None if logic.terms().has(t, facts::HAS_BASE) && logic.depends_on_layout(self.state, t) => {
+            Some(true) | None if oracle.terms().has(t, facts::HAS_BASE) && oracle.depends_on_layout(self.state, t) => {
                 Err(MatchFailure::Literal)
             }
             Some(holds) => {
@@ -318,13 +318,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// A sum holds in the state.
-    pub fn holds_sum(&mut self, logic: &mut dyn PathOracle, s: &Sum) -> bool {
-        let Some(literals) = self.sum(logic, s) else { return false };
-        literals.into_iter().all(|t| logic.decided(self.state, t).unwrap_or_else(|| logic.entails(self.state, t)))
+    pub fn holds_sum(&mut self, oracle: &mut dyn PathOracle, s: &Sum) -> bool {
+        let Some(literals) = self.sum(oracle, s) else { return false };
+        literals.into_iter().all(|t| oracle.decided(self.state, t).unwrap_or_else(|| oracle.entails(self.state, t)))
     }
 
     /// What a sum says of the state's own symbolic variables: nothing if all its locations are numbers and it holds.
-    fn sum(&mut self, logic: &mut dyn PathOracle, s: &Sum) -> Option<Vec<TermId>> {
+    fn sum(&mut self, oracle: &mut dyn PathOracle, s: &Sum) -> Option<Vec<TermId>> {
         let mut constant = 0u64;
         let mut rest: Option<TermId> = None;
         // Neighbours are mostly cells of one object.
@@ -343,8 +343,8 @@ impl<'a> Matcher<'a> {
                 constant = constant.wrapping_add(v.wrapping_mul(k));
                 continue;
             }
-            let value = self.translate(logic, var)?;
-            let terms = logic.terms();
+            let value = self.translate(oracle, var)?;
+            let terms = oracle.terms();
             let k = terms.constant(s.width, k);
             let part = terms.mul(value, k);
             rest = Some(rest.map_or(part, |r| terms.add(r, part)));
@@ -352,7 +352,7 @@ impl<'a> Matcher<'a> {
         let Some(rest) = rest else {
             return Some(if s.arc.contains(constant, s.width) { Vec::new() } else { vec![Terms::FALSE] });
         };
-        let terms = logic.terms();
+        let terms = oracle.terms();
         let k = terms.constant(s.width, constant);
         let total = terms.add(rest, k);
         Some(match terms.as_const(total) {
@@ -374,52 +374,52 @@ impl<'a> Matcher<'a> {
     }
 
     /// The condition's term with the state's values for locations; `None` while an object variable is unbound.
-    pub fn translate(&mut self, logic: &mut dyn PathOracle, t: TermId) -> Option<TermId> {
-        let n = logic.terms().node(t);
+    pub fn translate(&mut self, oracle: &mut dyn PathOracle, t: TermId) -> Option<TermId> {
+        let n = oracle.terms().node(t);
         match n.op {
-            Op::Var => return self.variable(logic, SymbolId(n.a), t),
+            Op::Var => return self.variable(oracle, SymbolId(n.a), t),
             // A pointer and an offset, most often.
-            Op::Add if logic.terms().op(n.arg_a()) == Op::Var && logic.terms().is_constant(n.arg_b()) => {
-                let a = self.translate(logic, n.arg_a())?;
-                return Some(logic.terms().add(a, n.arg_b()));
+            Op::Add if oracle.terms().op(n.arg_a()) == Op::Var && oracle.terms().is_constant(n.arg_b()) => {
+                let a = self.translate(oracle, n.arg_a())?;
+                return Some(oracle.terms().add(a, n.arg_b()));
             }
             _ => {}
         }
-        for k in logic.terms().support(t).iter() {
+        for k in oracle.terms().support(t).iter() {
             let s = k.symbol();
             let Some(loc) = self.locs.get(s) else { continue };
-            let var = logic.terms().var(s);
-            self.located(logic, s, loc, var)?;
+            let var = oracle.terms().var(s);
+            self.located(oracle, s, loc, var)?;
         }
-        if logic.terms().has(t, facts::HAS_BASE) {
-            for b in logic.terms().bases(t) {
+        if oracle.terms().has(t, facts::HAS_BASE) {
+            for b in oracle.terms().bases(t) {
                 let to = if b.0 < self.fixed { b } else { self.bound(b)? };
-                let (from, to) = (logic.terms().base(b), logic.terms().base(to));
+                let (from, to) = (oracle.terms().base(b), oracle.terms().base(to));
                 self.values.insert(from, to);
             }
         }
-        Some(logic.terms().substitute_growing(t, &mut self.values))
+        Some(oracle.terms().substitute_growing(t, &mut self.values))
     }
 
-    fn variable(&mut self, logic: &mut dyn PathOracle, s: SymbolId, var: TermId) -> Option<TermId> {
+    fn variable(&mut self, oracle: &mut dyn PathOracle, s: SymbolId, var: TermId) -> Option<TermId> {
         match self.locs.get(s) {
-            Some(loc) => self.located(logic, s, loc, var),
+            Some(loc) => self.located(oracle, s, loc, var),
             None => Some(var),
         }
     }
 
-    fn located(&mut self, logic: &mut dyn PathOracle, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
+    fn located(&mut self, oracle: &mut dyn PathOracle, s: SymbolId, loc: Loc, var: TermId) -> Option<TermId> {
         if let Some(v) = self.values.get(var) {
             return Some(v);
         }
-        let v = self.value(logic, s, loc)?;
+        let v = self.value(oracle, s, loc)?;
         self.values.insert(var, v);
         Some(v)
     }
 
-    fn value(&mut self, logic: &mut dyn PathOracle, s: SymbolId, loc: Loc) -> Option<TermId> {
-        let var = logic.terms().var(s);
-        let width = logic.terms().width(var);
+    fn value(&mut self, oracle: &mut dyn PathOracle, s: SymbolId, loc: Loc) -> Option<TermId> {
+        let var = oracle.terms().var(s);
+        let width = oracle.terms().width(var);
         let v = match loc {
             Loc::Reg { depth, slot } => register(self.state, depth, slot)?,
             Loc::Cell { obj, off, bytes } => {
@@ -428,12 +428,12 @@ impl<'a> Matcher<'a> {
                 if off + u64::from(bytes) > o.capacity() {
                     return None;
                 }
-                read(logic.terms(), o, obj, off, bytes)
+                read(oracle.terms(), o, obj, off, bytes)
             }
         };
-        match v.to_term(logic.terms(), width) {
-            Some(t) if logic.terms().width(t) == width => Some(t),
-            Some(t) => Some(logic.terms().resize_unsigned(t, width)),
+        match v.to_term(oracle.terms(), width) {
+            Some(t) if oracle.terms().width(t) == width => Some(t),
+            Some(t) => Some(oracle.terms().resize_unsigned(t, width)),
             // Never written: any value.
             None => Some(var),
         }

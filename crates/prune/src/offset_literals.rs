@@ -29,7 +29,7 @@ pub(crate) fn by_offset(cx: &mut Context, condition: &mut Condition) {
         };
         // SOUND: what is some distance from a pointer into the object is a pointer of the same object.
         condition.require_points_to(PointsTo { ptr: at, off: Some(off), ..p });
-        let terms = cx.logic.terms();
+        let terms = cx.oracle.terms();
         let (base, k) = (terms.base(p.obj), terms.constant(terms.width(at), off));
         places.insert(at, terms.add(base, k));
     }
@@ -47,7 +47,7 @@ pub(crate) fn by_offset(cx: &mut Context, condition: &mut Condition) {
         // SOUND: under the points-to literals both forms are equivalent.
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
-            let terms = cx.logic.terms();
+            let terms = cx.oracle.terms();
             let new = if terms.has(l, facts::HAS_BASE) { terms.substitute(l, &places) } else { l };
             condition.require(new);
         }
@@ -61,28 +61,28 @@ fn within(
     SplitOffset { at, off, rest }: SplitOffset,
 ) -> Option<(Dereferenceable, TermId)> {
     let room = cx.state.memory.get(v.obj)?.size().fixed()?.checked_sub(off)?;
-    let terms = cx.logic.terms();
+    let terms = cx.oracle.terms();
     let last = terms.constant(terms.width(rest), room.checked_sub(v.bytes)?);
     let inside = terms.ule(rest, last);
     let whole = Dereferenceable { ptr: at, off: Some(off), bytes: room, ..*v };
-    (cx.holds)(cx.logic, inside).then_some((whole, inside))
+    (cx.holds)(cx.oracle, inside).then_some((whole, inside))
 }
 
 /// A sum with one summand that points to a place in the object.
 fn split_offset(cx: &mut Context, ptr: TermId, obj: ObjId) -> Option<SplitOffset> {
-    if cx.logic.terms().op(ptr) != Op::Add {
+    if cx.oracle.terms().op(ptr) != Op::Add {
         return None;
     }
     let mut matcher = Matcher::own(cx.state, cx.locs, cx.fixed);
-    for at in summands(cx.logic.terms(), ptr) {
-        if cx.logic.terms().op(at) != Op::Var {
+    for at in summands(cx.oracle.terms(), ptr) {
+        if cx.oracle.terms().op(at) != Op::Var {
             continue;
         }
-        let Some(value) = matcher.translate(cx.logic, at) else { continue };
-        if let Value::Ptr { obj: o, off } = Value::from_term(cx.logic.terms(), value)
+        let Some(value) = matcher.translate(cx.oracle, at) else { continue };
+        if let Value::Ptr { obj: o, off } = Value::from_term(cx.oracle.terms(), value)
             && o == obj
         {
-            let rest = cx.logic.terms().sub(ptr, at);
+            let rest = cx.oracle.terms().sub(ptr, at);
             return u64::try_from(off).ok().map(|off| SplitOffset { at, off, rest });
         }
     }

@@ -73,29 +73,29 @@ impl InBounds {
 
 impl Interpolation {
     /// The access at the fork: pointer, bytes, whether it writes.
-    fn access_at(&mut self, logic: &mut dyn PathOracle, fork: &State) -> WpResult<(TermId, u64, bool)> {
-        let program = logic.program();
+    fn access_at(&mut self, oracle: &mut dyn PathOracle, fork: &State) -> WpResult<(TermId, u64, bool)> {
+        let program = oracle.program();
         let f = program.function(fork.frame.func);
         let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
-        let (access, _) = self.with_transformer(logic, Condition::default(), |w| w.access_of(f, depth, inst))?;
+        let (access, _) = self.with_transformer(oracle, Condition::default(), |w| w.access_of(f, depth, inst))?;
         access.ok_or(UNKNOWN)
     }
 
     /// What the child needs in whose way the pointer is within `obj`, said at the fork.
     pub(crate) fn within(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         fork: &State,
         obj: ObjId,
         mut psi: Condition,
     ) -> WpResult<Condition> {
-        let (p, bytes, write) = self.access_at(logic, fork)?;
+        let (p, bytes, write) = self.access_at(oracle, fork)?;
         let size = fork.memory.get(obj).map(|o| o.size()).ok_or(UNKNOWN)?;
         let size = size.fixed().ok_or(NoInterpolant::SymbolicSize)?;
         if bytes > size {
             return Err(UNKNOWN);
         }
-        let terms = logic.terms();
+        let terms = oracle.terms();
         let base = terms.base(obj);
         let mut w = InBounds {
             p,
@@ -134,8 +134,8 @@ impl Interpolation {
         }
         let (off, last) = (terms.sub(p, base), terms.constant(terms.width(base), size - bytes));
         let e = terms.ule(off, last);
-        let mut condition = self.under(logic, fork, e, psi);
-        for points_to in self.anchors(logic, fork, obj)? {
+        let mut condition = self.under(oracle, fork, e, psi);
+        for points_to in self.anchors(oracle, fork, obj)? {
             let found = points_to.obj == obj;
             condition.require_points_to(if found {
                 PointsTo { ptr: points_to.ptr, off: points_to.off, ..w.points_to }
@@ -149,12 +149,12 @@ impl Interpolation {
     /// The pointer goes the ways of the children and no other.
     pub(crate) fn choose(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         fork: &State,
         targets: &TakenTargets,
         condition: &mut Condition,
     ) -> WpResult<()> {
-        let (ptr, bytes, write) = self.access_at(logic, fork)?;
+        let (ptr, bytes, write) = self.access_at(oracle, fork)?;
         let known = |k: &ErrorKind| matches!(k, ErrorKind::Null | ErrorKind::OobRead | ErrorKind::OobWrite);
         if !targets.failures.iter().all(known) {
             return Err(UNKNOWN);
@@ -164,7 +164,7 @@ impl Interpolation {
         let null = targets.failures.contains(&ErrorKind::Null);
         let outside = targets.failures.iter().any(|k| *k != ErrorKind::Null);
         let choice = MayPointToLiteral { ptr, objects, bytes, write, outside, null };
-        if Matcher::own(fork, &self.locs, self.fixed).choice(logic, &choice).is_err() {
+        if Matcher::own(fork, &self.locs, self.fixed).choice(oracle, &choice).is_err() {
             return Err(UNKNOWN);
         }
         condition.require_choice(choice);
@@ -172,10 +172,10 @@ impl Interpolation {
     }
 
     /// Pins that lead from registers and globals to the object; none for one that is the same in every state.
-    fn anchors(&mut self, logic: &mut dyn PathOracle, state: &State, obj: ObjId) -> WpResult<Vec<PointsTo>> {
-        let w = logic.terms().pointer_bits;
-        let globals = logic.program().globals.len() as u32;
+    fn anchors(&mut self, oracle: &mut dyn PathOracle, state: &State, obj: ObjId) -> WpResult<Vec<PointsTo>> {
+        let w = oracle.terms().pointer_bits;
+        let globals = oracle.program().globals.len() as u32;
         let links = access_paths(state, self.fixed, globals, u64::from(w) / 8, &[obj]).ok_or(UNKNOWN)?;
-        Ok(links.into_iter().map(|l| PointsTo::of_link(&mut self.locs, logic.terms(), l)).collect())
+        Ok(links.into_iter().map(|l| PointsTo::of_link(&mut self.locs, oracle.terms(), l)).collect())
     }
 }

@@ -24,12 +24,12 @@ impl Interpolation {
     /// Runs a backward propagation of the given condition.
     pub(crate) fn with_transformer<T>(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         condition: Condition,
         go: impl FnOnce(&mut WpTransformer) -> WpResult<T>,
     ) -> WpResult<(T, Condition)> {
-        let program = logic.program();
-        let (terms, mut oracle) = logic.split();
+        let program = oracle.program();
+        let (terms, mut oracle) = oracle.split();
         let mut walker =
             WpTransformer::new(terms, &program, &mut self.locs, &mut *oracle, self.checks.overflow, condition);
         let result = go(&mut walker);
@@ -39,7 +39,7 @@ impl Interpolation {
 
     pub(crate) fn propagate_trace(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         condition: Condition,
         trace: &Trace,
     ) -> WpResult<Condition> {
@@ -49,12 +49,12 @@ impl Interpolation {
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
         self.budget.spend(Work::StepBack, steps);
         self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
-        self.with_transformer(logic, condition, |w| w.trace(trace)).map(|(_, c)| c)
+        self.with_transformer(oracle, condition, |w| w.trace(trace)).map(|(_, c)| c)
     }
 
     pub(crate) fn tighten(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         state: &State,
         mut condition: Condition,
     ) -> WpResult<Condition> {
@@ -62,48 +62,48 @@ impl Interpolation {
         self.budget.spend(Work::Tighten, 1);
         self.budget.spend(Work::TightenLiteral, condition.len() as u64);
         crate::pointer_literals::alignments(state, &mut condition);
-        crate::slacken::slacken(logic, state, locs, fixed, &mut condition);
+        crate::slacken::slacken(oracle, state, locs, fixed, &mut condition);
         let mut matcher = Matcher::own(state, locs, fixed);
-        crate::disequality_widening::widen_disequalities(logic, &mut self.readings, &mut matcher, &mut condition);
-        let mut holds = |logic: &mut dyn PathOracle, l: TermId| matcher.holds(logic, l);
+        crate::disequality_widening::widen_disequalities(oracle, &mut self.readings, &mut matcher, &mut condition);
+        let mut holds = |oracle: &mut dyn PathOracle, l: TermId| matcher.holds(oracle, l);
         let (written, readings) = (&mut self.written, &mut self.readings);
-        tighten(&mut Context { logic, state, locs, fixed, written, readings, holds: &mut holds }, &mut condition);
+        tighten(&mut Context { oracle, state, locs, fixed, written, readings, holds: &mut holds }, &mut condition);
         if condition.len() > MAX_LITERALS { Err(NoInterpolant::TooLarge) } else { Ok(condition) }
     }
 
     /// What a child needs, as a condition at its parent's fork.
     pub(crate) fn contribution(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         child: &OpenNode,
         psi: Condition,
     ) -> WpResult<Condition> {
-        let Some(origin) = &child.origin else { return self.propagate_trace(logic, psi, &child.entry) };
+        let Some(origin) = &child.origin else { return self.propagate_trace(oracle, psi, &child.entry) };
         match child.fork {
             ForkKind::Branch => {
                 let [run] = child.entry.runs[..] else { return Err(NoInterpolant::ForkNotABranch) };
-                let program = logic.program();
+                let program = oracle.program();
                 let f = &program.functions[run.func as usize];
                 let inst = &f.insts[run.to as usize - 1];
-                let (e, condition) = self.with_transformer(logic, psi, |w| w.cross_edge(f, run, inst))?;
-                Ok(self.under(logic, origin, e, condition))
+                let (e, condition) = self.with_transformer(oracle, psi, |w| w.cross_edge(f, run, inst))?;
+                Ok(self.under(oracle, origin, e, condition))
             }
             ForkKind::Check(ErrorKind::Overlap) => Err(NoInterpolant::MayOverlap),
             ForkKind::Check(kind) => {
                 if !psi.satisfiable.is_empty() {
                     return Err(NoInterpolant::AssumptionBelowCheck);
                 }
-                let program = logic.program();
+                let program = oracle.program();
                 let f = program.function(origin.frame.func);
                 let inst = &f.insts[origin.inst as usize];
                 let depth = origin.call_depth();
-                let (checks, mut condition) = self.with_transformer(logic, psi, |w| w.checks_at(f, depth, inst))?;
+                let (checks, mut condition) = self.with_transformer(oracle, psi, |w| w.checks_at(f, depth, inst))?;
                 // A check that may fail here has its failing side explored as well; one that cannot stays an
                 // obligation.
                 let mut open = Vec::new();
                 let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
                 for l in checks.literals {
-                    if !matcher.holds(logic, l) {
+                    if !matcher.holds(oracle, l) {
                         open.push(l);
                     }
                 }
@@ -123,7 +123,7 @@ impl Interpolation {
                 Ok(condition)
             }
             ForkKind::Target(Some(_)) if !psi.satisfiable.is_empty() => Err(NoInterpolant::AssumptionBelowTargets),
-            ForkKind::Target(Some(obj)) => self.within(logic, origin, obj, psi),
+            ForkKind::Target(Some(obj)) => self.within(oracle, origin, obj, psi),
             ForkKind::Target(None) if child.failed.is_some() => Ok(Condition::default()),
             ForkKind::Target(None) => Err(NoInterpolant::ForkOverTargets),
             ForkKind::Other => Err(NoInterpolant::ForkNotABranch),
@@ -134,14 +134,14 @@ impl Interpolation {
     /// dropped, the others are guarded.
     pub(crate) fn under(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         origin: &State,
         e: TermId,
         mut condition: Condition,
     ) -> Condition {
         condition.satisfiable_under(e);
         if self.method == Method::Abduction
-            && let Some(abducted) = self.context_at(logic, origin).abduct(e, &condition.literals)
+            && let Some(abducted) = self.context_at(oracle, origin).abduct(e, &condition.literals)
         {
             condition.literals.clear();
             condition.and(abducted);
@@ -151,24 +151,24 @@ impl Interpolation {
         for s in std::mem::take(&mut condition.sums) {
             // What has no location in common with the branch hardly needs it.
             let unrelated =
-                !logic.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
-            if unrelated || matcher.holds_sum(logic, &s) {
+                !oracle.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
+            if unrelated || matcher.holds_sum(oracle, &s) {
                 condition.require_sum(s);
             } else {
-                s.literals(logic.terms()).into_iter().for_each(|l| condition.require(l));
+                s.literals(oracle.terms()).into_iter().for_each(|l| condition.require(l));
             }
         }
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
-            if matcher.holds(logic, l) {
+            if matcher.holds(oracle, l) {
                 condition.require(l);
                 continue;
             }
-            let mut guarded = logic.terms().implies(e, l);
-            if let Some(m) = crate::ranges::merge(logic.terms(), guarded) {
+            let mut guarded = oracle.terms().implies(e, l);
+            if let Some(m) = crate::ranges::merge(oracle.terms(), guarded) {
                 guarded = m;
             }
-            if guarded != Terms::TRUE && !logic.valid(guarded) {
+            if guarded != Terms::TRUE && !oracle.valid(guarded) {
                 condition.require(guarded);
             }
         }
@@ -179,26 +179,26 @@ impl Interpolation {
     /// for theirs.
     pub(crate) fn pass_to_parents(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         mut child: OpenNode,
         psi: WpResult<Condition>,
     ) {
         let merged = std::mem::take(&mut child.merged);
         if merged.is_empty() {
-            return self.pass_to_parent(logic, &child, psi);
+            return self.pass_to_parent(oracle, &child, psi);
         }
         for (leaf, way) in merged {
             (child.parent, child.entry) = (leaf, way);
-            self.pass_to_parent(logic, &child, psi.clone());
+            self.pass_to_parent(oracle, &child, psi.clone());
         }
     }
 
-    fn pass_to_parent(&mut self, logic: &mut dyn PathOracle, child: &OpenNode, psi: WpResult<Condition>) {
+    fn pass_to_parent(&mut self, oracle: &mut dyn PathOracle, child: &OpenNode, psi: WpResult<Condition>) {
         if !self.open.contains_key(&child.parent) {
             return;
         }
         let part = match psi {
-            Ok(psi) => self.contribution(logic, child, psi),
+            Ok(psi) => self.contribution(oracle, child, psi),
             Err(why) => Err(why),
         };
         if let Err(why) = part {
@@ -225,35 +225,35 @@ impl Interpolation {
     }
 
     /// The interpolant of a node at its own point, from what was gathered at its fork.
-    pub(crate) fn interpolant(&mut self, logic: &mut dyn PathOracle, node: &mut OpenNode) -> WpResult<Condition> {
+    pub(crate) fn interpolant(&mut self, oracle: &mut dyn PathOracle, node: &mut OpenNode) -> WpResult<Condition> {
         let mut condition = std::mem::replace(&mut node.needs, Err(NoInterpolant::Moved))?;
         if let Some(fork) = node.forked.take() {
             if !node.exits.is_empty() {
                 // Edges that no child took are not taken: a switch may have more than two.
-                let (program, exits) = (logic.program(), std::mem::take(&mut node.exits));
+                let (program, exits) = (oracle.program(), std::mem::take(&mut node.exits));
                 let f = program.function(fork.frame.func);
                 let (inst, depth) = (&f.insts[fork.inst as usize], fork.call_depth());
-                let (only, mut c) = self.with_transformer(logic, condition, |w| w.left_by(f, depth, inst, &exits))?;
-                let only = crate::ranges::merge(logic.terms(), only).unwrap_or(only);
-                if !logic.valid(only) {
+                let (only, mut c) = self.with_transformer(oracle, condition, |w| w.left_by(f, depth, inst, &exits))?;
+                let only = crate::ranges::merge(oracle.terms(), only).unwrap_or(only);
+                if !oracle.valid(only) {
                     c.require(only);
                 }
                 condition = c;
             }
             let several = !node.targets.is_empty();
             if several {
-                self.choose(logic, &fork, &node.targets, &mut condition)?;
+                self.choose(oracle, &fork, &node.targets, &mut condition)?;
             }
             // Small conditions are made smaller only once, at the node.
             if several || condition.len() > FEW {
-                condition = self.tighten(logic, &fork, condition)?;
+                condition = self.tighten(oracle, &fork, condition)?;
             }
-            condition = self.propagate_trace(logic, condition, &fork.trace)?;
+            condition = self.propagate_trace(oracle, condition, &fork.trace)?;
         }
         let state = node.state.clone();
-        let mut condition = self.tighten(logic, &state, condition)?;
+        let mut condition = self.tighten(oracle, &state, condition)?;
         if self.method == Method::Deletion
-            && let Some(context) = self.context_at(logic, &state).context(Terms::TRUE, &condition.literals)
+            && let Some(context) = self.context_at(oracle, &state).context(Terms::TRUE, &condition.literals)
         {
             condition.literals.clear();
             condition.and(context);
@@ -261,7 +261,7 @@ impl Interpolation {
         Ok(condition)
     }
 
-    fn context_at<'a>(&'a self, logic: &'a mut dyn PathOracle, state: &'a State) -> Abduction<'a> {
-        Abduction { logic, state, locs: &self.locs, fixed: self.fixed }
+    fn context_at<'a>(&'a self, oracle: &'a mut dyn PathOracle, state: &'a State) -> Abduction<'a> {
+        Abduction { oracle, state, locs: &self.locs, fixed: self.fixed }
     }
 }

@@ -12,7 +12,7 @@ impl Interpolation {
     /// The condition of the subsuming node with its object variables replaced by the objects of the subsumed state.
     pub(crate) fn rename(
         &mut self,
-        logic: &mut dyn PathOracle,
+        oracle: &mut dyn PathOracle,
         matcher_binding: &FxHashMap<pleach_memory::ObjId, pleach_memory::ObjId>,
         state: &State,
         c: &Condition,
@@ -23,19 +23,19 @@ impl Interpolation {
             let own = matcher_binding.keys().filter(|o| moved(o).is_some());
             own.flat_map(|o| s.cells(*o, 0, u64::MAX)).map(|(_, t, _)| t)
         });
-        let cells: Vec<SymbolId> = cells.map(|t| SymbolId(logic.terms().node(t).a)).collect();
-        for s in c.support_but_sums(logic.terms()).into_iter().chain(cells) {
+        let cells: Vec<SymbolId> = cells.map(|t| SymbolId(oracle.terms().node(t).a)).collect();
+        for s in c.support_but_sums(oracle.terms()).into_iter().chain(cells) {
             if let Some(Loc::Cell { obj, off, bytes }) = self.locs.get(s)
                 && let Some(to) = moved(&obj)
             {
-                let var = logic.terms().var(s);
-                let width = logic.terms().width(var);
-                let new = self.locs.term(logic.terms(), Loc::Cell { obj: to, off, bytes }, width);
+                let var = oracle.terms().var(s);
+                let width = oracle.terms().width(var);
+                let new = self.locs.term(oracle.terms(), Loc::Cell { obj: to, off, bytes }, width);
                 map.insert(var, new);
             }
         }
         for (&from, &to) in matcher_binding.iter().filter(|(from, to)| from != to) {
-            let (a, b) = (logic.terms().base(from), logic.terms().base(to));
+            let (a, b) = (oracle.terms().base(from), oracle.terms().base(to));
             map.insert(a, b);
         }
         let mut out = c.clone();
@@ -48,13 +48,13 @@ impl Interpolation {
             c.objects.iter_mut().for_each(|o| *o = matcher_binding.get(o).copied().unwrap_or(*o));
         }
         if !map.is_empty() {
-            out.substitute(logic.terms(), &self.locs, &map);
+            out.substitute(oracle.terms(), &self.locs, &map);
         }
         // Where a valid pointer points is a fact about the subsumed state.
         for v in &mut out.dereferenceable {
             let mut own = Matcher::own(state, &self.locs, self.fixed);
-            if let Some(t) = own.translate(logic, v.ptr)
-                && let Some((obj, off)) = own.target(logic, t)
+            if let Some(t) = own.translate(oracle, v.ptr)
+                && let Some((obj, off)) = own.target(oracle, t)
             {
                 v.obj = obj;
                 v.off = off.and_then(|o| u64::try_from(o).ok());
@@ -62,8 +62,8 @@ impl Interpolation {
         }
         for d in &mut out.dangling {
             let mut own = Matcher::own(state, &self.locs, self.fixed);
-            if let Some(t) = own.translate(logic, d.ptr)
-                && let Some((obj, _)) = own.target(logic, t)
+            if let Some(t) = own.translate(oracle, d.ptr)
+                && let Some((obj, _)) = own.target(oracle, t)
             {
                 d.obj = obj;
             }

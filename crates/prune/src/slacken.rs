@@ -13,10 +13,10 @@ use pleach_wp::{Condition, Locs};
 
 const MAX_LOCATIONS: usize = 4;
 
-pub fn slacken(logic: &mut dyn PathOracle, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
+pub fn slacken(oracle: &mut dyn PathOracle, state: &State, locs: &Locs, fixed: u32, condition: &mut Condition) {
     let literals = std::mem::take(&mut condition.literals);
     for l in literals {
-        match without_fresh_variables(logic, state, locs, fixed, l) {
+        match without_fresh_variables(oracle, state, locs, fixed, l) {
             Some(parts) => parts.into_iter().for_each(|p| condition.require(p)),
             None => condition.require(l),
         }
@@ -24,13 +24,13 @@ pub fn slacken(logic: &mut dyn PathOracle, state: &State, locs: &Locs, fixed: u3
 }
 
 fn without_fresh_variables(
-    logic: &mut dyn PathOracle,
+    oracle: &mut dyn PathOracle,
     state: &State,
     locs: &Locs,
     fixed: u32,
     l: TermId,
 ) -> Option<Vec<TermId>> {
-    let support = logic.terms().support(l);
+    let support = oracle.terms().support(l);
     if support.iter().all(|k| locs.get(k.symbol()).is_some()) {
         return None;
     }
@@ -41,29 +41,29 @@ fn without_fresh_variables(
     // (location, relation): first all fixed to their values
     let mut parts: Vec<(TermId, TermId, TermId)> = Vec::new();
     for k in known {
-        let x = logic.terms().var(k.symbol());
-        let v = Matcher::own(state, locs, fixed).translate(logic, x)?;
-        logic.terms().as_const(v)?;
-        let same = logic.terms().eq(x, v);
+        let x = oracle.terms().var(k.symbol());
+        let v = Matcher::own(state, locs, fixed).translate(oracle, x)?;
+        oracle.terms().as_const(v)?;
+        let same = oracle.terms().eq(x, v);
         parts.push((x, v, same));
     }
-    let implies = |logic: &mut dyn PathOracle, parts: &[(TermId, TermId, TermId)]| {
+    let implies = |oracle: &mut dyn PathOracle, parts: &[(TermId, TermId, TermId)]| {
         let mut all = Terms::TRUE;
         for p in parts {
-            all = logic.terms().and(all, p.2);
+            all = oracle.terms().and(all, p.2);
         }
-        let claim = logic.terms().implies(all, l);
-        logic.valid(claim)
+        let claim = oracle.terms().implies(all, l);
+        oracle.valid(claim)
     };
-    if !implies(logic, &parts) {
+    if !implies(oracle, &parts) {
         return None;
     }
     for i in 0..parts.len() {
         let (x, v, same) = parts[i];
-        let weaker = [Terms::TRUE, logic.terms().sle(v, x), logic.terms().sle(x, v)];
+        let weaker = [Terms::TRUE, oracle.terms().sle(v, x), oracle.terms().sle(x, v)];
         for w in weaker {
             parts[i].2 = w;
-            if implies(logic, &parts) {
+            if implies(oracle, &parts) {
                 break;
             }
             parts[i].2 = same;

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 pub const MAX_LITERALS: usize = 256;
 
 pub struct Context<'a> {
-    pub logic: &'a mut dyn PathOracle,
+    pub oracle: &'a mut dyn PathOracle,
     pub state: &'a State,
     pub locs: &'a Locs,
     /// objects with ids below this are the same in every state
@@ -30,15 +30,15 @@ pub struct Context<'a> {
 }
 
 pub fn tighten(cx: &mut Context, condition: &mut Condition) {
-    globals(cx.logic.terms(), cx.state, cx.fixed, condition);
+    globals(cx.oracle.terms(), cx.state, cx.fixed, condition);
     crate::offset_literals::by_offset(cx, condition);
     for _ in 0..3 {
         merge(cx, condition);
-        if !propagate(cx.logic.terms(), cx.locs, condition) {
+        if !propagate(cx.oracle.terms(), cx.locs, condition) {
             break;
         }
     }
-    merge_places(cx.logic.terms(), cx.fixed, condition);
+    merge_places(cx.oracle.terms(), cx.fixed, condition);
 }
 
 /// A location and the constant that an equation gives it.
@@ -89,7 +89,7 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
     let (mut arcs, mut integers) = (Arcs::default(), Reading::default());
     let (mut comparisons, mut others) = (Vec::new(), Vec::new());
     for mut l in std::mem::take(&mut condition.literals) {
-        let terms = cx.logic.terms();
+        let terms = cx.oracle.terms();
         if matches!(terms.op(l), Op::Or | Op::Not)
             && let Some(m) = crate::ranges::merge(terms, l)
         {
@@ -106,18 +106,18 @@ fn merge(cx: &mut Context, condition: &mut Condition) {
     }
     if !comparisons.is_empty() {
         let tight: Option<Vec<Vec<TermId>>> =
-            integers.bounds.iter().map(|(form, b)| cx.written.write(cx.logic.terms(), form, *b)).collect();
+            integers.bounds.iter().map(|(form, b)| cx.written.write(cx.oracle.terms(), form, *b)).collect();
         // What was there before holds as it did.
-        let mut fits = |l: TermId| comparisons.contains(&l) || (cx.holds)(cx.logic, l);
+        let mut fits = |l: TermId| comparisons.contains(&l) || (cx.holds)(cx.oracle, l);
         match tight.map(|t| t.concat()).filter(|t| t.iter().all(|&l| fits(l))) {
             // SOUND: bounds with their provisos imply the comparisons they were read from.
             Some(tight) => {
-                others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.logic.terms(), cx.readings, l)));
+                others.extend(tight.into_iter().filter(|&l| !arcs.literal(cx.oracle.terms(), cx.readings, l)));
             }
             None => others.extend(comparisons),
         }
     }
-    for l in arcs.write(cx.logic.terms(), cx.readings, cx.locs, condition).into_iter().chain(others) {
+    for l in arcs.write(cx.oracle.terms(), cx.readings, cx.locs, condition).into_iter().chain(others) {
         condition.require(l);
     }
 }

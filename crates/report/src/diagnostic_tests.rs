@@ -1,7 +1,6 @@
 use super::*;
 use crate::input::{InputOrigin, InputType};
 use crate::model::{ErrorKind, StackFrame, TestId};
-use crate::rundir::scratch::Scratch;
 
 fn frame(function: &str, line: u32) -> StackFrame {
     StackFrame { function: function.into(), file: "a.c".into(), line, column: 0 }
@@ -21,7 +20,7 @@ fn error() -> ErrorRecord {
 
 #[test]
 fn like_a_compiler() {
-    let dir = Scratch::new("diagnostic");
+    let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.c"), "int get(int *p) {\n\treturn p[4];\n}\n").unwrap();
     let error = error();
     let inputs =
@@ -43,7 +42,7 @@ fn missing_sources_and_odd_columns() {
     assert!(!Diagnostic::new(&error).render().contains('|'));
     error.file.clear();
     assert!(!Diagnostic::new(&error).render().contains("-->"));
-    let dir = Scratch::new("diagnostic-odd");
+    let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.c"), "é\né").unwrap();
     for (line, column) in [(2, 2), (2, 3), (2, 4), (0, 0), (u32::MAX, 1)] {
         let error = ErrorRecord { file: "a.c".into(), line, column, ..error.clone() };

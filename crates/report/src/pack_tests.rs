@@ -1,6 +1,5 @@
 use super::*;
 use crate::model::ErrorKind;
-use crate::rundir::scratch::Scratch;
 
 fn test(id: u32, predicted: Prediction) -> TestCase {
     let input = |name: &str, bytes: Vec<u8>| Input {
@@ -36,8 +35,8 @@ fn samples() -> Vec<TestCase> {
     ]
 }
 
-fn written(name: &str) -> (Scratch, Vec<u8>) {
-    let dir = Scratch::new(name);
+fn written() -> (tempfile::TempDir, Vec<u8>) {
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tests.pack");
     let mut writer = PackWriter::create(&path).unwrap();
     for test in samples() {
@@ -54,7 +53,7 @@ fn read(bytes: &[u8]) -> Result<Vec<TestCase>> {
 
 #[test]
 fn round_trip() {
-    let (dir, bytes) = written("pack");
+    let (dir, bytes) = written();
     assert_eq!(read(&bytes).unwrap(), samples());
     let reader = PackReader::open(&dir.path().join("tests.pack")).unwrap();
     assert_eq!(reader.map(|t| t.unwrap()).collect::<Vec<_>>(), samples());
@@ -62,7 +61,7 @@ fn round_trip() {
 
 #[test]
 fn any_truncation_keeps_a_prefix() {
-    let (_dir, bytes) = written("pack-cut");
+    let (_dir, bytes) = written();
     let all = samples();
     let mut seen = 0;
     for n in 0..bytes.len() {
@@ -76,7 +75,7 @@ fn any_truncation_keeps_a_prefix() {
 
 #[test]
 fn any_flipped_byte_is_noticed() {
-    let (_dir, bytes) = written("pack-flip");
+    let (_dir, bytes) = written();
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0xff;
@@ -89,7 +88,7 @@ fn any_flipped_byte_is_noticed() {
 
 #[test]
 fn many_tests_are_small_and_quick() {
-    let dir = Scratch::new("pack-many");
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tests.pack");
     let mut writer = PackWriter::create(&path).unwrap();
     let mut sample = test(1, Prediction::Exit { code: Some(0) });

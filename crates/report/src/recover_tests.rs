@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::model::{ErrorKind, TestId};
-use crate::rundir::scratch::Scratch;
 use crate::runinfo::RunInfo;
 use crate::stats::StatsWriter;
 use crate::tree::{TreeNode, TreeWriter};
@@ -35,7 +34,7 @@ fn killed(dir: &Path) -> RunDir {
 
 #[test]
 fn what_is_there_is_reported() {
-    let dir = Scratch::new("recover");
+    let dir = tempfile::tempdir().unwrap();
     let run = killed(dir.path());
     let found = run.recover().unwrap();
     let s = &found.summary;
@@ -51,7 +50,7 @@ fn what_is_there_is_reported() {
 
 #[test]
 fn damaged_files_are_read_up_to_the_damage() {
-    let dir = Scratch::new("recover-damage");
+    let dir = tempfile::tempdir().unwrap();
     let run = killed(dir.path());
     for name in ["tests.pack", "tree.bin", "stats.db"] {
         let whole = std::fs::read(run.file(name)).unwrap();
@@ -73,7 +72,7 @@ fn damaged_files_are_read_up_to_the_damage() {
 
 #[test]
 fn a_run_that_is_going_on() {
-    let dir = Scratch::new("recover-live");
+    let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(Some(&dir.path().join("run"))).unwrap();
     assert!(!run.is_going_on());
     let tree = TreeWriter::create(&run.file("tree.bin")).unwrap();

@@ -296,34 +296,6 @@ fn link_last(parent: &Path, target: &str) -> Result<()> {
     linked.map_err(ReportError::io("create", &link))
 }
 
-/// Directories for tests.
-#[cfg(test)]
-pub(crate) mod scratch {
-    use std::path::{Path, PathBuf};
-
-    /// A directory that goes away with the value.
-    pub(crate) struct Scratch(PathBuf);
-
-    impl Scratch {
-        pub(crate) fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("pleach-report-{name}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&path);
-            std::fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-
-        pub(crate) fn path(&self) -> &Path {
-            &self.0
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-}
-
 #[cfg(test)]
 #[path = "rundir_tests.rs"]
 mod tests;

@@ -1,4 +1,3 @@
-use super::scratch::Scratch;
 use super::*;
 use crate::input::{Input, InputOrigin, InputType};
 use crate::model::ErrorKind;
@@ -23,7 +22,7 @@ fn test(id: u32) -> TestCase {
 
 #[test]
 fn fresh_directories_and_the_link() {
-    let dir = Scratch::new("rundir-fresh");
+    let dir = tempfile::tempdir().unwrap();
     for n in 0..3 {
         let run = RunDir::create_below(dir.path()).unwrap();
         assert!(run.path().ends_with(format!("pleach-out-{n}")));
@@ -34,7 +33,7 @@ fn fresh_directories_and_the_link() {
 
 #[test]
 fn a_real_directory_called_last_is_left_alone() {
-    let dir = Scratch::new("rundir-last");
+    let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(LAST)).unwrap();
     RunDir::create_below(dir.path()).unwrap();
     assert!(dir.path().join(LAST).is_dir());
@@ -42,7 +41,7 @@ fn a_real_directory_called_last_is_left_alone() {
 
 #[test]
 fn given_directory_must_be_empty() {
-    let dir = Scratch::new("rundir-given");
+    let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
     RunDir::create(Some(&out)).unwrap();
     let message = RunDir::create(Some(&out)).unwrap_err().to_string();
@@ -53,7 +52,7 @@ fn given_directory_must_be_empty() {
 
 #[test]
 fn tests_from_files_and_archive() {
-    let dir = Scratch::new("rundir-tests");
+    let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(Some(&dir.path().join("out"))).unwrap();
     run.write_run_info(&RunInfo::default()).unwrap();
     let mut failing = test(2);
@@ -91,7 +90,7 @@ fn tests_from_files_and_archive() {
 
 #[test]
 fn summary_reads_back() {
-    let dir = Scratch::new("rundir-summary");
+    let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(Some(&dir.path().join("out"))).unwrap();
     let summary = Summary { complete: true, verdict: "safe".into(), ..Default::default() };
     run.write_summary(&summary).unwrap();

@@ -150,11 +150,10 @@ pub fn read_damaged(path: &Path) -> (Vec<StatsRow>, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rundir::scratch::Scratch;
 
     #[test]
     fn rows_read_back_also_while_the_writer_lives() {
-        let dir = Scratch::new("stats");
+        let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stats.db");
         let mut writer = StatsWriter::create(&path).unwrap();
         for i in 0..3000 {
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn not_a_database_is_an_error() {
-        let dir = Scratch::new("stats-bad");
+        let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stats.db");
         std::fs::write(&path, vec![b'x'; 8192]).unwrap();
         assert!(read(&path).is_err());

@@ -1,5 +1,4 @@
 use super::*;
-use crate::rundir::scratch::Scratch;
 
 fn leaf(id: u32, parent: Option<u32>, status: NodeStatus, file: &str, test: Option<TestId>) -> TreeNode<&str> {
     TreeNode { id, parent, status, tainted: id == 2, file, line: id + 10, test }
@@ -16,7 +15,7 @@ fn sample(path: &Path) {
 
 #[test]
 fn last_status_counts() {
-    let dir = Scratch::new("tree");
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tree.bin");
     sample(&path);
     let tree = TreeReader::open(&path).unwrap();
@@ -31,7 +30,7 @@ fn last_status_counts() {
 
 #[test]
 fn truncation_loses_only_the_tail() {
-    let dir = Scratch::new("tree-cut");
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tree.bin");
     sample(&path);
     let bytes = std::fs::read(&path).unwrap();
@@ -49,7 +48,7 @@ fn truncation_loses_only_the_tail() {
 
 #[test]
 fn many_nodes() {
-    let dir = Scratch::new("tree-many");
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tree.bin");
     let mut writer = TreeWriter::create(&path).unwrap();
     for id in 0..300_000 {

@@ -7,38 +7,28 @@ mod interp_ops;
 use pleach_frontend::{FrontendError, Options, load};
 use pleach_ir::Program;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
 
 /// A directory of its own, gone when dropped.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
     pub fn new() -> Scratch {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("pleach-frontend-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let dir = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&dir).expect("scratch directory");
-        Scratch(dir)
+        Scratch(tempfile::tempdir().expect("a temporary directory"))
     }
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
     pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         std::fs::write(&path, contents).expect("write");
         path
     }
     pub fn options(&self, inputs: Vec<PathBuf>) -> Options {
-        Options { inputs, work_dir: self.0.join("work"), ..Options::default() }
+        Options { inputs, work_dir: self.0.path().join("work"), ..Options::default() }
     }
     pub fn load(&self, inputs: Vec<PathBuf>) -> Result<Program, FrontendError> {
         load(&self.options(inputs))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

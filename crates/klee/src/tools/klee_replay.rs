@@ -2,7 +2,7 @@
 
 use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
-use pleach::Scratch;
+use pleach::temporary_directory;
 use pleach_command::{CliError, Code};
 use pleach_replay::{Arranged, Ended, Isolation, Laid, Limits};
 use pleach_report::KTest;
@@ -46,19 +46,19 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
     }
     match &rest[..] {
         [test] if only_files => {
-            let directory = Scratch::new()?;
-            files(&directory.0, &read(test)?)?;
-            std::mem::forget(directory);
+            let directory = temporary_directory()?;
+            files(directory.path(), &read(test)?)?;
+            let _ = directory.keep();
             Ok(Code::Fine)
         }
         [program, tests @ ..] if !only_files && !tests.is_empty() => {
             let executable = fs::canonicalize(program).map_err(|why| usage(TOOL, format!("{program}: {why}")))?;
             for test in tests {
-                let directory = Scratch::new()?;
-                replay(program, &executable, test, &directory.0, isolation)?;
+                let directory = temporary_directory()?;
+                replay(program, &executable, test, directory.path(), isolation)?;
                 if keep {
                     note(format_args!("What the program wrote is gone with its sandbox"));
-                    std::mem::forget(directory);
+                    let _ = directory.keep();
                 }
             }
             Ok(Code::Fine)
