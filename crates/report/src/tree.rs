@@ -1,7 +1,8 @@
 //! `tree.bin`: the execution tree, append-only.
 //!
 //! After the header come records: a file name (tag 1: u16 length, bytes; numbered from 0 in order) or a node
-//! (tag 2: 22 bytes, little endian). A node may be written again when its status changes; the last one counts.
+//! (tag 2: 22 bytes, little endian), or that a leaf went into a merged node (tag 3: both numbers, u32). A node may be
+//! written again when its status changes; the last one counts.
 //! A record cut off at the end, as after a kill, is ignored.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,7 +17,9 @@ use crate::model::TestId;
 const HEADER: &[u8; 8] = b"PLTREE1\n";
 const FILE: u8 = 1;
 const NODE: u8 = 2;
+const MERGE: u8 = 3;
 const NODE_BYTES: usize = 22;
+const MERGE_BYTES: usize = 8;
 const NONE: u32 = u32::MAX;
 
 /// Where a node stands.
@@ -130,6 +133,15 @@ impl TreeWriter {
         self.out.write_all(&record).map_err(ReportError::io("write", &self.path))
     }
 
+    /// Adds that a leaf went into a merged node.
+    pub fn write_merge(&mut self, leaf: u32, into: u32) -> Result<()> {
+        let mut record = [0u8; MERGE_BYTES + 1];
+        record[0] = MERGE;
+        record[1..5].copy_from_slice(&leaf.to_le_bytes());
+        record[5..9].copy_from_slice(&into.to_le_bytes());
+        self.out.write_all(&record).map_err(ReportError::io("write", &self.path))
+    }
+
     /// Hands everything to the operating system.
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush().map_err(ReportError::io("write", &self.path))
@@ -169,6 +181,8 @@ pub struct TreeReader {
     pub files: Vec<String>,
     /// Nodes by id; `file` is an index into `files`.
     pub nodes: BTreeMap<u32, TreeNode<Option<u32>>>,
+    /// Leaves that went into a merged node, and which.
+    pub merged: BTreeMap<u32, u32>,
 }
 
 impl TreeReader {
@@ -226,6 +240,11 @@ impl TreeReader {
                 self.nodes.insert(node.id, node);
                 Ok(Some(body))
             }
+            MERGE => {
+                let Some((record, body)) = body.split_first_chunk::<MERGE_BYTES>() else { return Ok(None) };
+                self.merged.insert(number(record, 0), number(record, 4));
+                Ok(Some(body))
+            }
             _ => Err("a record has an unknown tag"),
         }
     }
@@ -233,6 +252,23 @@ impl TreeReader {
     /// The node's file name, empty when unknown.
     pub fn file(&self, node: &TreeNode<Option<u32>>) -> &str {
         node.file.map_or("", |f| &self.files[f as usize])
+    }
+
+    /// The nodes above: several for a merged node.
+    pub fn parents(&self, id: u32) -> Vec<u32> {
+        let leaves: Vec<u32> = self.merged.iter().filter(|(_, into)| **into == id).map(|(leaf, _)| *leaf).collect();
+        match leaves.is_empty() {
+            true => self.nodes.get(&id).and_then(|n| n.parent).into_iter().collect(),
+            false => leaves,
+        }
+    }
+
+    /// The nodes below: one for a leaf that was merged.
+    pub fn children(&self, id: u32) -> Vec<u32> {
+        match self.merged.get(&id) {
+            Some(into) => vec![*into],
+            None => self.nodes.values().filter(|c| c.parent == Some(id)).map(|c| c.id).collect(),
+        }
     }
 
     /// Number of nodes in a state.
@@ -259,17 +295,25 @@ impl TreeReader {
             let (id, status) = (node.id, node.status.as_str());
             let colour = node.status.colour();
             let _ = writeln!(out, "  n{id} [label=\"{id} {status}{at}{test}{notes}\" fillcolor={colour}];");
-            if let Some(parent) = node.parent.filter(|p| shown.contains(p)) {
+            let into = |p: &u32| self.merged.get(p) == Some(&id);
+            if let Some(parent) = node.parent.filter(|p| shown.contains(p) && !into(p)) {
                 let _ = writeln!(out, "  n{parent} -> n{id};");
             }
+        }
+        for (leaf, into) in self.merged.iter().filter(|(leaf, into)| shown.contains(leaf) && shown.contains(into)) {
+            let _ = writeln!(out, "  n{leaf} -> n{into} [style=dashed];");
         }
         out.push_str("}\n");
         out
     }
 }
 
+fn number(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+}
+
 fn node(record: &[u8; NODE_BYTES]) -> Option<TreeNode<Option<u32>>> {
-    let number = |at: usize| u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]);
+    let number = |at: usize| number(record, at);
     let optional = |at: usize| Some(number(at)).filter(|n| *n != NONE);
     Some(TreeNode {
         id: number(0),

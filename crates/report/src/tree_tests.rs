@@ -58,3 +58,28 @@ fn many_nodes() {
     writer.flush().unwrap();
     assert_eq!(TreeReader::open(&path).unwrap().nodes.len(), 300_000);
 }
+
+#[test]
+fn merged_leaves_lead_to_one_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tree.bin");
+    let mut w = TreeWriter::create(&path).unwrap();
+    let node = |id, parent, status| TreeNode { id, parent, status, tainted: false, file: "", line: 0, test: None };
+    for n in [
+        node(0, None, NodeStatus::Inner),
+        node(1, Some(0), NodeStatus::Merged),
+        node(2, Some(0), NodeStatus::Merged),
+        node(3, Some(1), NodeStatus::Completed),
+    ] {
+        w.write(&n).unwrap();
+    }
+    w.write_merge(1, 3).unwrap();
+    w.write_merge(2, 3).unwrap();
+    w.flush().unwrap();
+    let tree = TreeReader::open(&path).unwrap();
+    assert_eq!((tree.parents(3), tree.parents(1), tree.parents(0)), (vec![1, 2], vec![0], vec![]));
+    assert_eq!((tree.children(2), tree.children(0)), (vec![3], vec![1, 2]));
+    let dot = tree.to_dot(None, &|_| Vec::new());
+    assert!(dot.contains("n1 -> n3 [style=dashed]") && dot.contains("n2 -> n3 [style=dashed]"), "{dot}");
+    assert!(!dot.contains("n1 -> n3;"), "one edge each: {dot}");
+}

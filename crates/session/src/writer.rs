@@ -305,6 +305,12 @@ impl Sink<GuidedExecutor> for Writer<'_> {
 
     fn on_fork(&mut self, node: NodeId, tree: &Tree) {
         self.write_node(node, tree);
+        if tree.node(node).status == Status::Merged
+            && let Some(into) = tree.children(node).next()
+        {
+            let written = self.tree.write_merge(node.0, into.0);
+            self.keep(written);
+        }
     }
 
     fn on_close(&mut self, node: NodeId, tree: &Tree) {

@@ -54,7 +54,8 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
     if args.json {
         println!(
             "{}",
-            json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": statistics })
+            json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": statistics,
+                "merging": summary.merging })
         );
         return;
     }
@@ -64,10 +65,15 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
         (NodeStatus::Completed, "ended normally"),
         (NodeStatus::Errored, "ended in an error"),
         (NodeStatus::Pruned, "subsumed"),
+        (NodeStatus::Merged, "merged into others"),
         (NodeStatus::Cut, "cut"),
     ];
     for (status, label) in kinds {
         println!("{:>10} {label}", tree.count(status));
+    }
+    if !summary.merging.is_empty() {
+        println!("Merging statistics:");
+        summary.merging.iter().for_each(|(name, value)| println!("{value:>10} {name}"));
     }
     if statistics.is_empty() {
         println!("The run was made without --prune.");
@@ -92,13 +98,14 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
 
 fn node(args: &ExplainArgs, tree: &TreeReader, kept: &BTreeMap<u32, Interpolant>, id: u32) {
     let n = &tree.nodes[&id];
-    let children: Vec<u32> = tree.nodes.values().filter(|c| c.parent == Some(id)).map(|c| c.id).collect();
+    let (parents, children) = (tree.parents(id), tree.children(id));
     let found = kept.get(&id);
     if args.json {
         let status = n.status.as_str();
         println!(
             "{}",
-            json!({ "node": id, "status": status, "parent": n.parent, "children": children, "interpolant": found })
+            json!({ "node": id, "status": status, "parent": n.parent, "parents": parents, "children": children,
+                "interpolant": found })
         );
         return;
     }
@@ -111,12 +118,16 @@ fn node(args: &ExplainArgs, tree: &TreeReader, kept: &BTreeMap<u32, Interpolant>
     if let Some(i) = found.filter(|i| i.stack.len() > 1) {
         println!("  called through {}", i.stack.join(" > "));
     }
-    if let Some(p) = n.parent {
-        println!("  parent {p}");
+    let list = |nodes: &[u32]| nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    match &parents[..] {
+        [] => {}
+        [p] => println!("  parent {p}"),
+        several => println!("  merged from {}", list(several)),
     }
-    if !children.is_empty() {
-        let names: Vec<String> = children.iter().map(u32::to_string).collect();
-        println!("  children {}", names.join(", "));
+    match (&children[..], n.status) {
+        ([], _) => {}
+        (into, NodeStatus::Merged) => println!("  merged into {}", list(into)),
+        _ => println!("  children {}", list(&children)),
     }
     match found {
         None => println!("  nothing was learned: the node was not complete, or lies before the first fork."),
