@@ -80,7 +80,8 @@ sed -i 's/^char \*__tzname\[2\] = .*/char *__tzname[2] = { "GMT", "GMT" };/' "$s
 for file in sysconf fpathconf confstr; do
   usual='name != _SC_PAGE_SIZE \&\& name != _SC_CLK_TCK'
   [ "$file" = sysconf ] || usual=1
-  sed -i -e "s/^{/{\n\tstatic int said;\n\tif ($usual) pleach_assume_once(\&said, \"limits of the system are those of musl\");/" \
+  said='pleach_assume_once(\&said, "limits of the system are those of musl");'
+  sed -i -e "s/^{/{\n\tstatic int said;\n\tif ($usual) $said/" \
     -e '1i void pleach_assume_once(int *, const char *);' "$source/src/conf/$file.c"
 done
 mkdir -p objects include/bits

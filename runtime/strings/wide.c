@@ -1,5 +1,5 @@
-/* Functions of the C library that copy wide characters, and leave undefined what happens between ranges that overlap; as
- * in strings.c. */
+/* Functions of the C library that copy wide characters, and leave undefined what happens between ranges that overlap;
+ * as in strings.c. */
 
 typedef __SIZE_TYPE__ size_t;
 typedef __WCHAR_TYPE__ wide;
