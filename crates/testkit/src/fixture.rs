@@ -7,6 +7,7 @@ mod check;
 mod command_line;
 mod parse;
 pub mod policies;
+pub mod merging;
 pub mod pruning;
 pub mod summaries;
 pub mod verdict_check;

@@ -19,11 +19,12 @@ fn main() {
             }
         };
         let without = without_libc && name.starts_with("libc/");
-        let extra: [(&str, bool, Check); 5] = [
+        let extra: [(&str, bool, Check); 6] = [
             ("twice", fixture.repeat, fixture::equal_bytes),
             ("brute-force", fixture.brute.is_some(), fixture::brute_force),
             ("answers", !fixture.verdict_checks.is_empty(), fixture::verdict_check::answers),
             ("policies", fixture::policies::applies(&fixture), fixture::policies::same_findings),
+            ("merged", fixture::merging::applies(&fixture), fixture::merging::same_findings),
             ("pruned", fixture::pruning::applies(&fixture), fixture::pruning::same_findings),
         ];
         for (what, wanted, check) in extra {
