@@ -20,6 +20,7 @@ pub fn value(terms: &mut Terms, state: &State, loc: Loc, var: TermId) -> Option<
     let width = terms.width(var);
     let v = match loc {
         Loc::Reg { depth, slot } => register(state, depth, slot)?,
+        Loc::Size { obj } => return Some(state.memory.header(obj)?.size().term(terms, width)),
         Loc::Cell { obj, off, bytes } => {
             let (contents, w) = state.memory.contents(obj)?;
             if off + u64::from(bytes) > w.len {

@@ -15,8 +15,9 @@ const BOUNDS: Bounds =
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {
     let mut sum = Totals::default();
-    let several = generate::TARGETS;
-    for (seeds, promote) in [(1..101, true), (101..151, false), (several..several + 12, true)] {
+    let (several, sizes) = (generate::TARGETS, generate::SIZES);
+    let slices = [(1..101, true), (101..151, false), (several..several + 12, true), (sizes..sizes + 8, true)];
+    for (seeds, promote) in slices {
         let program = batch::compile(seeds.clone(), promote).unwrap();
         for seed in seeds {
             let (totals, differences) = compare(&program, seed, BOUNDS);

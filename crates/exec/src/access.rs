@@ -379,7 +379,10 @@ impl Machine {
             ResolvedLocation::At { obj, .. } | ResolvedLocation::Symbolic { obj, .. } if self.is_segment(st, obj) => {
                 Access::Opaque
             }
-            ResolvedLocation::At { obj, off } => Access::At { obj, off },
+            ResolvedLocation::At { obj, off } => match size_bound(st, obj) {
+                SizeBound::Exactly(_) => Access::At { obj, off },
+                SizeBound::AtMost(_) => Access::AtSized { obj, off },
+            },
             ResolvedLocation::Symbolic { obj, .. } if st.memory.get(obj).is_none() => Access::Opaque,
             ResolvedLocation::Symbolic { obj, off } | ResolvedLocation::Piece { obj, off, .. } => {
                 let zeros = u64::from(trailing_zeros(&self.terms, off));

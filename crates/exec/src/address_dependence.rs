@@ -14,7 +14,7 @@ use crate::layouts::{ELSEWHERE, may_be_at, movable, touching};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms, base_range, facts};
 use pleach_ir::{CmpOp, FuncId, Init};
-use pleach_memory::{ObjectKind, Placement, Value};
+use pleach_memory::{Extent, ObjectKind, Value};
 use pleach_smt::BasedQueryRef;
 use pleach_smt::link::address::agnostic::is_agnostic;
 use pleach_state::{IndependentSlice, State};
@@ -166,8 +166,8 @@ impl Machine {
 
     /// Two objects whose addresses mean nothing, of which one may lie `distance` bytes behind the other's start: where
     /// they overlap, their bytes are equal.
-    fn may_share(&self, x: &Placement, y: &Placement, distance: i64) -> bool {
-        let bytes = |o: &Placement| {
+    fn may_share(&self, x: &Extent, y: &Extent, distance: i64) -> bool {
+        let bytes = |o: &Extent| {
             let global = self.program.globals.get(o.id.0 as usize);
             let g = global.filter(|g| o.kind == ObjectKind::Global && g.unnamed && g.constant)?;
             match &g.init {

@@ -138,7 +138,7 @@ impl Machine {
         if self.has_pointers(st, &from, most) || self.has_pointers(st, &to, most) {
             return Ok(None);
         }
-        let access = Access::CopyUpTo { to: to.obj, to_off: to.off, from: from.obj, from_off: from.off, most };
+        let access = Access::CopyUpTo { to: to.start(st), from: from.start(st), most };
         let disjoint = !self.is_segment(st, to.obj) && !self.is_segment(st, from.obj);
         let from = ResolvedLocation::At { obj: from.obj, off: from.off };
         let bytes: Vec<Value> = (0..most).map(|i| self.read_byte(st, from, i)).collect();
@@ -155,7 +155,7 @@ impl Machine {
         }
         self.write_guarded(st, &to, n, &vec![byte; most as usize]);
         let disjoint = !self.is_segment(st, to.obj);
-        Ok(Some(if disjoint { Access::FillUpTo { obj: to.obj, off: to.off, most } } else { Access::Opaque }))
+        Ok(Some(if disjoint { Access::FillUpTo { to: to.start(st), most } } else { Access::Opaque }))
     }
 
     /// The length as the path knows it, if that is no number.

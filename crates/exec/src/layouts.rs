@@ -5,20 +5,20 @@
 //! What was freed, and a local whose scope has ended, may have lain where a later object lies.
 
 use pleach_memory::space::first_segment;
-use pleach_memory::{ObjId, ObjectKind, Placement};
+use pleach_memory::{Extent, ObjId, ObjectKind};
 use pleach_state::State;
 
 /// Pairs of objects that are put next to each other or in the same place.
 const PAIRS: usize = 12;
 
 /// An object that could have another address.
-pub(crate) fn movable(st: &State, obj: ObjId) -> Option<Placement> {
+pub(crate) fn movable(st: &State, obj: ObjId) -> Option<Extent> {
     // Also in a segment: the program knows nothing of it.
-    st.memory.placement(obj).filter(|o| o.kind != ObjectKind::Fixed)
+    st.memory.extent(obj).filter(|o| o.kind != ObjectKind::Fixed)
 }
 
 /// Whether `y` may begin `distance` bytes behind the start of `x`.
-pub(crate) fn may_be_at(x: &Placement, y: &Placement, distance: i64) -> bool {
+pub(crate) fn may_be_at(x: &Extent, y: &Extent, distance: i64) -> bool {
     // Functions are distinct, and lie where no data is.
     if x.kind == ObjectKind::Function || y.kind == ObjectKind::Function {
         return false;
@@ -27,7 +27,7 @@ pub(crate) fn may_be_at(x: &Placement, y: &Placement, distance: i64) -> bool {
     aligned && (!x.coexists(y) || disjoint(x, y, distance))
 }
 
-fn disjoint(x: &Placement, y: &Placement, distance: i64) -> bool {
+fn disjoint(x: &Extent, y: &Extent, distance: i64) -> bool {
     match u64::try_from(distance) {
         Ok(d) => d >= bytes(x) || d == 0 && bytes(y) == 0,
         Err(_) => distance.unsigned_abs() >= bytes(y),
@@ -35,12 +35,12 @@ fn disjoint(x: &Placement, y: &Placement, distance: i64) -> bool {
 }
 
 /// A block of no bytes has an address of its own.
-fn bytes(o: &Placement) -> u64 {
+fn bytes(o: &Extent) -> u64 {
     if o.kind == ObjectKind::Heap { o.least.max(1) } else { o.least }
 }
 
 /// Layouts in which two of the objects touch, or lie in the same place one after the other.
-pub(crate) fn touching(objects: &[Placement]) -> Vec<Vec<u64>> {
+pub(crate) fn touching(objects: &[Extent]) -> Vec<Vec<u64>> {
     let is_data = |i: &usize| objects[*i].kind != ObjectKind::Function;
     let data: Vec<usize> = (0..objects.len()).filter(is_data).collect();
     let pairs = data.iter().flat_map(|&i| data.iter().map(move |&j| (i, j))).filter(|(i, j)| i != j);
@@ -60,11 +60,10 @@ pub(crate) fn touching(objects: &[Placement]) -> Vec<Vec<u64>> {
         .collect()
 }
 
-fn is_valid(objects: &[Placement], layout: &[u64]) -> bool {
+fn is_valid(objects: &[Extent], layout: &[u64]) -> bool {
     let located = objects.iter().zip(layout).filter(|(o, _)| o.kind != ObjectKind::Function);
-    let data: Vec<(&Placement, u64)> = located.map(|(o, at)| (o, *at)).collect();
-    let fit =
-        |(x, at): &(&Placement, u64), (y, there): &(&Placement, u64)| may_be_at(x, y, there.wrapping_sub(*at) as i64);
+    let data: Vec<(&Extent, u64)> = located.map(|(o, at)| (o, *at)).collect();
+    let fit = |(x, at): &(&Extent, u64), (y, there): &(&Extent, u64)| may_be_at(x, y, there.wrapping_sub(*at) as i64);
     data.iter().enumerate().all(|(i, x)| data[i + 1..].iter().all(|y| fit(x, y)))
 }
 
@@ -93,8 +92,8 @@ fn spread(address: u64, end: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn object(id: u32, addr: u64, size: u64, until: u32) -> Placement {
-        Placement { id: ObjId(id), addr, least: size, most: size, align: 4, kind: ObjectKind::Global, until }
+    fn object(id: u32, addr: u64, size: u64, until: u32) -> Extent {
+        Extent { id: ObjId(id), addr, least: size, most: size, align: 4, kind: ObjectKind::Global, until }
     }
 
     #[test]
@@ -110,7 +109,7 @@ mod tests {
     #[test]
     fn what_has_no_bytes_may_lie_with_another_unless_it_is_a_block() {
         let (empty, other) = (object(1, 64, 0, u32::MAX), object(3, 128, 4, u32::MAX));
-        let block = Placement { kind: ObjectKind::Heap, ..empty };
+        let block = Extent { kind: ObjectKind::Heap, ..empty };
         assert!(may_be_at(&empty, &other, 0) && may_be_at(&other, &empty, 0));
         assert!(!may_be_at(&block, &other, 0) && !may_be_at(&other, &block, 0));
     }

@@ -10,7 +10,7 @@ use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::{ObjId, Value};
-use pleach_state::{End, ErrorKind, State};
+use pleach_state::{End, ErrorKind, RangeStart, State};
 
 /// Longer ranges are not written byte by byte.
 const MAX_SYMBOLIC_LENGTH: u64 = 256;
@@ -21,6 +21,14 @@ pub(crate) struct RangeEnd {
     pub off: u64,
     /// bytes up to the end of the object
     pub room: u64,
+}
+
+impl RangeEnd {
+    /// As a trace has it.
+    pub fn start(&self, st: &State) -> RangeStart {
+        let sized = st.memory.header(self.obj).is_some_and(|o| o.size().is_symbolic());
+        RangeStart { obj: self.obj, off: self.off, sized }
+    }
 }
 
 impl Machine {

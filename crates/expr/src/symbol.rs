@@ -33,6 +33,8 @@ pub enum SymbolOrigin {
     Twin(SymbolId),
     /// a register of a condition on states
     Register { depth: u32, slot: u32 },
+    /// the size of an object of a condition on states
+    ObjectSize { object: u32 },
     /// a memory cell of a condition on states
     Cell { object: u32, offset: u64, bytes: u32 },
     /// any value at all, in a condition on states

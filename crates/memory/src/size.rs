@@ -105,3 +105,59 @@ impl From<u64> for Size {
         Size::Fixed(n)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleach_expr::{Key, Model, SymbolKind};
+
+    /// A size and an offset as symbolic variables of 8 bits, and a model to give them values.
+    fn variables(terms: &mut Terms) -> [(Key, TermId); 2] {
+        ["size", "off"].map(|name| {
+            let symbol = terms.symbols.named(name, SymbolKind::Bits(8));
+            (Key::new(symbol, 0), terms.var(symbol))
+        })
+    }
+
+    #[test]
+    fn bounds_do_not_wrap_around() {
+        let mut terms = Terms::new(64);
+        let [(size_key, size), (off_key, off)] = variables(&mut terms);
+        let capacity = 5;
+        let symbolic = Size::Symbolic { size, capacity };
+        for n in [0, 1, 2, 4, 5, 6] {
+            let within = symbolic.within(&mut terms, off, n);
+            for s in 0..=capacity {
+                let fixed = Size::Fixed(s).within(&mut terms, off, n);
+                for o in 0..=255 {
+                    let mut model = Model::default();
+                    model.set(size_key, s);
+                    model.set(off_key, o);
+                    let inside = u64::from(o + n <= s);
+                    assert_eq!(terms.try_eval(within, &model), Some(inside), "{n} bytes at {o} of {s}");
+                    assert_eq!(terms.try_eval(fixed, &model), Some(inside), "{n} bytes at {o} of exactly {s}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_compared_with_numbers() {
+        let mut terms = Terms::new(64);
+        let [(key, size), _] = variables(&mut terms);
+        let symbolic = Size::Symbolic { size, capacity: 5 };
+        for n in 0..8 {
+            let [least, most, is] =
+                [symbolic.at_least(&mut terms, n), symbolic.at_most(&mut terms, n), symbolic.is(&mut terms, n)];
+            for s in 0..=5 {
+                let mut model = Model::default();
+                model.set(key, s);
+                let value = |t| terms.try_eval(t, &model).map(|v| v != 0);
+                assert_eq!([least, most, is].map(value), [Some(n <= s), Some(s <= n), Some(s == n)], "{n} and {s}");
+                let fixed = Size::Fixed(s);
+                let of_fixed = [fixed.at_least(&mut terms, n), fixed.at_most(&mut terms, n), fixed.is(&mut terms, n)];
+                assert_eq!(of_fixed, [n <= s, s <= n, s == n].map(truth));
+            }
+        }
+    }
+}

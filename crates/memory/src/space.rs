@@ -90,7 +90,7 @@ pub const STILL_THERE: u32 = u32::MAX;
 
 /// Where and when an object was, live or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Placement {
+pub struct Extent {
     pub id: ObjId,
     pub addr: u64,
     /// bytes that it occupies at least, and at most
@@ -101,9 +101,9 @@ pub struct Placement {
     pub until: u32,
 }
 
-impl Placement {
+impl Extent {
     /// Both were there at one time, so that they have no byte in common.
-    pub fn coexists(&self, other: &Placement) -> bool {
+    pub fn coexists(&self, other: &Extent) -> bool {
         self.id.0 < other.until && other.id.0 < self.until
     }
 }
@@ -336,16 +336,16 @@ impl AddressSpace {
     }
 
     /// Where and when an object was.
-    pub fn placement(&self, id: ObjId) -> Option<Placement> {
+    pub fn extent(&self, id: ObjId) -> Option<Extent> {
         Some(match self.entry(id)? {
             ObjectEntry::Live(o) | ObjectEntry::Freed(o) | ObjectEntry::InSegment(o, ..) => {
                 let Object { sure, size, addr, align, kind, until, .. } = **o;
-                Placement { id, addr, least: sure, most: size.capacity(), align: align.max(1), kind, until }
+                Extent { id, addr, least: sure, most: size.capacity(), align: align.max(1), kind, until }
             }
             ObjectEntry::OutOfScope { addr, size, until, log_align } => {
                 let (addr, until, kind) = (*addr, *until, ObjectKind::Stack);
                 let (least, most) = (size.fixed().unwrap_or(0), size.capacity());
-                Placement { id, addr, least, most, align: 1 << log_align, kind, until }
+                Extent { id, addr, least, most, align: 1 << log_align, kind, until }
             }
         })
     }
@@ -472,7 +472,33 @@ mod tests {
         space.free(a);
         space.drop_local(b);
         let c = block(&mut space, ObjectKind::Heap);
-        let met = |x, y| space.placement(x).unwrap().coexists(&space.placement(y).unwrap());
+        let met = |x, y| space.extent(x).unwrap().coexists(&space.extent(y).unwrap());
         assert_eq!([met(a, b), met(a, c), met(c, b), met(b, a)], [true, false, false, true]);
+    }
+
+    #[test]
+    fn an_object_of_symbolic_size_has_room_for_its_capacity() {
+        let mut terms = pleach_expr::Terms::new(64);
+        let symbol = terms.symbols.named("n", pleach_expr::SymbolKind::Bits(64));
+        let size = Size::Symbolic { size: terms.var(symbol), capacity: 24 };
+        let mut space = AddressSpace::new(64);
+        let site = Site::new(0, 0);
+        let contents = Contents::new(24, Background::Uninit);
+        let a = space.allocate(size, 16, ObjectKind::Heap, site, contents.clone()).expect("room");
+        let b = space.allocate(24, 16, ObjectKind::Heap, site, contents).expect("room");
+        assert!(space.address(b) >= space.address(a) + 24 && space.live_bytes == 48);
+        let o = space.get(a).expect("live");
+        assert_eq!((o.sure(), o.capacity(), o.size()), (0, 24, size));
+        assert_eq!(space.find(space.address(a) + 24), Some(a));
+        let extent = space.extent(a).expect("known");
+        assert_eq!((extent.least, extent.most), (0, 24));
+
+        space.fix_size(a, 7);
+        let o = space.get(a).expect("live");
+        assert_eq!((o.sure(), o.capacity(), o.size()), (7, 7, Size::Fixed(7)));
+        assert_eq!(space.live_bytes, 31);
+        space.free(a);
+        space.free(b);
+        assert_eq!(space.live_bytes, 0);
     }
 }

@@ -56,7 +56,13 @@ pub fn reason(cut: &Cut) -> Reason {
         Cut::Solver(what) => {
             with("solver", "the solver returned unknown", what, "--max-solver-time gives it more time, or --solver=z3")
         }
-        Cut::Concretized(what) => with("concretized", "a value was concretised (other values not explored)", what, ""),
+        Cut::Concretized(what) => {
+            let next = match what.ends_with("(--capacity)") {
+                true => "raise it, or bound the size by an assumption",
+                false => "",
+            };
+            with("concretized", "a value was concretised (other values not explored)", what, next)
+        }
         Cut::Time => limit("max-time", "the time limit (--max-time) was reached"),
         Cut::Processor => limit("cpu-time", "the limit on processor time (ulimit -t) was reached"),
         Cut::Memory => limit("max-memory", "the memory limit (--max-memory) was reached"),

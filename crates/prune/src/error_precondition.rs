@@ -11,7 +11,7 @@ use pleach_memory::resolve::candidates;
 use pleach_memory::{ObjId, ObjectEntry, ObjectKind};
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, SizeBound, State};
-use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, PointsTo, WpResult};
+use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, PointsTo, WpResult, WpTransformer};
 
 const UNKNOWN: NoInterpolant = NoInterpolant::StateDependentError;
 
@@ -185,8 +185,10 @@ impl Failure<'_> {
                     if o.kind == ObjectKind::Function || (write && o.readonly) {
                         return Err(UNKNOWN);
                     }
-                    let size = o.size().fixed().ok_or(NoInterpolant::SymbolicSize)?;
-                    self.outside(p, obj, off, size, n)
+                    match o.size().fixed() {
+                        Some(size) => self.outside(p, obj, off, size, n),
+                        None => self.outside_sized(p, obj, n),
+                    }
                 }
                 Some(ObjectEntry::Live(_) | ObjectEntry::InSegment(..)) | None => Err(UNKNOWN),
                 Some(ObjectEntry::Freed(_)) => self.dangling(p, obj, true),
@@ -215,6 +217,16 @@ impl Failure<'_> {
             self.require(outside)?;
         }
         Ok(())
+    }
+
+    /// Outside a live object of symbolic size.
+    fn outside_sized(&mut self, p: TermId, obj: ObjId, n: u64) -> WpResult<()> {
+        let within = |w: &mut WpTransformer| Ok(w.within_sized(p, obj, n));
+        let ([a, b], _) = self.this.with_transformer(self.oracle, Condition::default(), within)?;
+        self.condition.require_points_to(PointsTo::new(p, obj, None));
+        let inside = self.oracle.terms().and(a, b);
+        let outside = self.oracle.terms().not(inside);
+        self.require(outside)
     }
 
     fn dangling(&mut self, ptr: TermId, obj: ObjId, freed: bool) -> WpResult<()> {

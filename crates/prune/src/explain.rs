@@ -109,6 +109,9 @@ impl Explained {
                 Some(loc @ Loc::Reg { .. }) => {
                     names.insert(var, self.register(program, loc));
                 }
+                Some(Loc::Size { obj }) => {
+                    names.insert(var, format!("size of {}", object(program, obj)));
+                }
                 Some(Loc::Cell { obj, off, bytes }) => cells.push((var, obj, off, bytes)),
                 None => {
                     names.insert(var, "any".into());

@@ -21,7 +21,7 @@ impl LiteralCache {
     /// Objects with ids below `fixed` are the same in every state.
     pub(crate) fn learn(&mut self, terms: &mut Terms, locs: &Locs, fixed: u32, literal: TermId, holds: bool) {
         // SOUND: a base or a cell of another object is the bound object's, and the next entry binds anew.
-        let bound = |loc| matches!(loc, Some(Loc::Cell { obj, .. }) if obj.0 >= fixed);
+        let bound = |loc| matches!(loc, Some(Loc::Cell { obj, .. } | Loc::Size { obj }) if obj.0 >= fixed);
         if terms.has(literal, facts::HAS_BASE) || terms.support(literal).iter().any(|k| bound(locs.get(k.symbol()))) {
             return;
         }

@@ -369,6 +369,7 @@ impl<'a> Matcher<'a> {
                 Value::Int(v) => Some(v),
                 _ => None,
             },
+            Loc::Size { obj } => self.state.memory.get(self.bound(obj)?)?.size().fixed(),
             Loc::Cell { obj, off, bytes } => number_in(self.state.memory.get(self.bound(obj)?)?, off, bytes),
         }
     }
@@ -422,6 +423,10 @@ impl<'a> Matcher<'a> {
         let width = oracle.terms().width(var);
         let v = match loc {
             Loc::Reg { depth, slot } => register(self.state, depth, slot)?,
+            Loc::Size { obj } => {
+                let size = self.state.memory.get(self.bound(obj)?)?.size();
+                return Some(size.term(oracle.terms(), width));
+            }
             Loc::Cell { obj, off, bytes } => {
                 let obj = self.bound(obj)?;
                 let o = self.state.memory.get(obj)?;

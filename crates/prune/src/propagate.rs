@@ -112,6 +112,12 @@ impl Interpolation {
                     return Err(NoInterpolant::AlignmentDecidedElsewhere);
                 }
                 condition.literals.retain(|l| !open.contains(l));
+                if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork
+                    && let Some(inside) = self.bounds_of_sized(oracle, origin)?
+                {
+                    // Outside is explored as well: all is needed only within bounds.
+                    return Ok(self.under(oracle, origin, inside, condition));
+                }
                 if let ForkKind::Check(ErrorKind::OobRead | ErrorKind::OobWrite) = child.fork {
                     // Inside or outside, but of a live object.
                     for v in &mut condition.dereferenceable {
@@ -128,6 +134,25 @@ impl Interpolation {
             ForkKind::Target(None) => Err(NoInterpolant::ForkOverTargets),
             ForkKind::Other => Err(NoInterpolant::ForkNotABranch),
         }
+    }
+
+    /// That the load or store at hand is within its object, if that is one of symbolic size.
+    fn bounds_of_sized(&mut self, oracle: &mut dyn PathOracle, origin: &State) -> WpResult<Option<TermId>> {
+        let program = oracle.program();
+        let f = program.function(origin.frame.func);
+        let (inst, depth) = (&f.insts[origin.inst as usize], origin.call_depth());
+        let (access, _) = self.with_transformer(oracle, Condition::default(), |w| w.access_of(f, depth, inst))?;
+        let Some((ptr, bytes, _)) = access else { return Ok(None) };
+        let mut own = Matcher::own(origin, &self.locs, self.fixed);
+        let Some(obj) = own.translate(oracle, ptr).and_then(|t| own.target(oracle, t)).map(|t| t.0) else {
+            return Ok(None);
+        };
+        if origin.memory.get(obj).is_none_or(|o| !o.size().is_symbolic()) {
+            return Ok(None);
+        }
+        let within = |w: &mut WpTransformer| Ok(w.within_sized(ptr, obj, bytes));
+        let ([a, b], _) = self.with_transformer(oracle, Condition::default(), within)?;
+        Ok(Some(oracle.terms().and(a, b)))
     }
 
     /// `e ⟹ condition`, as a conjunction: a literal that holds before the branch stays as it is, one that `e` gives is

@@ -153,7 +153,7 @@ impl Interpolation {
     }
 
     /// The node that subsumes the state.
-    fn compare(&mut self, state: &State, logic: &mut dyn PathOracle) -> Option<NodeId> {
+    fn compare(&mut self, state: &State, oracle: &mut dyn PathOracle) -> Option<NodeId> {
         self.statistics.subsumption_checks += 1;
         self.budget.spend(Work::Check, 1);
         let point = Point::of(state);
@@ -165,7 +165,7 @@ impl Interpolation {
                 continue;
             }
             matcher.reset();
-            let result = matcher.check(logic, &entry.condition, &entry.last_failed_literal);
+            let result = matcher.check(oracle, &entry.condition, &entry.last_failed_literal);
             self.statistics.decided.add(matcher.decisions);
             self.budget.spend(Work::Try, 1);
             self.budget.spend(Work::TryLiteral, matcher.decisions.all());
@@ -175,7 +175,7 @@ impl Interpolation {
                     self.statistics.subsumed += 1;
                     self.open.has_subsumed = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
-                    let condition = self.rename(logic, &binding, state, &entry.condition);
+                    let condition = self.rename(oracle, &binding, state, &entry.condition);
                     self.pending = Some(PendingSubsumption { condition, entry: entry.clone(), found: None });
                     return Some(entry.node);
                 }
@@ -186,12 +186,12 @@ impl Interpolation {
     }
 
     /// What may be spent on a speculation about a state that is not subsumed, if one is worth it.
-    fn speculation(&mut self, state: &State, logic: &dyn PathOracle) -> Option<u64> {
+    fn speculation(&mut self, state: &State, oracle: &dyn PathOracle) -> Option<u64> {
         let point = Point::of(state);
         if state.path.is_empty() || !self.table.knows(&point) {
             return None;
         }
-        self.speculations.worth(state, logic.effort().instructions)
+        self.speculations.worth(state, oracle.effort().instructions)
     }
 
     pub fn locs(&self) -> &Locs {
@@ -199,15 +199,15 @@ impl Interpolation {
     }
 
     /// What was kept for explanation, as text.
-    pub fn explanations(&self, logic: &mut dyn PathOracle) -> Vec<Explanation> {
-        let program = logic.program();
+    pub fn explanations(&self, oracle: &mut dyn PathOracle) -> Vec<Explanation> {
+        let program = oracle.program();
         let kept = self.explain.iter().flatten();
-        kept.map(|(n, e)| e.explanation(*n, logic.terms(), &program, &self.locs)).collect()
+        kept.map(|(n, e)| e.explanation(*n, oracle.terms(), &program, &self.locs)).collect()
     }
 }
 
 impl Pruner for Interpolation {
-    fn check_subsumed(&mut self, state: &mut State, _: &Tree, logic: &mut dyn PathOracle) -> PruneDecision {
+    fn check_subsumed(&mut self, state: &mut State, _: &Tree, oracle: &mut dyn PathOracle) -> PruneDecision {
         if !state.at_join || !state.recording {
             return PruneDecision::Continue;
         }
@@ -215,9 +215,9 @@ impl Pruner for Interpolation {
         if self.is_paused() || !Point::is_comparable(state) {
             return PruneDecision::Continue;
         }
-        let watch = Stopwatch::start(logic);
-        let found = self.compare(state, logic);
-        let spent = watch.stop(logic, self);
+        let watch = Stopwatch::start(oracle);
+        let found = self.compare(state, oracle);
+        let spent = watch.stop(oracle, self);
         self.statistics.times.compare += spent;
         match found {
             Some(node) => PruneDecision::Subsumed(node),
@@ -225,7 +225,7 @@ impl Pruner for Interpolation {
             None => {
                 state.throttle_joins();
                 match self.speculations.on {
-                    true => self.speculation(state, logic).map_or(PruneDecision::NewNode, PruneDecision::Speculate),
+                    true => self.speculation(state, oracle).map_or(PruneDecision::NewNode, PruneDecision::Speculate),
                     false => PruneDecision::NewNode,
                 }
             }
@@ -305,25 +305,25 @@ impl Pruner for Interpolation {
         }
     }
 
-    fn ended(&mut self, state: &mut State, end: &End, logic: &mut dyn PathOracle) {
+    fn ended(&mut self, state: &mut State, end: &End, oracle: &mut dyn PathOracle) {
         self.statistics.ended += 1;
-        self.budget.poll(logic.effort(), self.statistics.leaves());
+        self.budget.poll(oracle.effort(), self.statistics.leaves());
         if !self.open.contains_key(&state.node) {
             return;
         }
-        let watch = Stopwatch::start(logic);
+        let watch = Stopwatch::start(oracle);
         state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
         let trace = std::mem::take(&mut state.trace);
         let at_end = trace.is_empty();
         let last = match self.is_paused() {
             true => Err(PAUSED),
-            false => self.at_end(logic, state, end, at_end),
+            false => self.at_end(oracle, state, end, at_end),
         };
         if let (true, End::Error(e), Some(o)) = (at_end, end, self.open.get_mut(&state.node)) {
             o.failed = Some(e.kind);
         }
         let psi = match last {
-            Ok(c) => self.propagate_trace(logic, c, &trace),
+            Ok(c) => self.propagate_trace(oracle, c, &trace),
             Err(why) => Err(why),
         };
         if let Err(why) = psi {
@@ -338,7 +338,7 @@ impl Pruner for Interpolation {
                 o.outcome = AuditOutcome::Ended { end: end.clone(), func, inst, at_once: at_end };
             }
         }
-        let spent = watch.stop(logic, self);
+        let spent = watch.stop(oracle, self);
         self.statistics.times.propagate += spent;
     }
 
@@ -353,7 +353,7 @@ impl Pruner for Interpolation {
         }
     }
 
-    fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle) {
+    fn on_subsumed(&mut self, state: &mut State, by: NodeId, oracle: &mut dyn PathOracle) {
         let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else { return };
         let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
         // What an end was seen of is true further up as well.
@@ -361,10 +361,10 @@ impl Pruner for Interpolation {
         if !self.open.contains_key(&state.node) {
             return self.budget.saved(saved);
         }
-        let watch = Stopwatch::start(logic);
+        let watch = Stopwatch::start(oracle);
         let trace = std::mem::take(&mut state.trace);
         let kept = self.audit_log.is_some().then(|| condition.clone());
-        let psi = self.propagate_trace(logic, condition, &trace);
+        let psi = self.propagate_trace(oracle, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);
@@ -374,13 +374,13 @@ impl Pruner for Interpolation {
             o.work = work.and(Cost::executed(state.instructions - o.state.instructions, 0));
         }
         self.budget.saved(saved);
-        let spent = watch.stop(logic, self);
+        let spent = watch.stop(oracle, self);
         self.statistics.times.propagate += spent;
     }
 
-    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle) {
+    fn close(&mut self, node: NodeId, tree: &Tree, oracle: &mut dyn PathOracle) {
         let Some(mut info) = self.open.remove(&node) else { return };
-        let watch = Stopwatch::start(logic);
+        let watch = Stopwatch::start(oracle);
         let subsumed = tree.node(node).status == Status::Pruned;
         let psi = match tree.node(node).tainted {
             true => Err(NoInterpolant::Tainted),
@@ -389,10 +389,10 @@ impl Pruner for Interpolation {
             false if subsumed && self.explain.is_none() => {
                 std::mem::replace(&mut info.needs, Err(NoInterpolant::Moved))
             }
-            false => self.interpolant(logic, &mut info),
+            false => self.interpolant(oracle, &mut info),
         };
         if let Some(e) = &mut self.explain {
-            e.insert(node, Explained::new(&logic.program(), &info.state, psi.clone(), info.by));
+            e.insert(node, Explained::new(&oracle.program(), &info.state, psi.clone(), info.by));
         }
         if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, &psi) {
             audit_log.extend(AuditRecord::all(node, &info, c));
@@ -407,13 +407,13 @@ impl Pruner for Interpolation {
             let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
             if !by_edge && Point::is_comparable(&info.state) {
                 let entry = TableEntry::new(node, c.clone(), info.work);
-                self.table.insert(logic.terms(), &self.locs, info.point.clone(), entry);
+                self.table.insert(oracle.terms(), &self.locs, info.point.clone(), entry);
             }
         }
-        self.pass_to_parents(logic, info, psi);
-        let spent = watch.stop(logic, self);
+        self.pass_to_parents(oracle, info, psi);
+        let spent = watch.stop(oracle, self);
         self.statistics.times.propagate += spent;
-        self.budget.poll(logic.effort(), self.statistics.leaves());
+        self.budget.poll(oracle.effort(), self.statistics.leaves());
     }
 
     fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
@@ -439,12 +439,12 @@ struct Stopwatch {
 }
 
 impl Stopwatch {
-    fn start(logic: &dyn PathOracle) -> Stopwatch {
-        Stopwatch { start: Instant::now(), before: logic.effort() }
+    fn start(oracle: &dyn PathOracle) -> Stopwatch {
+        Stopwatch { start: Instant::now(), before: oracle.effort() }
     }
 
-    fn stop(self, logic: &dyn PathOracle, pruner: &mut Interpolation) -> Duration {
-        let after = logic.effort();
+    fn stop(self, oracle: &dyn PathOracle, pruner: &mut Interpolation) -> Duration {
+        let after = oracle.effort();
         pruner.budget.count_queries(self.before, after);
         pruner.statistics.times.solver += after.solving - self.before.solving;
         self.start.elapsed()

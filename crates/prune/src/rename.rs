@@ -34,6 +34,12 @@ impl Interpolation {
                 map.insert(var, new);
             }
         }
+        let has_sizes = self.locs.has_sizes;
+        for (&from, &to) in matcher_binding.iter().filter(|(from, to)| has_sizes && from != to) {
+            let width = oracle.terms().pointer_bits;
+            let [a, b] = [from, to].map(|obj| self.locs.term(oracle.terms(), Loc::Size { obj }, width));
+            map.insert(a, b);
+        }
         for (&from, &to) in matcher_binding.iter().filter(|(from, to)| from != to) {
             let (a, b) = (oracle.terms().base(from), oracle.terms().base(to));
             map.insert(a, b);

@@ -41,5 +41,5 @@ pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{IndependentSlice, PathConstraint};
 pub use state::{AtExit, Deferred, Phase, State, StateId};
 pub use step::{Child, Step};
-pub use trace::{Access, Exit, ForkKind, MayPointTo, SizeBound, Trace};
+pub use trace::{Access, Exit, ForkKind, MayPointTo, RangeStart, SizeBound, Trace};
 pub use tree::{NodeId, Status, Tree};

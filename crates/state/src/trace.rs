@@ -68,6 +68,15 @@ pub struct MayPointTo {
     pub aligned: bool,
 }
 
+/// Where a range begins whose length was not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RangeStart {
+    pub obj: ObjId,
+    pub off: u64,
+    /// the size of the object was symbolic
+    pub sized: bool,
+}
+
 /// Bytes that a modelled function read through an argument; `nul`: the last of them is the end of a string; `told`: the
 /// run says of them what they were, so that whoever comes with others has something else to say.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,6 +92,11 @@ pub struct ArgumentRead {
 #[derive(Clone, Debug)]
 pub enum Access {
     At {
+        obj: ObjId,
+        off: u64,
+    },
+    /// the same in an object of symbolic size
+    AtSized {
         obj: ObjId,
         off: u64,
     },
@@ -187,15 +201,12 @@ pub enum Access {
     },
     /// as many bytes as the length says, which was not known but at most this
     CopyUpTo {
-        to: ObjId,
-        to_off: u64,
-        from: ObjId,
-        from_off: u64,
+        to: RangeStart,
+        from: RangeStart,
         most: u64,
     },
     FillUpTo {
-        obj: ObjId,
-        off: u64,
+        to: RangeStart,
         most: u64,
     },
     /// one offset or both were not constant (`None`); `whole`: an offset like that is a multiple of the length, which

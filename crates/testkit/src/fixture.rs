@@ -5,9 +5,9 @@
 
 mod check;
 mod command_line;
+pub mod merging;
 mod parse;
 pub mod policies;
-pub mod merging;
 pub mod pruning;
 pub mod summaries;
 pub mod verdict_check;

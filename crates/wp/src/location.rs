@@ -10,6 +10,8 @@ pub enum Loc {
     /// a register of the frame at this call depth; its variable arguments follow its registers
     /// ([`pleach_state::Frame::register`])
     Reg { depth: u32, slot: u32 },
+    /// how many bytes an object has
+    Size { obj: ObjId },
     /// bytes of an object; the object is a variable of the condition, named by the id it had on the recorded path
     Cell { obj: ObjId, off: u64, bytes: u32 },
 }
@@ -21,6 +23,8 @@ pub struct Locs {
     loc_of: FxHashMap<SymbolId, Loc>,
     term_of: FxHashMap<(Loc, u16), TermId>,
     fresh_variables: u32,
+    /// some location is a size
+    pub has_sizes: bool,
 }
 
 impl Locs {
@@ -39,14 +43,17 @@ impl Locs {
         }
         let origin = match loc {
             Loc::Reg { depth, slot } => SymbolOrigin::Register { depth, slot },
+            Loc::Size { obj } => SymbolOrigin::ObjectSize { object: obj.0 },
             Loc::Cell { obj, off, bytes } => SymbolOrigin::Cell { object: obj.0, offset: off, bytes },
         };
         let name = || match loc {
             Loc::Reg { depth, slot } => format!("loc!r{depth}.{slot}"),
+            Loc::Size { obj } => format!("loc!size{}", obj.0),
             Loc::Cell { obj, off, bytes } => format!("loc!m{}.{off}.{bytes}", obj.0),
         };
         let s = terms.symbols.intern(origin, SymbolKind::Bits(width), name);
         let t = terms.var(s);
+        self.has_sizes |= matches!(loc, Loc::Size { .. });
         self.loc_of.insert(s, loc);
         self.term_of.insert((loc, width), t);
         t

@@ -41,6 +41,18 @@ impl WpTransformer<'_> {
                 }
                 Ok(())
             }
+            Access::AtSized { obj, off } => {
+                let p = self.pointer(f, depth, ptr)?;
+                if needed {
+                    let value = self.contents(obj, off, bytes);
+                    let w = self.width(ty);
+                    let value = self.terms.resize_unsigned(value, w);
+                    self.assign(f, depth, dst, value);
+                    let p = self.pointer(f, depth, ptr)?;
+                    self.pin_as(PointsTo { align, ..PointsTo::new(p, obj, Some(off)) })?;
+                }
+                self.require_sized(p, obj, bytes, (align, false))
+            }
             Access::InBounds { obj, size, aligned } => {
                 let p = self.pointer(f, depth, ptr)?;
                 if needed {
@@ -50,6 +62,9 @@ impl WpTransformer<'_> {
                     self.assign(f, depth, dst, value);
                     // No larger than this: what lies behind would be none of these words.
                     self.require_word_pointer(PointsTo { size: Some(size), ..PointsTo::new(p, obj, None) }, bytes);
+                }
+                if let SizeBound::AtMost(_) = size {
+                    return self.require_sized(p, obj, bytes, (align, false));
                 }
                 self.access_unless_evident(Dereferenceable { bytes, align, ..Dereferenceable::new(p, obj, None) });
                 self.require_aligned(p, align);
@@ -101,7 +116,19 @@ impl WpTransformer<'_> {
                 }
                 Ok(())
             }
-            Access::InBounds { obj, aligned, .. } => {
+            Access::AtSized { obj, off } => {
+                if mentioned {
+                    let w = self.width(ty);
+                    let v = self.operand(f, depth, value, w)?;
+                    let v = self.terms.zext(v, (bytes * 8) as u16);
+                    self.overwrite(obj, off, bytes, |transformer, at, n| {
+                        transformer.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
+                    });
+                    self.pin_as(PointsTo { align, write: true, ..PointsTo::new(p, obj, Some(off)) })?;
+                }
+                self.require_sized(p, obj, bytes, (align, true))
+            }
+            Access::InBounds { obj, aligned, size } => {
                 if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
@@ -111,6 +138,9 @@ impl WpTransformer<'_> {
                     } else {
                         self.require_pointer(p, obj, None, 0, true)?;
                     }
+                }
+                if let SizeBound::AtMost(_) = size {
+                    return self.require_sized(p, obj, bytes, (align, true));
                 }
                 self.access_unless_evident(Dereferenceable {
                     bytes,
@@ -135,6 +165,41 @@ impl WpTransformer<'_> {
             Access::SymbolicSize => Err(NoInterpolant::SymbolicSize),
             _ => Err(NoInterpolant::TraceMismatch),
         }
+    }
+
+    /// The size of an object, as a location.
+    pub(crate) fn size_of(&mut self, obj: ObjId) -> TermId {
+        let w = self.terms.pointer_bits;
+        self.locs.term(self.terms, Loc::Size { obj }, w)
+    }
+
+    /// An access of `bytes` bytes is within the object that the pointer is into: literals, which a branch may guard.
+    pub fn within_sized(&mut self, ptr: TermId, obj: ObjId, bytes: u64) -> [TermId; 2] {
+        let size = self.size_of(obj);
+        let base = self.terms.base(obj);
+        let off = self.terms.sub(ptr, base);
+        if bytes == 1 {
+            return [self.terms.ult(off, size), Terms::TRUE];
+        }
+        let n = self.terms.constant(self.terms.width(size), bytes);
+        let last = self.terms.sub(size, n);
+        [self.terms.ule(n, size), self.terms.ule(off, last)]
+    }
+
+    /// The same as an obligation.
+    pub(crate) fn require_sized(
+        &mut self,
+        ptr: TermId,
+        obj: ObjId,
+        bytes: u64,
+        (align, write): (u8, bool),
+    ) -> WpResult<()> {
+        self.pin_as(PointsTo { align, write, ..PointsTo::new(ptr, obj, None) })?;
+        for inside in self.within_sized(ptr, obj, bytes) {
+            self.require(inside);
+        }
+        self.require_aligned(ptr, align);
+        Ok(())
     }
 
     pub(crate) fn pointer(&mut self, f: &Function, depth: u32, ptr: Opnd) -> WpResult<TermId> {
@@ -281,6 +346,11 @@ impl WpTransformer<'_> {
             OwningFrame::LocalOf(d) => local && depth == d,
         };
         let base = self.terms.base(obj);
+        if self.locs.has_sizes {
+            let var = self.size_of(obj);
+            let value = size.term(self.terms, self.terms.pointer_bits);
+            self.replace(var, value);
+        }
         for (var, _, bytes) in self.cells(obj) {
             if zeroed {
                 let zero = self.terms.constant((bytes * 8) as u16, 0);

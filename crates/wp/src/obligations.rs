@@ -38,9 +38,8 @@ impl WpTransformer<'_> {
     pub(crate) fn require_disjoint(&mut self, d: TermId, s: TermId, n: TermId, access: &Access) -> WpResult<()> {
         let (to, from) = match *access {
             Access::Empty => return Ok(()),
-            Access::Copy { to, from, .. } | Access::CopyWithin { to, from, .. } | Access::CopyUpTo { to, from, .. } => {
-                (to, from)
-            }
+            Access::Copy { to, from, .. } | Access::CopyWithin { to, from, .. } => (to, from),
+            Access::CopyUpTo { to, from, .. } => (to.obj, from.obj),
             _ => return Err(NoInterpolant::CopyAtSymbolicOffset),
         };
         if to == from {

@@ -7,7 +7,7 @@ use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::TermId;
 use pleach_ir::{Function, Opnd};
 use pleach_memory::ObjId;
-use pleach_state::Access;
+use pleach_state::{Access, RangeStart};
 
 impl WpTransformer<'_> {
     pub(crate) fn copied_up_to(
@@ -18,20 +18,17 @@ impl WpTransformer<'_> {
         (len, width): (Opnd, u16),
         access: &Access,
     ) -> WpResult<()> {
-        let &Access::CopyUpTo { to, to_off, from, from_off, most } = access else {
+        let &Access::CopyUpTo { to, from, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
         let mentioned = self.mentions_memory();
         let n = self.operand(f, depth, len, width)?;
         if most > 0 {
             if mentioned {
-                self.up_to(to, to_off, most, n, |w, i| w.contents(from, from_off + i, 1));
-                self.require_pointer(d, to, Some(to_off), most, true)?;
-                self.require_pointer(s, from, Some(from_off), most, false)?;
-            } else {
-                self.valid_unless_evident(d, to, Some(to_off), most, true);
-                self.valid_unless_evident(s, from, Some(from_off), most, false);
+                self.up_to(to.obj, to.off, most, n, |w, i| w.contents(from.obj, from.off + i, 1));
             }
+            self.room_up_to(d, to, (n, most), true, mentioned)?;
+            self.room_up_to(s, from, (n, most), false, mentioned)?;
         }
         self.at_most(n, most);
         Ok(())
@@ -46,7 +43,7 @@ impl WpTransformer<'_> {
         (len, width): (Opnd, u16),
         access: &Access,
     ) -> WpResult<()> {
-        let &Access::FillUpTo { obj, off, most } = access else {
+        let &Access::FillUpTo { to, most } = access else {
             return Err(NoInterpolant::TraceMismatch);
         };
         let mentioned = self.mentions_memory();
@@ -54,13 +51,43 @@ impl WpTransformer<'_> {
         if most > 0 {
             if mentioned {
                 let b = self.operand(f, depth, byte, 8)?;
-                self.up_to(obj, off, most, n, |_, _| b);
-                self.require_pointer(d, obj, Some(off), most, true)?;
-            } else {
-                self.valid_unless_evident(d, obj, Some(off), most, true);
+                self.up_to(to.obj, to.off, most, n, |_, _| b);
             }
+            self.room_up_to(d, to, (n, most), true, mentioned)?;
         }
         self.at_most(n, most);
+        Ok(())
+    }
+
+    /// The pointer is to the beginning of a range with room for `n` bytes, `most` at most.
+    fn room_up_to(
+        &mut self,
+        ptr: TermId,
+        at: RangeStart,
+        (n, most): (TermId, u64),
+        write: bool,
+        mentioned: bool,
+    ) -> WpResult<()> {
+        let RangeStart { obj, off, sized } = at;
+        if !sized && mentioned {
+            return self.require_pointer(ptr, obj, Some(off), most, write);
+        }
+        if !sized {
+            self.valid_unless_evident(ptr, obj, Some(off), most, write);
+            return Ok(());
+        }
+        self.require_pointer(ptr, obj, Some(off), 0, write)?;
+        // SOUND: `n ≤ most` is part of the condition, so that the sum does not wrap around.
+        let w = self.terms.width(n).max(self.terms.pointer_bits);
+        let size = self.size_of(obj);
+        let (size, length) = (self.terms.zext(size, w), self.terms.zext(n, w));
+        let start = self.terms.constant(w, off);
+        let end = self.terms.add(start, length);
+        let inside = self.terms.ule(end, size);
+        let zero = self.terms.constant(w, 0);
+        let none = self.terms.eq(length, zero);
+        let fits = self.terms.or(none, inside);
+        self.require(fits);
         Ok(())
     }
 

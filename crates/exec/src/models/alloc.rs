@@ -227,11 +227,6 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let size = not_zero_if_symbolic(m, st, size)?;
     let n = size.capacity();
     let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
-    if let Some(old) = old
-        && (size.is_symbolic() || st.memory.header(old).is_some_and(|o| o.size().is_symbolic()))
-    {
-        return realloc_symbolic(m, st, call, old, size);
-    }
     let mark = st.trace.accesses.len();
     if n == 0 && (old.is_some() || m.config.rules.realloc_zero_is_null) {
         if let Some(o) = old {
@@ -240,6 +235,11 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
         call.give(st, Value::NULL);
         note(st, || Access::Realloc { old, new: None, kept: 0, size: 0 });
         return Ok(());
+    }
+    if let Some(old) = old
+        && (size.is_symbolic() || st.memory.header(old).is_some_and(|o| o.size().is_symbolic()))
+    {
+        return realloc_symbolic(m, st, call, old, size);
     }
     let b = m.background();
     let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
