@@ -13,7 +13,6 @@ use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::Value;
 use pleach_memory::merge::Choice;
 use pleach_state::seams::PathOracle;
-use rustc_hash::FxHashSet;
 
 /// How the condition and the values are written.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -27,6 +26,8 @@ pub enum MergeMethod {
 
 /// A node more than so many branches of which would be compared pair by pair is refused.
 const MAX_BRANCHES: usize = 64;
+/// The same where whole constraints are compared.
+const MAX_WHOLE: usize = 8;
 
 #[derive(Clone, Debug)]
 enum Below {
@@ -55,15 +56,11 @@ pub(crate) struct GuardTree {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NotExclusive;
 
-/// Pairs of conditions that are known to be exclusive.
-pub(crate) type Exclusive = FxHashSet<(TermId, TermId)>;
-
 impl GuardTree {
     /// Of the members' further constraints, oldest first.
     pub fn new(
         suffixes: Vec<Vec<TermId>>,
         method: MergeMethod,
-        known: &Exclusive,
         logic: &mut dyn PathOracle,
     ) -> Result<GuardTree, NotExclusive> {
         let mut nodes: Vec<GuardNode> = Vec::new();
@@ -75,7 +72,7 @@ impl GuardTree {
             next += 1;
             let mut common = Vec::new();
             if let [only] = members[..] {
-                common.extend(&suffixes[only][at..]);
+                common.extend(suffixes[only].get(at..).unwrap_or_default());
                 nodes.push(GuardNode { common, below: Below::Member(only) });
                 continue;
             }
@@ -94,11 +91,23 @@ impl GuardTree {
                     None => branches.push((c, vec![m])),
                 }
             }
-            check_exclusive(&branches, known, logic)?;
+            let mut next_at = at + 1;
+            if check_exclusive(&branches, logic).is_err() {
+                // Members that were merged before differ in a disjunction, behind constraints that others have as well:
+                // all that is left of each tells it apart.
+                let all = branches.into_iter().flat_map(|b| b.1);
+                let whole = |m: usize| (conjunction(logic.terms(), &suffixes[m][at..]), vec![m]);
+                branches = all.map(whole).collect();
+                next_at = usize::MAX;
+                if branches.len() > MAX_WHOLE {
+                    return Err(NotExclusive);
+                }
+                check_exclusive(&branches, logic)?;
+            }
             let mut below = Vec::with_capacity(branches.len());
             for (c, members) in branches {
                 below.push((c, todo.len()));
-                todo.push((members, at + 1));
+                todo.push((members, next_at));
             }
             nodes.push(GuardNode { common, below: Below::Branches(below) });
         }
@@ -241,11 +250,7 @@ fn either(terms: &mut Terms, sides: &[(TermId, TermId)]) -> TermId {
     all
 }
 
-fn check_exclusive(
-    branches: &[(TermId, Vec<usize>)],
-    known: &Exclusive,
-    logic: &mut dyn PathOracle,
-) -> Result<(), NotExclusive> {
+fn check_exclusive(branches: &[(TermId, Vec<usize>)], logic: &mut dyn PathOracle) -> Result<(), NotExclusive> {
     if let [(c, _), (d, _)] = branches
         && logic.terms().not(*c) == *d
     {
@@ -256,8 +261,7 @@ fn check_exclusive(
     }
     for (i, (c, _)) in branches.iter().enumerate() {
         for (d, _) in &branches[i + 1..] {
-            let known = known.contains(&(*c, *d)) || known.contains(&(*d, *c));
-            if known || different_constants(logic.terms(), *c, *d) {
+            if different_constants(logic.terms(), *c, *d) {
                 continue;
             }
             let terms = logic.terms();

@@ -13,6 +13,13 @@
 //! | `guard` | the conditions that tell the members apart (Alg. 4–6) |
 //! | `fields` | the rule for each field of a state |
 //! | `loops` | the loops of the program and where they are left |
+//!
+//! ```
+//! use pleach_merge::{MergeConfig, MergeScope};
+//!
+//! let config = MergeConfig { scopes: vec![MergeScope::Marked], ..MergeConfig::default() };
+//! assert_eq!(config.marks(), ["klee_open_merge", "klee_close_merge"], "where the program says so");
+//! ```
 
 mod check;
 mod fields;

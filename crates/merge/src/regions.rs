@@ -9,7 +9,7 @@
 
 use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
-use crate::guard::{Exclusive, GuardTree, MergeMethod, NotExclusive};
+use crate::guard::{GuardTree, MergeMethod, NotExclusive};
 use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
 use pleach_expr::TermId;
 use pleach_ir::loops::LoopId;
@@ -123,7 +123,6 @@ pub struct Merging {
     early: VecDeque<Group>,
     /// by leaf: where its last mark was
     marks: FxHashMap<NodeId, (u64, u32)>,
-    exclusive: Exclusive,
     statistics: MergeStatistics,
 }
 
@@ -150,7 +149,6 @@ impl Merging {
             done: VecDeque::new(),
             early: VecDeque::new(),
             marks: FxHashMap::default(),
-            exclusive: Exclusive::default(),
             statistics: MergeStatistics::default(),
         }
     }
@@ -295,7 +293,7 @@ impl Merging {
         let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
         let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
-        let mut guard = GuardTree::new(suffixes, self.config.method, &self.exclusive, logic).map_err(not_exclusive)?;
+        let mut guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
         if !self.config.check {
             // The guard makes the values and later the constraints.
             let mut choice = guard.clone();
