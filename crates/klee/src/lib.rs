@@ -4,8 +4,8 @@
 //! ```
 //! use pleach_command::Code;
 //!
-//! let args = ["--no-such-option", "program.bc"].map(Into::into);
-//! assert_eq!(pleach_klee::main(args.into_iter()).ok(), Some(Code::Found), "KLEE's exit status");
+//! let args = ["--version"].map(Into::into);
+//! assert_eq!(pleach_klee::main(args.into_iter()).ok(), Some(Code::Fine), "KLEE's exit status");
 //! ```
 
 #[macro_use(print, println, eprint, eprintln)]
