@@ -117,6 +117,9 @@ impl Machine {
         self.require(st, ok, purpose.oob(), || {
             format!("{} of {n} byte{} outside {what}", purpose.verb(), if n == 1 { "" } else { "s" })
         })?;
+        if size.is_symbolic() {
+            self.narrow(st, obj);
+        }
         self.pin_bases(st, off);
         let address_free = self.substitute_addresses(st, off);
         let (address_free, off) = self.small_value_set(st, address_free).map_or((address_free, off), |few| (few, few));

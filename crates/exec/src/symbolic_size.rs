@@ -197,6 +197,24 @@ impl Machine {
         }
     }
 
+    /// What the path does not allow any more of an object is not read: its capacity is the largest size that is left.
+    ///
+    /// *Paper*: Memory §5.2.4. What lies behind the end would stay in the terms of reads at symbolic offsets.
+    pub(crate) fn narrow(&mut self, st: &mut State, obj: ObjId) {
+        let Some(Size::Symbolic { size, capacity }) = st.memory.header(obj).map(|o| o.size()) else { return };
+        let Some(below) = capacity.checked_sub(1) else { return };
+        if self.can_exceed(st, size, below) != Some(false) {
+            return;
+        }
+        let Some(most) = self.largest(st, size, below) else { return };
+        let k = self.terms.constant(self.terms.width(size), most);
+        let only = self.terms.eq(size, k);
+        match self.entails_now(st, only) {
+            true => st.memory.fix_size(obj, most),
+            false => st.memory.narrow(obj, most),
+        }
+    }
+
     /// The object has one size from here on; what else it could have is cut.
     pub(crate) fn fix_size(&mut self, st: &mut State, obj: ObjId, what: &str) -> StepResult<()> {
         if let Some(Size::Symbolic { size, .. }) = st.memory.header(obj).map(|o| o.size()) {

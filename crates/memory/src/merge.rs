@@ -65,7 +65,6 @@ impl AddressSpace {
             differing.extend(s.objects.unshared(&longest.objects));
             differing.extend(s.len()..longest.len());
             merged.next = merged.next.max(s.next);
-            merged.live_bytes = merged.live_bytes.max(s.live_bytes);
             for size in s.sizes.iter().filter(|size| !longest.sizes.contains(size)) {
                 if !merged.sizes.contains(size) {
                     Rc::make_mut(&mut merged.sizes).push(*size);
@@ -79,7 +78,9 @@ impl AddressSpace {
             let id = ObjId(i as u32);
             let entries: Vec<Option<&ObjectEntry>> = spaces.iter().map(|s| s.entry(id)).collect();
             if let Some(entry) = merge_entries(&entries, id, one_sided, terms, choice)? {
+                let before = merged.get(id).map_or(0, Object::capacity);
                 merged.set(id, entry);
+                merged.live_bytes = merged.live_bytes - before + merged.get(id).map_or(0, Object::capacity);
             }
         }
         Ok(merged)
@@ -143,7 +144,7 @@ fn merge_sizes(live: &[&Rc<Object>], terms: &mut Terms, choice: &mut dyn Choice)
     };
     let values: Vec<Value> = live.iter().map(value).collect();
     let bits = terms.pointer_bits;
-    let capacity = first.contents.size();
+    let capacity = live.iter().map(|o| o.capacity()).max().unwrap_or(0);
     match choice.choose(terms, &values, bits).to_term(terms, bits) {
         Some(size) => Size::Symbolic { size, capacity },
         None => first.size(),

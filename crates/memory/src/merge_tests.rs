@@ -106,3 +106,22 @@ fn objects_of_one_side_are_refused() {
     object(&mut d, 8, Background::Zero);
     assert_eq!(merged(&d, &b, &mut terms, &mut two), Err(SpaceConflict::DifferentObjects));
 }
+
+#[test]
+fn sizes_that_differ_become_one_term_with_room_for_both() {
+    let (mut terms, mut two, mut a) = setup();
+    let n = terms.symbols.intern(SymbolOrigin::Undefined(1), SymbolKind::Bits(64), || "n".into());
+    let n = terms.var(n);
+    let contents = Contents::new(24, Background::Zero);
+    let size = Size::Symbolic { size: n, capacity: 24 };
+    let o = a.allocate(size, 8, ObjectKind::Heap, Site::new(0, 0), contents).expect("room");
+    let mut b = a.clone();
+    a.narrow(o, 9);
+    b.fix_size(o, 12);
+    let mut m = AddressSpace::merge(&[&a, &b], false, &mut terms, &mut two).expect("alike");
+    let twelve = terms.constant(64, 12);
+    let either = terms.ite(two.condition, n, twelve);
+    assert_eq!(m.get(o).unwrap().size(), Size::Symbolic { size: either, capacity: 12 });
+    m.free(o);
+    assert_eq!(m.live_bytes, 0);
+}

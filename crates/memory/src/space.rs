@@ -256,7 +256,7 @@ impl AddressSpace {
     /// Where the bytes of a live object are.
     pub fn contents(&self, id: ObjId) -> Option<(&Contents, Window)> {
         match self.objects.get(id.0 as usize) {
-            Some(ObjectEntry::Live(o)) => Some((&o.contents, o.contents.whole())),
+            Some(ObjectEntry::Live(o)) => Some((&o.contents, Window { start: 0, len: o.capacity() })),
             Some(ObjectEntry::InSegment(o, segment, start)) => {
                 Some((&self.get(*segment)?.contents, Window { start: *start, len: o.capacity() }))
             }
@@ -267,7 +267,7 @@ impl AddressSpace {
     /// The same for writing.
     pub fn contents_mut(&mut self, id: ObjId) -> Option<(&mut Contents, Window)> {
         let (holder, w) = match self.objects.get(id.0 as usize) {
-            Some(ObjectEntry::Live(o)) => (id, o.contents.whole()),
+            Some(ObjectEntry::Live(o)) => (id, Window { start: 0, len: o.capacity() }),
             Some(ObjectEntry::InSegment(o, segment, start)) => (*segment, Window { start: *start, len: o.capacity() }),
             _ => return None,
         };
@@ -277,11 +277,22 @@ impl AddressSpace {
     /// The path has only this size left for a live object. The contents keep their bytes: nothing reads what lies
     /// behind the end.
     pub fn fix_size(&mut self, id: ObjId, n: u64) {
+        self.set_size(id, Size::Fixed(n));
+    }
+
+    /// The path leaves a live object a size of at most this.
+    pub fn narrow(&mut self, id: ObjId, most: u64) {
+        if let Some(Size::Symbolic { size, .. }) = self.header(id).map(|o| o.size) {
+            self.set_size(id, Size::Symbolic { size, capacity: most });
+        }
+    }
+
+    fn set_size(&mut self, id: ObjId, size: Size) {
         if let Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) = self.objects.get_mut(id.0 as usize) {
-            debug_assert!(n <= o.capacity());
-            self.live_bytes -= o.capacity() - n;
+            debug_assert!(size.capacity() <= o.capacity());
+            self.live_bytes -= o.capacity() - size.capacity();
             let o = Rc::make_mut(o);
-            (o.sure, o.size) = (n, Size::Fixed(n));
+            (o.sure, o.size) = (size.fixed().unwrap_or(0), size);
         }
     }
 
@@ -493,6 +504,8 @@ mod tests {
         let extent = space.extent(a).expect("known");
         assert_eq!((extent.least, extent.most), (0, 24));
 
+        space.narrow(a, 9);
+        assert_eq!(space.contents(a).map(|(_, w)| w.len), Some(9));
         space.fix_size(a, 7);
         let o = space.get(a).expect("live");
         assert_eq!((o.sure(), o.capacity(), o.size()), (7, 7, Size::Fixed(7)));
