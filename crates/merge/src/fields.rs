@@ -54,7 +54,6 @@ impl Refusal {
 }
 
 /// One state for all members.
-#[expect(clippy::too_many_arguments, reason = "each is another's, and a struct for one call would only rename them")]
 pub(crate) fn merge(
     members: &[&State],
     before: &PathConstraint,

@@ -90,6 +90,7 @@ enum Extent {
 
 /// States that left a region in the same way.
 struct WaitingGroup {
+    #[expect(clippy::vec_box, reason = "as the states are kept: moving the box is cheap, moving the state is not")]
     members: Vec<Box<State>>,
 }
 

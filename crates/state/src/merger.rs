@@ -81,7 +81,6 @@ pub trait Merger {
     /// A state of a group goes on.
     fn resumed(&mut self, state: &State, outer: Option<RegionId>);
     /// States that wait, for the end of the run.
-    #[expect(clippy::vec_box, reason = "as the states are kept: moving the box is cheap, moving the state is not")]
     fn take_waiting(&mut self) -> Vec<Box<State>>;
     /// Statistics by name.
     fn statistics(&self) -> Vec<(String, u64)> {
