@@ -89,13 +89,13 @@ fn options_without_effect_are_named_once() {
     let scratch = Scratch::new();
     scratch.program("int main(int argc, char **argv) { return argc == 3 && argv[1][1] == 's' ? 0 : 1; }\n");
     let output =
-        scratch.klee(&["--no-such-option", "--use-merge", "--optimize", "--exit-on-error", "prog.bc", "-search", "x"]);
+        scratch.klee(&["--no-such-option", "--write-cvcs", "--optimize", "--exit-on-error", "prog.bc", "-search", "x"]);
     let log = stderr(&output);
     let warnings: Vec<&str> = log.lines().filter(|l| l.contains("WARNING")).collect();
     assert_eq!(
         warnings,
         [
-            "KLEE: WARNING: options that are unknown: --no-such-option; options that are without effect here: --use-merge"
+            "KLEE: WARNING: options that are unknown: --no-such-option; options that are without effect here: --write-cvcs"
         ]
     );
     assert!(output.status.success(), "{log}");

@@ -133,11 +133,11 @@ impl<S: Solver> AddressAware<S> {
         }
     }
 
-    fn remember(&mut self, hash: u64, entry: Option<Rc<TableEntry>>) {
+    fn remember(&mut self, exact: u64, entry: Option<Rc<TableEntry>>) {
         if self.known.len() >= KNOWN {
             self.known.clear();
         }
-        self.known.insert(hash, entry);
+        self.known.insert(exact, entry);
     }
 
     /// The answer of an entry, made to fit the query; nothing if its model does not.
@@ -180,8 +180,8 @@ impl<S: Solver> AddressAware<S> {
 impl<S: Solver> Solver for AddressAware<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         let Some(lazy) = query.based else { return self.next.check(terms, query) };
-        let hash = hash_of(query.constraints);
-        match self.known.get(&hash) {
+        let exact = hash_of(query.constraints);
+        match self.known.get(&exact) {
             Some(Some(entry)) if *entry.plain == *query.constraints => {
                 self.statistics.queries += 1;
                 self.statistics.exact += 1;
@@ -208,13 +208,13 @@ impl<S: Solver> Solver for AddressAware<S> {
         let answer = self.next.check(terms, query);
         if !is_agnostic(terms, based) {
             self.statistics.dependent += 1;
-            self.remember(hash, None);
+            self.remember(exact, None);
         } else if matches!(answer, Answer::Sat(_) | Answer::Unsat(_) | Answer::Unknown(UnknownReason::Timeout)) {
             let hash = form.hash;
             let (sizes, plain) = (based.sizes.into(), query.constraints.into());
             let entry = Rc::new(TableEntry { form, sizes, plain, answer: answer.clone() });
             self.insert(hash, entry.clone());
-            self.remember(hash, Some(entry));
+            self.remember(exact, Some(entry));
         }
         answer
     }
