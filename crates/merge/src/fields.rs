@@ -27,7 +27,7 @@ use std::rc::Rc;
 /// Why a group is not merged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Refusal {
-    /// their path constraints do not tell the members apart
+    /// their path constraints do not distinguish the members
     NotExclusive,
     Memory(SpaceConflict),
     Inputs,

@@ -1,4 +1,4 @@
-//! What tells the members of a group apart, and the condition and the values of the merged state by it.
+//! What distinguishes the members of a group, and the condition and the values of the merged state by it.
 //!
 //! *Paper*: Memory §5.2.3, Alg. 4–6. *Idea*: the members' path constraints extend one that they share. Their further
 //! constraints, oldest first, form a tree: it branches where the execution tree forked. The condition of a node is the
@@ -24,7 +24,7 @@ pub enum MergeMethod {
     Tree,
 }
 
-/// A node more than so many branches of which would be compared pair by pair is refused.
+/// A node with more branches, which are compared pair by pair, is refused.
 const MAX_BRANCHES: usize = 64;
 /// The same where whole constraints are compared.
 const MAX_WHOLE: usize = 8;
@@ -52,7 +52,7 @@ pub(crate) struct GuardTree {
     method: MergeMethod,
 }
 
-/// The members are not told apart by their constraints.
+/// Their constraints do not distinguish the members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NotExclusive;
 
@@ -94,7 +94,7 @@ impl GuardTree {
             let mut next_at = at + 1;
             if check_exclusive(&branches, logic).is_err() {
                 // Members that were merged before differ in a disjunction, behind constraints that others have as well:
-                // all that is left of each tells it apart.
+                // all that is left of each distinguishes it.
                 let all = branches.into_iter().flat_map(|b| b.1);
                 let whole = |m: usize| (conjunction(logic.terms(), &suffixes[m][at..]), vec![m]);
                 branches = all.map(whole).collect();

@@ -2,7 +2,7 @@
 //!
 //! *Paper*: Memory ch. 5. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where they
 //! leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value that
-//! differs becomes an `ite` over the conditions that tell them apart. *Invariant*: for every member, under the
+//! differs becomes an `ite` over the conditions that distinguish them. *Invariant*: for every member, under the
 //! constraints that the member has and the merged state's path constraint does not repeat, every location of the merged
 //! state has the member's value; and the merged path constraint holds exactly for the inputs of the members.
 //! *Direction*: loses no path and adds none; what cannot be expressed is refused and counted.
@@ -10,7 +10,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`Merging`] | which states wait where, and when they are ready |
-//! | `guard` | the conditions that tell the members apart (Alg. 4–6) |
+//! | `guard` | the conditions that distinguish the members (Alg. 4–6) |
 //! | `fields` | the rule for each field of a state |
 //! | `loops` | the loops of the program and where they are left |
 //!

@@ -48,7 +48,7 @@ pub struct MergeConfig {
     pub method: MergeMethod,
     /// Default: loops.
     pub scopes: Vec<MergeScope>,
-    /// States that wait at one place at most; so many are merged before the others arrive. Default: 10,000.
+    /// States that wait at one place at most; that number is merged before the others arrive. Default: 10,000.
     pub max_states: usize,
     /// Merge also where only some states have allocated an object. Not where leaks are looked for: whether the object
     /// is there would depend on the member. Default: yes.
