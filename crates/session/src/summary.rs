@@ -77,6 +77,9 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> Stri
     for assumption in &s.assumptions {
         let _ = writeln!(out, "Assuming that {}.", assumption.clause);
     }
+    if c.merged > 0 {
+        let _ = writeln!(out, "{} became {} by merging.", count(c.merged, "state"), number(c.merged_into));
+    }
     if c.silent > 0 {
         let _ = writeln!(out, "{} terminated silently (no test).", count(c.silent, "path"));
     }
