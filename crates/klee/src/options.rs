@@ -23,8 +23,8 @@ pub enum OptionSupport {
 #[rustfmt::skip]
 const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
     (OptionArity::Switch, OptionSupport::Works, &[
-        "check-overshift", "debug-log-merge", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error", "help",
-        "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
+        "check-overshift", "debug-log-merge", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error",
+        "help", "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
         "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "use-merge", "version",
         "warnings-only-to-file", "write-cov", "write-ktests", "write-no-tests", "write-paths", "write-smt2s",
         "write-sym-paths", "write-xml-tests",
@@ -42,7 +42,8 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
         "readable-posix-inputs", "rewrite-equalities", "simplify-sym-indices", "single-object-resolution",
         "smtlib-human-readable", "solver-optimize-divides", "strip-all", "strip-debug", "track-instruction-time",
         "use-branch-cache", "use-call-paths", "use-cex-cache", "use-constant-arrays", "use-construct-hash-stp",
-        "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-incomplete-merge", "use-independent-solver",
+        "use-construct-hash-z3", "use-fast-cex-solver", "use-forked-solver", "use-incomplete-merge",
+        "use-independent-solver",
         "use-visitor-hash", "verify-each", "warn-all-external-symbols", "watchdog",
     ]),
     (OptionArity::Switch, OptionSupport::Ignored, &[

@@ -9,7 +9,7 @@ use pleach_state::seams::PathOracle;
 
 /// Makes values as the guard does, and keeps what has to be true of them.
 pub(crate) struct CheckedChoice<'a> {
-    pub guard: &'a mut GuardTree,
+    pub guard: &'a GuardTree,
     pub obligations: Vec<TermId>,
 }
 

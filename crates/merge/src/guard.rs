@@ -191,7 +191,7 @@ impl GuardTree {
     }
 }
 
-impl Choice for GuardTree {
+impl Choice for &GuardTree {
     fn choose(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value {
         if values.iter().all(|v| *v == values[0]) {
             return values[0];

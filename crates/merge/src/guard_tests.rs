@@ -103,16 +103,16 @@ fn with_all_members_there_is_no_condition_left() {
 #[test]
 fn values_are_nested_choices() {
     let Example { mut oracle, normal, .. } = example();
-    let mut tree = GuardTree::new(normal, MergeMethod::Tree, &mut oracle).expect("exclusive");
+    let tree = GuardTree::new(normal, MergeMethod::Tree, &mut oracle).expect("exclusive");
     // p[2]: written in the last member only.
     let old = variable(&mut oracle.0, 2, 8);
     let old = Value::Term(old);
-    let made = tree.choose(&mut oracle.0, &[old, old, old, Value::Int(2)], 8);
+    let made = (&tree).choose(&mut oracle.0, &[old, old, old, Value::Int(2)], 8);
     let Value::Term(t) = made else { panic!("{made:?} is a choice") };
     assert_eq!(oracle.0.op(t), Op::Ite);
     // One choice per fork, however many members: the conditions are not repeated.
     assert!(oracle.0.support(t).len() <= 2, "z decides nothing here");
-    assert_eq!(tree.choose(&mut oracle.0, &[old; 4], 8), old);
+    assert_eq!((&tree).choose(&mut oracle.0, &[old; 4], 8), old);
 }
 
 #[test]

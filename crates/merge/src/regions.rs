@@ -294,10 +294,9 @@ impl Merging {
         let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
         let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
-        let mut guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
+        let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
         if !self.config.check {
-            // The guard makes the values and later the constraints.
-            let mut choice = guard.clone();
+            let mut choice = &guard;
             return fields::merge(
                 &members,
                 &group.before,
@@ -308,12 +307,11 @@ impl Merging {
                 logic,
             );
         }
-        let tree = guard.clone();
-        let mut choice = CheckedChoice { guard: &mut guard, obligations: Vec::new() };
+        let mut choice = CheckedChoice { guard: &guard, obligations: Vec::new() };
         let merged =
-            fields::merge(&members, &group.before, self.config.one_sided, &tree, &mut choice, &mut self.facts, logic)?;
+            fields::merge(&members, &group.before, self.config.one_sided, &guard, &mut choice, &mut self.facts, logic)?;
         let mut obligations = choice.obligations;
-        obligations.push(tree.equals_textbook(logic.terms()));
+        obligations.push(guard.equals_textbook(logic.terms()));
         for o in obligations {
             self.statistics.checked.check(o, logic);
         }

@@ -87,6 +87,14 @@ impl WpTransformer<'_> {
         }
     }
 
+    /// The bytes of a place become those of a value.
+    fn overwrite_by(&mut self, obj: ObjId, off: u64, bytes: u64, value: TermId) {
+        let value = self.terms.zext(value, (bytes * 8) as u16);
+        self.overwrite(obj, off, bytes, |transformer, at, n| {
+            transformer.terms.extract(value, (at * 8) as u16, (n * 8) as u16)
+        });
+    }
+
     pub(crate) fn store(
         &mut self,
         f: &Function,
@@ -104,10 +112,7 @@ impl WpTransformer<'_> {
                 if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
-                    let v = self.terms.zext(v, (bytes * 8) as u16);
-                    self.overwrite(obj, off, bytes, |transformer, at, n| {
-                        transformer.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
-                    });
+                    self.overwrite_by(obj, off, bytes, v);
                     self.pin_as(PointsTo { bytes, align, write: true, ..PointsTo::new(p, obj, Some(off)) })?;
                 } else {
                     let place = Dereferenceable::new(p, obj, Some(off));
@@ -120,10 +125,7 @@ impl WpTransformer<'_> {
                 if mentioned {
                     let w = self.width(ty);
                     let v = self.operand(f, depth, value, w)?;
-                    let v = self.terms.zext(v, (bytes * 8) as u16);
-                    self.overwrite(obj, off, bytes, |transformer, at, n| {
-                        transformer.terms.extract(v, (at * 8) as u16, (n * 8) as u16)
-                    });
+                    self.overwrite_by(obj, off, bytes, v);
                     self.pin_as(PointsTo { align, write: true, ..PointsTo::new(p, obj, Some(off)) })?;
                 }
                 self.require_sized(p, obj, bytes, (align, true))
