@@ -31,7 +31,7 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         solver: solver(args),
         search: search(args, settings)?,
         run: run(args, settings)?,
-        prune: settings.prune.then(|| prune(args)),
+        prune: settings.prune.then(|| prune(args, settings)),
         merge: merge(args),
         property: settings.property.clone(),
         check_seams: args.check_seams,
@@ -250,7 +250,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
     })
 }
 
-fn prune(args: &RunArgs) -> PruneConfig {
+fn prune(args: &RunArgs, settings: &ExplorationSettings) -> PruneConfig {
     PruneConfig {
         method: match args.interpolation {
             Interpolants::Wp => Method::Wp,
@@ -259,6 +259,7 @@ fn prune(args: &RunArgs) -> PruneConfig {
         },
         always: args.prune_always,
         speculate: args.speculate,
+        unbounded: args.unbounded || settings.unbounded && !args.no_unbounded && args.merge == Merge::None,
         explain: args.explain_pruning,
         // States, terms and the tree need the rest.
         memory: Some(args.max_memory).filter(|mb| *mb != 0).map(|mb| (mb << 20) / 4),

@@ -10,6 +10,8 @@ pub struct ExplorationSettings {
     pub search: String,
     /// Leave out paths that explored ones cover.
     pub prune: bool,
+    /// Prove loops without a bound unless told otherwise.
+    pub unbounded: bool,
     /// Signed overflow is an error.
     pub overflow: bool,
     /// What depends on memory that was never written is an error.

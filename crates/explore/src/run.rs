@@ -180,7 +180,7 @@ impl Run {
                 ctx.change.added.clear();
             }
             let Some(id) = searcher.select(self.view(ctx)) else {
-                if !self.restore(ctx) && !self.take_up(ctx) && !self.merge_ready(true, ctx) {
+                if !self.restore(ctx) && !self.take_up(ctx) && !self.merge_ready(true, ctx) && !self.reopen(true, ctx) {
                     break;
                 }
                 searcher.update(None, &ctx.change.added, &[], self.view(ctx));
@@ -228,6 +228,7 @@ impl Run {
                 ctx.sink.on_fork(above, &self.tree);
             }
             PruneDecision::Subsumed(by) => return self.prune(id, by, ctx),
+            PruneDecision::Assumed(by) => return self.assume_subsumed(id, by, ctx),
         }
         let retried = state.budget_level() > 0;
         let searched = ctx.machine.logic().effort().steps;
@@ -459,6 +460,9 @@ impl Run {
         for node in self.tree.end(leaf, status, test) {
             if learns {
                 ctx.pruner.close(node, &self.tree, ctx.machine.logic());
+                if self.reopen(false, ctx) {
+                    return;
+                }
             }
             ctx.sink.on_close(node, &self.tree);
         }
@@ -466,6 +470,7 @@ impl Run {
 
     /// Ends all waiting states, oldest first.
     fn cut_remaining<M: Stepper>(&mut self, why: &Cut, ctx: &mut RunContext<M>) {
+        self.reopen(true, ctx);
         self.ending = Some(Instant::now());
         // Time may be short: those that have shown something new first.
         let states = std::mem::take(&mut self.states).into_values().chain(ctx.merger.take_waiting());

@@ -158,7 +158,7 @@ impl Run {
                 self.open(state, 0.0, ctx);
                 false
             }
-            PruneDecision::Continue | PruneDecision::Speculate(_) => false,
+            PruneDecision::Continue | PruneDecision::Speculate(_) | PruneDecision::Assumed(_) => false,
         }
     }
 

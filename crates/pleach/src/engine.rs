@@ -27,6 +27,8 @@ pub struct PruneConfig {
     pub always: bool,
     /// Explore an unsubsumed state once without its path constraint. Default: no.
     pub speculate: bool,
+    /// Subsume states by open nodes of their loops. Default: no.
+    pub unbounded: bool,
     /// Keep every interpolant for [`Interpolation::explanations`]. Default: no.
     pub explain: bool,
     /// Bytes that the subsumption table may take. Default: no limit.
@@ -37,7 +39,15 @@ pub struct PruneConfig {
 
 impl Default for PruneConfig {
     fn default() -> PruneConfig {
-        PruneConfig { method: Method::Wp, always: false, speculate: false, explain: false, memory: None, audit: false }
+        PruneConfig {
+            method: Method::Wp,
+            always: false,
+            speculate: false,
+            unbounded: false,
+            explain: false,
+            memory: None,
+            audit: false,
+        }
     }
 }
 
@@ -45,8 +55,9 @@ impl PruneConfig {
     fn build(&self, program: &Program, exec: &ExecConfig) -> Interpolation {
         let checks = Checks { overflow: exec.check_signed_overflow, leaks: exec.leaks };
         let mut made = Interpolation::new(program, checks, self.method);
-        made.always_on(self.always || self.speculate);
+        made.always_on(self.always || self.speculate || self.unbounded);
         made.speculate(self.speculate);
+        made.unbounded(self.unbounded);
         made.explain = self.explain.then(Default::default);
         if let Some(bytes) = self.memory {
             made.limit_memory(bytes);

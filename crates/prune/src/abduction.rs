@@ -141,7 +141,7 @@ fn separate(terms: &mut Terms, literals: &[TermId], frame: &mut FxHashSet<Symbol
 }
 
 /// `value` is what `place` holds: expresses the symbolic variables of the value by the place.
-fn solve(terms: &mut Terms, value: TermId, place: TermId, held: &mut FxHashMap<TermId, TermId>) {
+pub(crate) fn solve(terms: &mut Terms, value: TermId, place: TermId, held: &mut FxHashMap<TermId, TermId>) {
     let n = terms.node(value);
     match n.op {
         Op::Var => {

@@ -25,6 +25,7 @@ mod heap_matching;
 mod leaf_condition;
 mod linear;
 mod literal_cache;
+mod loops;
 pub mod matching;
 mod modular;
 mod offset_literals;

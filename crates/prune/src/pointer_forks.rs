@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 const UNKNOWN: NoInterpolant = NoInterpolant::ForkOverTargets;
 
 /// The ways that children went.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct TakenTargets {
     objects: Vec<ObjId>,
     failures: Vec<ErrorKind>,

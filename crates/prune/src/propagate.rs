@@ -11,7 +11,7 @@ use crate::tighten::{Context, MAX_LITERALS, tighten};
 use pleach_expr::{TermId, Terms};
 use pleach_ir::Inst;
 use pleach_state::seams::PathOracle;
-use pleach_state::{ErrorKind, ForkKind, State, Trace};
+use pleach_state::{ErrorKind, ForkKind, NodeId, State, Trace};
 use pleach_wp::{Condition, NoInterpolant, WpResult, WpTransformer};
 
 /// A trace longer than this is not propagated over.
@@ -172,12 +172,13 @@ impl Interpolation {
             condition.and(abducted);
             return condition;
         }
+        let guarded = self.loops.guarded;
         let mut matcher = Matcher::own(origin, &self.locs, self.fixed);
         for s in std::mem::take(&mut condition.sums) {
             // What has no location in common with the branch hardly needs it.
             let unrelated =
                 !oracle.terms().support(e).iter().any(|k| self.locs.get(k.symbol()).is_some_and(|l| s.mentions(l)));
-            if unrelated || matcher.holds_sum(oracle, &s) {
+            if unrelated || !guarded && matcher.holds_sum(oracle, &s) {
                 condition.require_sum(s);
             } else {
                 s.literals(oracle.terms()).into_iter().for_each(|l| condition.require(l));
@@ -185,7 +186,7 @@ impl Interpolation {
         }
         let literals = std::mem::take(&mut condition.literals);
         for l in literals {
-            if matcher.holds(oracle, l) {
+            if !guarded && matcher.holds(oracle, l) {
                 condition.require(l);
                 continue;
             }
@@ -210,15 +211,22 @@ impl Interpolation {
     ) {
         let merged = std::mem::take(&mut child.merged);
         if merged.is_empty() {
-            return self.pass_to_parent(oracle, &child, psi);
+            return self.pass_to_parent(oracle, None, &child, psi);
         }
         for (leaf, way) in merged {
             (child.parent, child.entry) = (leaf, way);
-            self.pass_to_parent(oracle, &child, psi.clone());
+            self.pass_to_parent(oracle, None, &child, psi.clone());
         }
     }
 
-    fn pass_to_parent(&mut self, oracle: &mut dyn PathOracle, child: &OpenNode, psi: WpResult<Condition>) {
+    /// `provisional`: the child, if it rests on assumptions.
+    pub(crate) fn pass_to_parent(
+        &mut self,
+        oracle: &mut dyn PathOracle,
+        provisional: Option<NodeId>,
+        child: &OpenNode,
+        psi: WpResult<Condition>,
+    ) {
         if !self.open.contains_key(&child.parent) {
             return;
         }
@@ -241,6 +249,11 @@ impl Interpolation {
         }
         if let ForkKind::Target(to) = child.fork {
             parent.targets.went(to, child.failed);
+        }
+        if let Some(node) = provisional {
+            parent.provisional.retain(|(known, _)| *known != node);
+            parent.provisional.push((node, part));
+            return;
         }
         match (&mut parent.needs, part) {
             (Ok(needs), Ok(part)) => needs.and(part),

@@ -12,6 +12,7 @@ use crate::audit_log::{AuditOutcome, AuditRecord};
 use crate::budget::{Budget, Cost, Work};
 use crate::explain::{Explained, Explanation};
 use crate::linear::Written;
+use crate::loops::Loops;
 use crate::matching::{MatchFailure, Matcher};
 use crate::modular::Readings;
 use crate::open_nodes::OpenNodes;
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+#[derive(Clone)]
 pub(crate) struct OpenNode {
     pub(crate) parent: NodeId,
     pub(crate) point: Point,
@@ -58,6 +60,18 @@ pub(crate) struct OpenNode {
     pub(crate) outcome: AuditOutcome,
     /// of a merged node: the leaves that went into it, and the way from each
     pub(crate) merged: Vec<(NodeId, Trace)>,
+    /// children that rest on assumptions, and what each needs as far as its paths have ended
+    pub(crate) provisional: Vec<(NodeId, WpResult<Condition>)>,
+}
+
+impl OpenNode {
+    /// Its interpolant says something of other states at its point.
+    pub(crate) fn is_comparable(&self) -> bool {
+        // SOUND: the failing side of a check ended because of its edge, which another state at the same point need not
+        // take.
+        let by_edge = self.at_end && matches!(self.fork, ForkKind::Check(_) | ForkKind::Target(None));
+        !by_edge && Point::is_comparable(&self.state)
+    }
 }
 
 /// A state that is subsumed.
@@ -89,7 +103,7 @@ pub struct Checks {
 }
 
 /// No ancestor learns of what happens while pruning paused.
-const PAUSED: NoInterpolant = NoInterpolant::Paused;
+pub(crate) const PAUSED: NoInterpolant = NoInterpolant::Paused;
 
 pub struct Interpolation {
     pub(crate) locs: Locs,
@@ -100,7 +114,8 @@ pub struct Interpolation {
     pub(crate) budget: Budget,
     pub(crate) written: Written,
     pub(crate) readings: Readings,
-    speculations: Speculations,
+    pub(crate) speculations: Speculations,
+    pub(crate) loops: Loops,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -122,6 +137,7 @@ impl Interpolation {
             written: Written::default(),
             readings: Readings::default(),
             speculations: Speculations::default(),
+            loops: Loops::default(),
             fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
@@ -148,7 +164,7 @@ impl Interpolation {
         self.speculations.on = on;
     }
 
-    fn is_paused(&self) -> bool {
+    pub(crate) fn is_paused(&self) -> bool {
         self.budget.is_paused() && self.speculations.nested == 0
     }
 
@@ -158,7 +174,11 @@ impl Interpolation {
         self.budget.spend(Work::Check, 1);
         let point = Point::of(state);
         let mut matcher = Matcher::new(state, &self.locs, self.fixed);
+        let assumes = self.may_assume(state);
         for entry in self.table.candidates(&point, state) {
+            if !assumes && self.loops.is_provisional(entry.node) {
+                continue;
+            }
             if matcher.is_refuted(&entry.condition, &entry.last_failed_literal) {
                 self.budget.spend(Work::Refute, 1);
                 self.statistics.missed(MatchFailure::Literal);
@@ -171,8 +191,11 @@ impl Interpolation {
             self.budget.spend(Work::TryLiteral, matcher.decisions.all());
             match result {
                 Ok(()) => {
-                    let binding = std::mem::take(&mut matcher.binding);
                     self.statistics.subsumed += 1;
+                    if self.loops.is_provisional(entry.node) {
+                        return Some(entry.node);
+                    }
+                    let binding = std::mem::take(&mut matcher.binding);
                     self.open.has_subsumed = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(oracle, &binding, state, &entry.condition);
@@ -198,6 +221,59 @@ impl Interpolation {
         &self.locs
     }
 
+    /// Takes states that come back to an open node as subsumed, and discharges that assumption.
+    pub fn unbounded(&mut self, on: bool) {
+        self.loops.on = on;
+    }
+
+    /// A node nothing below which is assumed, with its interpolant.
+    fn complete(
+        &mut self,
+        node: NodeId,
+        mut info: OpenNode,
+        tree: &Tree,
+        oracle: &mut dyn PathOracle,
+    ) -> (OpenNode, WpResult<Condition>) {
+        let subsumed = tree.node(node).status == Status::Pruned;
+        let psi = match tree.node(node).tainted {
+            true => Err(NoInterpolant::Tainted),
+            false if self.is_paused() => Err(PAUSED),
+            // A subsumed leaf has the condition of the subsuming node, which was minimised when it was found.
+            false if subsumed && self.explain.is_none() => {
+                std::mem::replace(&mut info.needs, Err(NoInterpolant::Moved))
+            }
+            false => self.interpolant(oracle, &mut info),
+        };
+        (info, psi)
+    }
+
+    /// Keeps the interpolant of a complete node: in the table, and for those who ask later.
+    pub(crate) fn keep_interpolant(
+        &mut self,
+        node: NodeId,
+        info: &OpenNode,
+        psi: &WpResult<Condition>,
+        subsumed: bool,
+        oracle: &mut dyn PathOracle,
+    ) {
+        if let Some(e) = &mut self.explain {
+            e.insert(node, Explained::new(&oracle.program(), &info.state, psi.clone(), info.by));
+        }
+        if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, psi) {
+            audit_log.extend(AuditRecord::all(node, info, c));
+        }
+        // A subsumed leaf adds nothing that the subsuming node does not have.
+        if let Ok(c) = psi
+            && !subsumed
+        {
+            *self.statistics.sizes.entry(c.len()).or_default() += 1;
+            if info.is_comparable() {
+                let entry = TableEntry::new(node, c.clone(), info.work);
+                self.table.insert(oracle.terms(), &self.locs, info.point.clone(), entry);
+            }
+        }
+    }
+
     /// What was kept for explanation, as text.
     pub fn explanations(&self, oracle: &mut dyn PathOracle) -> Vec<Explanation> {
         let program = oracle.program();
@@ -217,9 +293,11 @@ impl Pruner for Interpolation {
         }
         let watch = Stopwatch::start(oracle);
         let found = self.compare(state, oracle);
+        let assumed = if found.is_none() { self.open_node_for(state, oracle) } else { None };
         let spent = watch.stop(oracle, self);
         self.statistics.times.compare += spent;
-        match found {
+        match found.or(assumed) {
+            Some(node) if assumed.is_some() || self.loops.is_provisional(node) => PruneDecision::Assumed(node),
             Some(node) => PruneDecision::Subsumed(node),
             None if state.trace.is_empty() => PruneDecision::Continue,
             None => {
@@ -274,7 +352,11 @@ impl Pruner for Interpolation {
             work: Cost::default(),
             outcome: AuditOutcome::default(),
             merged: Vec::new(),
+            provisional: Vec::new(),
         };
+        if info.origin.is_none() {
+            self.loops.opened(node, &info.point);
+        }
         self.open.insert(node, info);
         self.statistics.times.record += start.elapsed();
     }
@@ -379,41 +461,32 @@ impl Pruner for Interpolation {
     }
 
     fn close(&mut self, node: NodeId, tree: &Tree, oracle: &mut dyn PathOracle) {
-        let Some(mut info) = self.open.remove(&node) else { return };
+        let Some(info) = self.open.remove(&node) else { return };
         let watch = Stopwatch::start(oracle);
-        let subsumed = tree.node(node).status == Status::Pruned;
-        let psi = match tree.node(node).tainted {
-            true => Err(NoInterpolant::Tainted),
-            false if self.is_paused() => Err(PAUSED),
-            // A subsumed leaf has the condition of the subsuming node, which was minimised when it was found.
-            false if subsumed && self.explain.is_none() => {
-                std::mem::replace(&mut info.needs, Err(NoInterpolant::Moved))
-            }
-            false => self.interpolant(oracle, &mut info),
+        self.loops.closed(node, &info.point);
+        let complete = match self.loops.rests_on_assumption(node, &info) {
+            true => self.close_in_loop(node, info, tree, oracle),
+            false => Some(self.complete(node, info, tree, oracle)),
         };
-        if let Some(e) = &mut self.explain {
-            e.insert(node, Explained::new(&oracle.program(), &info.state, psi.clone(), info.by));
+        if let Some((info, psi)) = complete {
+            let subsumed = tree.node(node).status == Status::Pruned;
+            self.keep_interpolant(node, &info, &psi, subsumed, oracle);
+            self.pass_to_parents(oracle, info, psi);
         }
-        if let (Some(audit_log), Ok(c)) = (&mut self.audit_log, &psi) {
-            audit_log.extend(AuditRecord::all(node, &info, c));
-        }
-        // A subsumed leaf adds nothing that the subsuming node does not have.
-        if let Ok(c) = &psi
-            && !subsumed
-        {
-            *self.statistics.sizes.entry(c.len()).or_default() += 1;
-            // SOUND: the failing side of a check ended because of its edge, which another state at the same point need
-            // not take.
-            let by_edge = info.at_end && matches!(info.fork, ForkKind::Check(_) | ForkKind::Target(None));
-            if !by_edge && Point::is_comparable(&info.state) {
-                let entry = TableEntry::new(node, c.clone(), info.work);
-                self.table.insert(oracle.terms(), &self.locs, info.point.clone(), entry);
-            }
-        }
-        self.pass_to_parents(oracle, info, psi);
         let spent = watch.stop(oracle, self);
         self.statistics.times.propagate += spent;
         self.budget.poll(oracle.effort(), self.statistics.leaves());
+    }
+
+    fn on_assumed(&mut self, state: Box<State>, by: NodeId) {
+        self.assume(state, by);
+    }
+
+    fn take_reopened(&mut self, all: bool) -> Vec<Box<State>> {
+        if all {
+            self.revoke_all();
+        }
+        self.loops.take_reopened()
     }
 
     fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
@@ -424,6 +497,9 @@ impl Pruner for Interpolation {
         let mut statistics = self.statistics.list(self.table.len(), self.table.evicted);
         statistics.push(("dropped".to_owned(), self.open.dropped));
         statistics.extend(self.budget.list());
+        if self.loops.on {
+            statistics.extend(self.loops.statistics.list());
+        }
         statistics
     }
 

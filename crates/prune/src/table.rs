@@ -166,6 +166,18 @@ impl SubsumptionTable {
         (self.entries, self.bytes) = (entries, bytes);
     }
 
+    /// Drops the entry of a node.
+    pub fn remove(&mut self, point: &Point, node: NodeId) {
+        for index in self.points.get_mut(point).into_iter().flatten() {
+            for slot in index.by_values.values_mut() {
+                let Some(at) = slot.iter().position(|e| e.node == node) else { continue };
+                self.bytes -= slot.remove(at).bytes;
+                self.entries -= 1;
+                return;
+            }
+        }
+    }
+
     #[cfg(test)]
     fn at(&self, point: &Point) -> usize {
         self.points.get(point).into_iter().flatten().flat_map(|s| s.by_values.values()).map(Vec::len).sum()

@@ -81,6 +81,15 @@ impl Pruner for CheckedPruner<'_> {
         self.inner.on_subsumed(state, by, logic);
     }
 
+    fn on_assumed(&mut self, state: Box<State>, by: NodeId) {
+        self.note(state.node, &state);
+        self.inner.on_assumed(state, by);
+    }
+
+    fn take_reopened(&mut self, all: bool) -> Vec<Box<State>> {
+        self.inner.take_reopened(all)
+    }
+
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle) {
         for &parent in tree.parents(node) {
             let mine = self.at(node).clone();

@@ -123,6 +123,8 @@ pub enum PruneDecision {
     NewNode,
     /// everything below is known from this node
     Subsumed(NodeId),
+    /// everything below will be known from this node, which is not complete yet
+    Assumed(NodeId),
     /// may be worth exploring without its path constraint, for at most this many instructions; otherwise as `NewNode`
     Speculate(u64),
 }
@@ -147,6 +149,14 @@ pub trait Pruner {
     fn sampled(&mut self, _: Effort, _forks: u64, _ended: bool) {}
     /// The state was subsumed by `by`, as the last `check_subsumed` said.
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle);
+    /// The state is taken as subsumed by `by`, as the last `check_subsumed` said. Its leaf closes as subsumed.
+    fn on_assumed(&mut self, _state: Box<State>, _by: NodeId) {}
+    /// States of leaves that were taken as subsumed and have to be explored after all. After each `close`; if there are
+    /// some, the leaves and all nodes above them, that one included, are open again. `all`: nothing else is left to
+    /// do, or the run ends, so that no such leaf may remain.
+    fn take_reopened(&mut self, _all: bool) -> Vec<Box<State>> {
+        Vec::new()
+    }
     /// A tainted node yields nothing.
     fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle);
     /// A speculation about the state, which is as it was at the last `check_subsumed`, has ended: whether everything

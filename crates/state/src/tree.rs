@@ -245,6 +245,24 @@ impl Tree {
         closed
     }
 
+    /// The leaf, which was subsumed, is open again, and so is everything above it.
+    pub fn reopen(&mut self, leaf: NodeId) {
+        let n = self.node_mut(leaf);
+        debug_assert_eq!(n.status, Status::Pruned, "only subsumed leaves open again");
+        (n.status, n.test_or_child) = (Status::Open, 0);
+        let mut todo = vec![leaf];
+        while let Some(at) = todo.pop() {
+            for i in 0..self.parents(at).len() {
+                let parent = self.parents(at)[i];
+                let p = self.node_mut(parent);
+                p.open += 1;
+                if p.open == 1 {
+                    todo.push(parent);
+                }
+            }
+        }
+    }
+
     fn taint_above(&mut self, from: NodeId) {
         let mut todo = vec![from];
         while let Some(at) = todo.pop() {
@@ -284,6 +302,22 @@ mod tests {
         assert!(t.node(a).tainted && t.node(NodeId::ROOT).tainted && !t.node(b).tainted);
         assert_eq!(t.end(d, Status::Exit, 1), vec![d, a]);
         assert_eq!(t.end(b, Status::Exit, 2), vec![b, NodeId::ROOT]);
+    }
+
+    #[test]
+    fn a_leaf_that_opens_again_opens_what_closed_with_it() {
+        let mut t = Tree::new();
+        let s = Span::default();
+        let [a, b] = [0; 2].map(|_| t.grow(NodeId::ROOT, Terms::TRUE, s));
+        let [c, d] = [0; 2].map(|_| t.grow(a, Terms::TRUE, s));
+        assert_eq!(t.end(c, Status::Pruned, 0), [c]);
+        assert_eq!(t.end(d, Status::Pruned, 0), [d, a]);
+        t.reopen(c);
+        t.reopen(d);
+        assert!([a, c, d, NodeId::ROOT].iter().all(|n| t.node(*n).is_open()));
+        assert_eq!(t.end(b, Status::Exit, 0), [b]);
+        assert_eq!(t.end(c, Status::Exit, 0), [c]);
+        assert_eq!(t.end(d, Status::Exit, 0), [d, a, NodeId::ROOT]);
     }
 
     #[test]

@@ -126,6 +126,14 @@ pub struct RunArgs {
     /// This finds more general interpolants. It implies --prune-always and needs pruning.
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub speculate: bool,
+    /// Prove loops without a bound: subsume states by the header of their loop; needs pruning
+    ///
+    /// This is on in `verify` and `reach`.
+    #[arg(long, help_heading = "Pruning", hide_short_help = true, overrides_with = "no_unbounded")]
+    pub unbounded: bool,
+    /// Unroll every loop to its end
+    #[arg(long, help_heading = "Pruning", hide_short_help = true, overrides_with = "unbounded")]
+    pub no_unbounded: bool,
     /// Keep the interpolant of every node for `pleach explain`; needs pruning
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub explain_pruning: bool,

@@ -53,6 +53,7 @@ fn settings(args: &ReachArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune,
+        unbounded: true,
         overflow: false,
         uninit: false,
         leaks: Leaks::Ignored,

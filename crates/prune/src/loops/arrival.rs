@@ -1,0 +1,70 @@
+//! A state comes to a point where a node is still open: whether it is taken as subsumed by that.
+
+use super::Revoked;
+use crate::matching::Matcher;
+use crate::point::Point;
+use crate::pruner::Interpolation;
+use pleach_expr::SymbolId;
+use pleach_state::seams::PathOracle;
+use pleach_state::{NodeId, State};
+use pleach_wp::Locs;
+
+/// Open nodes at one point that a state is compared with, the nearest first.
+const NEAREST: usize = 4;
+
+impl Interpolation {
+    /// The state may be taken as subsumed by a node that is not complete.
+    pub(crate) fn may_assume(&self, state: &State) -> bool {
+        self.loops.on
+            && self.speculations.nested == 0
+            && self.open.contains_key(&state.node)
+            && self.loops.revoked.get(&state.node) != Some(&Revoked::NotInductive)
+    }
+
+    /// An open node at the state's point that will probably subsume it.
+    pub(crate) fn open_node_for(&mut self, state: &State, oracle: &mut dyn PathOracle) -> Option<NodeId> {
+        if !self.may_assume(state) {
+            return None;
+        }
+        let point = Point::of(state);
+        let at = self.loops.open_at.get(&point)?;
+        let rounds = at.len();
+        let candidates: Vec<NodeId> = at.iter().rev().take(NEAREST).copied().collect();
+        let again = self.loops.revoked.contains_key(&state.node);
+        candidates.into_iter().find(|n| self.may_subsume(*n, &point, state, rounds, again, oracle))
+    }
+
+    fn may_subsume(
+        &mut self,
+        node: NodeId,
+        point: &Point,
+        state: &State,
+        rounds: usize,
+        again: bool,
+        oracle: &mut dyn PathOracle,
+    ) -> bool {
+        let Some(open) = self.open.get_mut(&node) else { return false };
+        if open.needs.is_err() || open.provisional.iter().any(|(_, part)| part.is_err()) {
+            return false;
+        }
+        if let Some(known) = self.loops.known.get(&node) {
+            return Matcher::new(state, &self.locs, self.fixed).meets(oracle, known);
+        }
+        if again {
+            return false;
+        }
+        // Now and then a loop is given the chance to go on in the same way, whatever decided its first rounds.
+        let chance = rounds.is_power_of_two() && rounds > 1;
+        let other = open.state.clone();
+        let relevant = self.loops.relevant.get(point);
+        chance
+            || relevant.is_none_or(|r| r.iter().all(|s| same_value(&self.locs, self.fixed, *s, state, &other, oracle)))
+    }
+}
+
+/// The location has the same value in both states, as far as they show it.
+fn same_value(locs: &Locs, fixed: u32, location: SymbolId, a: &State, b: &State, oracle: &mut dyn PathOracle) -> bool {
+    let var = oracle.terms().var(location);
+    let mut value = |s: &State| Matcher::own(s, locs, fixed).translate(oracle, var);
+    value(a) == value(b)
+}
