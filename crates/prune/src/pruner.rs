@@ -21,7 +21,8 @@ use crate::speculation_policy::Speculations;
 use crate::statistics::Statistics;
 use crate::table::{SubsumptionTable, TableEntry};
 use pleach_ir::Program;
-use pleach_state::seams::{Effort, PathOracle, PruneDecision, Pruner};
+use pleach_state::pruner::{CostSampler, Interpolator, PruneDecision, Pruner, Subsumption};
+use pleach_state::seams::{Effort, PathOracle};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, Locs, NoInterpolant, WpResult};
 use std::collections::BTreeMap;
@@ -206,7 +207,7 @@ impl Interpolation {
     }
 }
 
-impl Pruner for Interpolation {
+impl Subsumption for Interpolation {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, oracle: &mut dyn PathOracle) -> PruneDecision {
         if !state.at_join || !state.recording {
             return PruneDecision::Continue;
@@ -232,6 +233,12 @@ impl Pruner for Interpolation {
         }
     }
 
+    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
+        self.speculations.ended(state, known, instructions);
+    }
+}
+
+impl Interpolator for Interpolation {
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree) {
         if !state.recording {
             return;
@@ -342,17 +349,6 @@ impl Pruner for Interpolation {
         self.statistics.times.propagate += spent;
     }
 
-    fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
-        let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
-        self.pending.as_ref().is_some_and(|c| wants_sample(&c.entry))
-    }
-
-    fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
-        if let Some(c) = &mut self.pending {
-            c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
-        }
-    }
-
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, oracle: &mut dyn PathOracle) {
         let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else { return };
         let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
@@ -415,9 +411,24 @@ impl Pruner for Interpolation {
         self.statistics.times.propagate += spent;
         self.budget.poll(oracle.effort(), self.statistics.leaves());
     }
+}
 
-    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
-        self.speculations.ended(state, known, instructions);
+impl CostSampler for Interpolation {
+    fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
+        let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
+        self.pending.as_ref().is_some_and(|c| wants_sample(&c.entry))
+    }
+
+    fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
+        if let Some(c) = &mut self.pending {
+            c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
+        }
+    }
+}
+
+impl Pruner for Interpolation {
+    fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
+        Some(self)
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {
