@@ -39,7 +39,7 @@ struct Careless {
 
 impl Subsumption for Careless {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
-        if !std::mem::take(&mut state.at_join) {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
         match self.complete.get(&(state.frame.func.0, state.inst)) {
@@ -51,8 +51,7 @@ impl Subsumption for Careless {
 
 impl Interpolator for Careless {
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
-        state.origin = None;
-        state.trace = pleach_state::Trace { from: state.inst, ..Default::default() };
+        state.history.restart(state.inst);
         self.open.insert(node, (state.frame.func.0, state.inst));
     }
     fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {

@@ -8,7 +8,7 @@ use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_state::seams::Effort;
-use pleach_state::{End, State, Trace};
+use pleach_state::{End, History, State};
 
 /// An exploration without pruning, whose cost is all that counts.
 struct CostSample {
@@ -60,7 +60,7 @@ impl Run {
         }
         ctx.machine.sub_exploration(true);
         let before = ctx.machine.logic().effort();
-        let root = State { recording: false, at_join: false, origin: None, trace: Trace::default(), ..state.clone() };
+        let root = State { history: History::default(), ..state.clone() };
         let mut sample = CostSample { before, forks: 0, ended: true };
         self.drive(root, &mut sample, ctx);
         let spent = ctx.machine.logic().effort().since(before);

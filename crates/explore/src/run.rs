@@ -343,7 +343,7 @@ impl Run {
     ) {
         let SteppedState { id, node, depth, searched, .. } = stepped;
         if let [Child { end: None, state: only, .. }] = &children[..]
-            && only.origin.is_none()
+            && only.history.origin().is_none()
         {
             let only = children.remove(0).state;
             self.states.insert(id, Box::new(State { id, node, ..only }));

@@ -95,7 +95,7 @@ impl<M: Stepper> SubExploration<M> for Unconstrained {
                 self.known &= run.end_in_speculation(&mut parent, &End::Silent, ctx);
                 Vec::new()
             }
-            [Child { end: None, state: only, .. }] if only.origin.is_none() => {
+            [Child { end: None, state: only, .. }] if only.history.origin().is_none() => {
                 children.pop().map(|c| State { node, ..c.state }).into_iter().collect()
             }
             _ => {
@@ -225,7 +225,7 @@ impl Run {
         if !self.speculate(state, limit, ctx) {
             return PruneDecision::NewNode;
         }
-        state.at_join = true;
+        state.history.set_at_join();
         match ctx.learners.pruner.check_subsumed(state, &self.tree, ctx.machine.logic()) {
             PruneDecision::Speculate(_) => PruneDecision::NewNode,
             look => look,

@@ -11,7 +11,7 @@ use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_ir::Program;
 use pleach_state::reached_set::{Blocks, Reached};
-use pleach_state::{Cut, End, NodeId, State, Trace};
+use pleach_state::{Cut, End, NodeId, State};
 use std::rc::Rc;
 
 /// What was checked.
@@ -121,9 +121,7 @@ impl<M: Stepper> SubExploration<M> for Recheck<'_> {
             self.cut = true;
             return Admission::Stop;
         }
-        state.at_join = false;
-        state.origin = None;
-        state.trace = Trace { from: state.inst, ..Trace::default() };
+        state.history.restart(state.inst);
         Admission::Step
     }
     fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {

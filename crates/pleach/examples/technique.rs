@@ -8,7 +8,7 @@
 use pleach::explore::RunConfig;
 use pleach::state::pruner::{Interpolator, PruneDecision, Pruner, Subsumption};
 use pleach::state::seams::PathOracle;
-use pleach::state::{NodeId, State, Status, Trace, Tree};
+use pleach::state::{NodeId, State, Status, Tree};
 use pleach::{CompileOptions, Engine};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -35,7 +35,7 @@ struct EqualMemory {
 
 impl Subsumption for EqualMemory {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
-        if !std::mem::take(&mut state.at_join) {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
         match self.complete.get(&point(state)) {
@@ -47,8 +47,7 @@ impl Subsumption for EqualMemory {
 
 impl Interpolator for EqualMemory {
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
-        state.origin = None;
-        state.trace = Trace { from: state.inst, ..Default::default() };
+        state.history.restart(state.inst);
         self.open.insert(node, point(state));
     }
     fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {

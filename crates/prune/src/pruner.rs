@@ -209,10 +209,9 @@ impl Interpolation {
 
 impl Subsumption for Interpolation {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, oracle: &mut dyn PathOracle) -> PruneDecision {
-        if !state.at_join || !state.recording {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
-        state.at_join = false;
         if self.is_paused() || !Point::is_comparable(state) {
             return PruneDecision::Continue;
         }
@@ -222,9 +221,9 @@ impl Subsumption for Interpolation {
         self.statistics.times.compare += spent;
         match found {
             Some(node) => PruneDecision::Subsumed(node),
-            None if state.trace.is_empty() => PruneDecision::Continue,
+            None if state.history.trace().is_empty() => PruneDecision::Continue,
             None => {
-                state.throttle_joins();
+                state.history.throttle_joins();
                 match self.speculations.on {
                     true => self.speculation(state, oracle).map_or(PruneDecision::NewNode, PruneDecision::Speculate),
                     false => PruneDecision::NewNode,
@@ -240,14 +239,13 @@ impl Subsumption for Interpolation {
 
 impl Interpolator for Interpolation {
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree) {
-        if !state.recording {
+        if !state.history.is_kept() {
             return;
         }
         let parent = tree.node(node).parent;
-        let origin = state.origin.take();
+        let origin = state.history.take_origin();
         if origin.is_some() {
             self.budget.forked();
-            state.joins = Default::default();
         }
         if self.is_paused() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
@@ -255,20 +253,21 @@ impl Interpolator for Interpolation {
                 p.needs = Err(PAUSED);
             }
             self.statistics.declined += 1;
-            state.recording = false;
-            state.at_join = false;
-            state.trace = Trace::default();
+            state.history.stop();
             return;
         }
         let start = Instant::now();
         self.budget.spend(Work::Node, 1);
-        let entry = std::mem::take(&mut state.trace);
-        state.trace.from = state.inst;
+        let entry = state.history.take_trace(state.inst);
+        let fork = state.history.fork();
+        let history = std::mem::take(&mut state.history);
+        let kept = Rc::new(state.clone());
+        state.history = history;
         let info = OpenNode {
             parent,
             point: Point::of(state),
             entry,
-            fork: state.fork,
+            fork,
             origin,
             needs: Ok(Condition::default()),
             forked: None,
@@ -277,7 +276,7 @@ impl Interpolator for Interpolation {
             targets: TakenTargets::default(),
             by: None,
             at_end: false,
-            state: Rc::new(state.clone()),
+            state: kept,
             work: Cost::default(),
             outcome: AuditOutcome::default(),
             merged: Vec::new(),
@@ -287,7 +286,7 @@ impl Interpolator for Interpolation {
     }
 
     fn merged(&mut self, state: &mut State, leaves: &mut [Box<State>], tree: &Tree) {
-        let known = leaves.iter().all(|l| l.recording && self.open.contains_key(&l.node));
+        let known = leaves.iter().all(|l| l.history.is_kept() && self.open.contains_key(&l.node));
         if !known || self.is_paused() {
             // SOUND: nothing is learned at the merged node, so the leaves must not have interpolants.
             for l in leaves.iter() {
@@ -295,17 +294,15 @@ impl Interpolator for Interpolation {
                     o.needs = Err(PAUSED);
                 }
             }
-            state.recording = false;
-            state.at_join = false;
-            state.trace = Trace::default();
+            state.history.stop();
             return;
         }
         let way = |l: &mut Box<State>| {
-            l.trace.leave(l.frame.func, l.inst, l.call_depth(), Exit::Fall, l.inst);
-            (l.node, std::mem::take(&mut l.trace))
+            let depth = l.call_depth();
+            l.history.leave(l.frame.func, l.inst, depth, Exit::Fall, l.inst);
+            (l.node, l.history.take_trace(l.inst))
         };
         let merged = leaves.iter_mut().map(way).collect();
-        state.trace = Trace::default();
         self.open(state.node, state, tree);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.merged = merged;
@@ -319,8 +316,9 @@ impl Interpolator for Interpolation {
             return;
         }
         let watch = Stopwatch::start(oracle);
-        state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
-        let trace = std::mem::take(&mut state.trace);
+        let depth = state.call_depth();
+        state.history.leave(state.frame.func, state.inst, depth, Exit::Fall, state.inst);
+        let trace = state.history.take_trace(state.inst);
         let at_end = trace.is_empty();
         let last = match self.is_paused() {
             true => Err(PAUSED),
@@ -358,7 +356,7 @@ impl Interpolator for Interpolation {
             return self.budget.saved(saved);
         }
         let watch = Stopwatch::start(oracle);
-        let trace = std::mem::take(&mut state.trace);
+        let trace = state.history.take_trace(state.inst);
         let kept = self.audit_log.is_some().then(|| condition.clone());
         let psi = self.propagate_trace(oracle, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
