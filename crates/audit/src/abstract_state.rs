@@ -5,7 +5,7 @@ use crate::satisfaction::{chosen, literals, target, translate, value};
 use pleach_exec::Machine;
 use pleach_expr::{Op, SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
-use pleach_state::{CallStack, Frame, PathConstraint, State, Trace};
+use pleach_state::{CallStack, Frame, History, PathConstraint, State};
 use pleach_wp::{Condition, Loc, Locs, PointsTo, room_for};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -157,8 +157,7 @@ pub fn generalise(
 ) -> Result<Option<State>, AuditError> {
     let known = what_is_known(&mut machine.terms, locs, own, psi);
     let mut st = own.clone();
-    (st.path, st.origin, st.recording, st.at_join) = (PathConstraint::default(), None, true, false);
-    st.trace = Trace { from: st.inst, ..Trace::default() };
+    (st.path, st.history) = (PathConstraint::default(), History::beginning(st.inst));
     st.decided = Default::default();
     st.decided_numbers = Default::default();
     st.frame = frame(machine, &known, own.call_depth(), &own.frame);

@@ -67,7 +67,7 @@ fn name(end: &End) -> String {
 
 /// How far a state came that forks now; `before`: blocks it left before its record began anew.
 fn at(before: usize, child: &Child) -> TracePosition {
-    let here = child.state.origin.as_ref().map(|o| TracePosition::of(&o.trace, o));
+    let here = child.state.history.origin().map(|o| TracePosition::of(o.history.trace(), o));
     here.map_or(TracePosition { left: before, inst: 0 }, |w| TracePosition { left: before + w.left, ..w })
 }
 
@@ -138,11 +138,11 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
         if blocks > MAX_BLOCKS {
             return Err(AuditError::Unchecked("a long way"));
         }
-        st.at_join = false;
+        st.history.take_at_join();
         blocks += 4096;
         match machine.step(&mut st, 4096) {
             Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
-            Step::Next if !st.at_join && machine.stop_points.is_none() => {}
+            Step::Next if !st.history.is_at_join() && machine.stop_points.is_none() => {}
             Step::Next => {
                 // Not every place where paths meet has a node; another way than the tree's shows where it ends.
                 if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
@@ -150,7 +150,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
                 }
             }
             Step::End(end) => {
-                let here = TracePosition::of(&st.trace, &st);
+                let here = TracePosition::of(st.history.trace(), &st);
                 if fork.is_some_and(|f| TracePosition { left: before + here.left, ..here } > f) {
                     return Err(AuditError::Unchecked("a fork that the interpolant decides"));
                 }
@@ -170,7 +170,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             {
                 before = at(before, &next[0]).left;
                 st = next.remove(0).state;
-                st.origin = None;
+                st.history.take_origin();
                 if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
                     return arrives(machine, locs, &st, psi);
                 }
@@ -183,12 +183,16 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
             // split there.
             Step::Fork(next)
                 if !a.psi.choices.is_empty()
-                    && next.iter().all(|c| c.end.is_none() && matches!(c.state.fork, ForkKind::Target(Some(_)))) =>
+                    && next
+                        .iter()
+                        .all(|c| c.end.is_none() && matches!(c.state.history.fork(), ForkKind::Target(Some(_)))) =>
             {
                 return Err(AuditError::Unchecked("a pointer of several parts"));
             }
             // A length behind a pointer that is symbolic here is decided by forks; with more than two values it is cut.
-            Step::Fork(next) if !forked && next.iter().all(|c| c.end.is_none() && c.state.fork == ForkKind::Other) => {
+            Step::Fork(next)
+                if !forked && next.iter().all(|c| c.end.is_none() && c.state.history.fork() == ForkKind::Other) =>
+            {
                 return Err(AuditError::Unchecked("a value that a fork decides"));
             }
             Step::Fork(next) => {
@@ -246,7 +250,8 @@ fn way(
     }
     let found = children.iter().find(|a| match a.fork {
         Some(ForkKind::Branch) => {
-            let edges = [c.state.trace.runs.last(), a.entry.as_ref()].map(|r| r.and_then(|r| taken(program, r)));
+            let edges =
+                [c.state.history.trace().runs.last(), a.entry.as_ref()].map(|r| r.and_then(|r| taken(program, r)));
             edges[0].is_some() && edges[0] == edges[1]
         }
         Some(ForkKind::Check(_)) => !a.by_edge() && point(&a.state) == point(&c.state),

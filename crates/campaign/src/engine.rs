@@ -8,7 +8,7 @@ use pleach_ir::Program;
 use pleach_merge::{MergeConfig, MergeMethod, MergeScope};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
-use pleach_state::seams::Pruner;
+use pleach_state::Pruner;
 use pleach_state::{Cut, End};
 use std::collections::BTreeSet;
 use std::rc::Rc;

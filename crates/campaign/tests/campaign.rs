@@ -4,8 +4,9 @@ use pleach_campaign::compare::{Totals, compare};
 use pleach_campaign::engine::{Bounds, MODES, explore_and_audit, explore_with};
 use pleach_campaign::{batch, generate};
 use pleach_prune::Interpolation;
-use pleach_state::seams::{PathOracle, PruneDecision, Pruner};
-use pleach_state::{End, NodeId, State, Status, Tree};
+use pleach_state::pruner::{Interpolator, PruneDecision, Pruner, Subsumption};
+use pleach_state::seams::PathOracle;
+use pleach_state::{NodeId, State, Status, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,9 +37,9 @@ struct Careless {
     complete: BTreeMap<(u32, u32), NodeId>,
 }
 
-impl Pruner for Careless {
+impl Subsumption for Careless {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
-        if !std::mem::take(&mut state.at_join) {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
         match self.complete.get(&(state.frame.func.0, state.inst)) {
@@ -46,19 +47,21 @@ impl Pruner for Careless {
             None => PruneDecision::NewNode,
         }
     }
+}
+
+impl Interpolator for Careless {
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
-        state.origin = None;
-        state.trace = pleach_state::Trace { from: state.inst, ..Default::default() };
+        state.history.restart(state.inst);
         self.open.insert(node, (state.frame.func.0, state.inst));
     }
-    fn ended(&mut self, _: &mut State, _: &End, _: &mut dyn PathOracle) {}
-    fn on_subsumed(&mut self, _: &mut State, _: NodeId, _: &mut dyn PathOracle) {}
     fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {
         if let Some(point) = self.open.remove(&node).filter(|_| tree.node(node).status == Status::Inner) {
             self.complete.entry(point).or_insert(node);
         }
     }
 }
+
+impl Pruner for Careless {}
 
 const TEXT: &str = "\
 int matters_main(void) {

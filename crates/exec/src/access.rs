@@ -371,7 +371,7 @@ impl Machine {
 
     /// Records an access of `n` bytes.
     pub(crate) fn record(&self, st: &mut State, place: ResolvedLocation, n: u64) {
-        if !st.recording {
+        if !st.history.is_kept() {
             return;
         }
         let access = match place {
@@ -390,7 +390,7 @@ impl Machine {
                 Access::InBounds { obj, size: size_bound(st, obj), aligned }
             }
         };
-        st.trace.access(access);
+        st.history.access(access);
     }
 
     pub(crate) fn write_place(&mut self, st: &mut State, place: ResolvedLocation, n: u64, v: Value) {
@@ -454,18 +454,14 @@ fn bytes_text(size: Size) -> String {
 /// Records what the current instruction did, where a trace is kept.
 #[inline]
 pub(crate) fn note(st: &mut State, access: impl FnOnce() -> Access) {
-    if st.recording {
-        st.trace.access(access());
+    if st.history.is_kept() {
+        st.history.access(access());
     }
 }
 
 /// Says more exactly what the last entry did.
 pub(crate) fn renote(st: &mut State, access: Access) {
-    if st.recording
-        && let Some(last) = st.trace.accesses.last_mut()
-    {
-        *last = access;
-    }
+    st.history.amend(|last| *last = access);
 }
 
 pub(crate) fn null(addr: u64, n: u64, purpose: AccessKind) -> Flow {

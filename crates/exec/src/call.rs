@@ -49,13 +49,13 @@ impl Machine {
                 values.push((self.value(st, consts, a.value, w), a.ty));
             }
             let call = Call { name: &target.name, args: &values, results: &f.dsts[dsts.as_range()] };
-            let mark = st.trace.accesses.len();
+            let mark = st.history.accesses();
             return match model(self, st, &call) {
                 Ok(()) => {
                     // A model describes itself by exactly one entry; otherwise nothing may be concluded across it.
-                    if st.recording && st.trace.accesses.len() != mark + 1 {
-                        st.trace.accesses.truncate(mark);
-                        st.trace.access(Access::Opaque);
+                    if st.history.is_kept() && st.history.accesses() != mark + 1 {
+                        st.history.drop_accesses(mark);
+                        st.history.access(Access::Opaque);
                     }
                     if code.stops_after.contains(&callee) {
                         st.inst += 1;
@@ -66,7 +66,7 @@ impl Machine {
                 // A model that goes on in another frame describes itself.
                 Err(Flow::Frame) => Flow::Frame,
                 Err(flow) => {
-                    st.trace.accesses.truncate(mark);
+                    st.history.drop_accesses(mark);
                     flow
                 }
             };
@@ -89,7 +89,7 @@ impl Machine {
         }
         let mut values: smallvec::SmallVec<[Value; 8]> = smallvec::SmallVec::new();
         let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
-        let mark = st.trace.accesses.len();
+        let mark = st.history.accesses();
         for (i, a) in list[..fixed].iter().enumerate() {
             let mut v = self.copied(st, consts, a.value, self.width_of(a.ty));
             let p = &target.params[i];
@@ -101,7 +101,7 @@ impl Machine {
                 let to = Value::ptr(id, 0);
                 // The copy is recorded, as a part of the call.
                 if let Err(flow) = self.copy_bytes(st, to, v, (Value::Int(u64::from(size)), 64), Overlap::Allowed) {
-                    st.trace.accesses.truncate(mark);
+                    st.history.drop_accesses(mark);
                     st.memory.drop_local(id);
                     return flow;
                 }
@@ -150,9 +150,9 @@ impl Machine {
         varargs: Rc<[(Value, Ty)]>,
         dsts: Range,
     ) {
-        if st.recording {
+        if st.history.is_kept() {
             let first = self.program.function(callee).blocks[0].first.0;
-            st.trace.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
+            st.history.leave(st.frame.func, st.inst + 1, st.call_depth(), Exit::Call, first);
         }
         self.push_frame(st, callee, args, varargs, dsts);
     }

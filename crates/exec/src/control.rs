@@ -146,9 +146,10 @@ impl Machine {
     fn leave_by(&mut self, f: &Function, consts: &[Value], st: &mut State, edge: Edge, exit: Exit) {
         let (to, depth, func) = (st.inst + 1, st.call_depth(), st.frame.func);
         self.take_edge(f, consts, st, edge);
-        if st.recording {
-            st.trace.leave(func, to, depth, exit, st.inst);
-            st.at_join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]) && st.take_join_token();
+        if st.history.is_kept() {
+            st.history.leave(func, to, depth, exit, st.inst);
+            let join = self.code.joins.get(func.index()).is_some_and(|j| j[st.block.index()]);
+            st.history.enter(join);
         }
     }
 
@@ -164,7 +165,7 @@ impl Machine {
                     c.end = self.beyond_bound(&code, &mut c.state, from);
                 }
                 // What a fork leads to is worth comparing.
-                c.state.at_join = c.state.recording;
+                c.state.history.set_at_join();
             }
         }
         Flow::Stop(Step::Fork(children))

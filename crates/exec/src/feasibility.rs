@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use pleach_expr::{BaseId, Model, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{AddressSpace, Value};
 use pleach_smt::{Answer, BasedQuery, LazyBasedQuery, Query, UnknownReason};
-use pleach_state::{Cut, End, ErrorKind, Exit, ForkKind, IndependentSlice, ProgramError, State, Trace};
+use pleach_state::{Cut, End, ErrorKind, ForkKind, IndependentSlice, ProgramError, State};
 use std::rc::Rc;
 
 /// A condition with what is needed to add it to the path.
@@ -253,7 +253,9 @@ impl Machine {
     /// Replaces the state by one child per side.
     pub(crate) fn split(&mut self, st: &mut State, sides: Vec<(FeasibleSide, Option<End>)>, kind: ForkKind) -> Flow {
         let (n, block) = (sides.len(), st.block);
-        self.mark_origin(st, kind);
+        if self.config.record {
+            st.keep_origin(kind);
+        }
         let mut children = Vec::with_capacity(n);
         let heir = sides.iter().position(|s| s.1.is_none()).unwrap_or(0);
         st.depth += 1;
@@ -268,24 +270,6 @@ impl Machine {
             children.push(Child { state: child, condition, block, end });
         }
         Flow::Stop(Step::Fork(children))
-    }
-
-    /// Keeps the state as it is before a split, for techniques that propagate conditions backward over it.
-    fn mark_origin(&mut self, st: &mut State, kind: ForkKind) {
-        if !self.config.record {
-            return;
-        }
-        if st.recording {
-            st.trace.leave(st.frame.func, st.inst, st.call_depth(), Exit::Fall, st.inst);
-        }
-        let trace = std::mem::take(&mut st.trace);
-        st.origin = None;
-        let mut before = st.clone();
-        before.trace = trace;
-        st.origin = Some(Rc::new(before));
-        st.fork = kind;
-        st.recording = true;
-        st.trace = Trace { from: st.inst, ..Trace::default() };
     }
 
     /// One side goes on (or ends with `end`), the other waits for a larger budget, or is lost because the solver

@@ -36,7 +36,7 @@ impl Machine {
     /// Whether the program calls a function that prints, as KLEE would call it: with concrete numbers.
     pub(crate) fn prints_for_klee(&self, code: &Code, st: &State, callee: FuncId) -> bool {
         self.config.externals.is_some()
-            && !st.recording
+            && !st.history.is_kept()
             && code.library.contains(&callee)
             && !code.library.contains(&st.frame.func)
             && PRINTING.contains(&code.program.function(callee).name.as_str())

@@ -359,7 +359,7 @@ impl Machine {
             return step;
         }
         let code = self.code.clone();
-        match (state.recording, self.stop_points.is_some()) {
+        match (state.history.is_kept(), self.stop_points.is_some()) {
             (false, false) => self.run::<false, false>(&code, state, budget),
             (true, false) => self.run::<true, false>(&code, state, budget),
             (false, true) => self.run::<false, true>(&code, state, budget),

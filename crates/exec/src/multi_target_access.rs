@@ -89,7 +89,7 @@ impl Machine {
 
     /// Records an access to one of several objects, with ways to them.
     fn record_may_point_to(&self, st: &mut State, targets: &[TargetAccess], n: u64) {
-        if !st.recording {
+        if !st.history.is_kept() {
             return;
         }
         let mut objects: Vec<MayPointTo> = Vec::new();
@@ -116,7 +116,7 @@ impl Machine {
             true => access_paths(st, fixed_objects(program), program.globals.len() as u32, word, &wanted),
             false => None,
         };
-        st.trace.access(match links {
+        st.history.access(match links {
             Some(links) => Access::MayPointTo { objects: objects.into(), links: links.into() },
             None => Access::Opaque,
         });
@@ -200,7 +200,7 @@ impl Machine {
         match self.children_of_resolution(st, Terms::FALSE, sides, lost) {
             Err(Flow::Stop(Step::Fork(mut children))) => {
                 for c in &mut children {
-                    c.state.fork = ForkKind::Other;
+                    c.state.history.set_fork(ForkKind::Other);
                 }
                 Err(Flow::Stop(Step::Fork(children)))
             }

@@ -48,9 +48,9 @@ impl Machine {
         let program = self.program.clone();
         let caller = program.function(st.frame.func);
         let dsts = st.frame.dsts;
-        if st.recording {
-            st.trace.access(Access::Returned { caller: st.frame.func, dsts, dropped: dropped.into() });
-            st.trace.leave(left.0, left.1, left.2, Exit::Return, st.inst);
+        if st.history.is_kept() {
+            st.history.access(Access::Returned { caller: st.frame.func, dsts, dropped: dropped.into() });
+            st.history.leave(left.0, left.1, left.2, Exit::Return, st.inst);
         }
         let given = f.args[values.as_range()].iter().zip(results);
         for (d, (a, v)) in caller.dsts[dsts.as_range()].iter().zip(given) {
@@ -140,22 +140,22 @@ impl Machine {
         if handler.is_declaration() {
             // A function of the engine's as a handler; `abort` for instance.
             let call = crate::models::Call { name: &handler.name, args: &[], results: &[] };
-            let mark = st.trace.accesses.len();
+            let mark = st.history.accesses();
             let done = match crate::models::find(&handler.name, true) {
                 Some(model) if handler.params.is_empty() => model(self, st, &call),
                 _ => Err(Flow::cut(Cut::External(handler.name.clone()))),
             };
-            st.trace.accesses.truncate(mark);
+            st.history.drop_accesses(mark);
             return match done {
                 Ok(()) => Flow::cut(Cut::Unsupported(format!("`{}` as an exit handler", handler.name))),
                 Err(flow) => flow,
             };
         }
-        if st.recording {
+        if st.history.is_kept() {
             // The instruction that ended the program is the last one that was executed.
             let to = st.inst + u32::from(begins);
             let first = handler.blocks[0].first.0;
-            st.trace.leave(st.frame.func, to, st.call_depth(), Exit::Ending, first);
+            st.history.leave(st.frame.func, to, st.call_depth(), Exit::Ending, first);
         }
         // The frame of the handler stands on the frame that exited; nothing above it is needed any more.
         st.callers = None;

@@ -249,7 +249,7 @@ impl Machine {
         let flow = self.split(st, sides.into_iter().map(|(s, e, _)| (s, e)).collect(), ForkKind::Other);
         let Flow::Stop(crate::flow::Step::Fork(mut children)) = flow else { return Err(flow) };
         for (child, target) in children.iter_mut().zip(targets) {
-            child.state.fork = ForkKind::Target(target.map(|t| t.0));
+            child.state.history.set_fork(ForkKind::Target(target.map(|t| t.0)));
             if let Some((obj, offset)) = target {
                 child.state.decided.insert(t, (obj, offset));
             }

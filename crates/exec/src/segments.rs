@@ -161,7 +161,7 @@ impl Machine {
         }
         match self.children_of_resolution(st, Terms::FALSE, sides, lost) {
             Err(Flow::Stop(Step::Fork(mut children))) => {
-                children.iter_mut().for_each(|c| c.state.fork = ForkKind::Other);
+                children.iter_mut().for_each(|c| c.state.history.set_fork(ForkKind::Other));
                 Err(Flow::Stop(Step::Fork(children)))
             }
             other => other.map(ResolvedAccess::One),

@@ -32,7 +32,7 @@ pub struct SmallValueSets {
 impl Machine {
     /// An offset without bases as a choice between its values on this path, if they are few.
     pub(crate) fn small_value_set(&mut self, st: &State, off: TermId) -> Option<TermId> {
-        if st.recording || !self.config.narrow_offsets {
+        if st.history.is_kept() || !self.config.narrow_offsets {
             return None;
         }
         let &[key] = &*self.terms.support(off) else { return None };

@@ -100,7 +100,7 @@ impl Machine {
                                 let c = &o.contents;
                                 if let Some(v) = c.read_concrete(off as u64, n as usize) {
                                     if RECORD {
-                                        st.trace.access(Access::At { obj, off: off as u64 });
+                                        st.history.access(Access::At { obj, off: off as u64 });
                                     }
                                     regs[dst.index()] = Value::Int(v & mask(code.program.target.bits(ty)));
                                     pc += 1;
@@ -108,7 +108,7 @@ impl Machine {
                                 }
                                 if let Some(v) = c.read_cell(off as u64, n as usize) {
                                     if RECORD {
-                                        st.trace.access(Access::At { obj, off: off as u64 });
+                                        st.history.access(Access::At { obj, off: off as u64 });
                                     }
                                     regs[dst.index()] = v;
                                     pc += 1;
@@ -132,7 +132,7 @@ impl Machine {
                                 && o.contents.write_concrete(off as u64, n as usize, v)
                             {
                                 if RECORD {
-                                    st.trace.access(Access::At { obj, off: off as u64 });
+                                    st.history.access(Access::At { obj, off: off as u64 });
                                 }
                                 pc += 1;
                                 continue;
@@ -241,7 +241,7 @@ impl Machine {
                         {
                             return Step::End(end);
                         }
-                        if RECORD && st.at_join || STOP && self.is_stop(st) {
+                        if RECORD && st.history.is_at_join() || STOP && self.is_stop(st) {
                             return Step::Next;
                         }
                     }
@@ -287,9 +287,8 @@ impl Machine {
     /// Records that a block was left; whether paths meet where the state is now.
     #[inline(always)]
     fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
-        st.trace.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
-        st.at_join = code.joins[st.frame.func.index()][st.block.index()] && st.take_join_token();
-        st.at_join
+        st.history.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
+        st.history.enter(code.joins[st.frame.func.index()][st.block.index()])
     }
 
     /// Coverage and counters of a block entry; `state.block` and `state.inst` point to its start.

@@ -8,7 +8,7 @@ use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_state::seams::Effort;
-use pleach_state::{End, State, Trace};
+use pleach_state::{End, History, State};
 
 /// An exploration without pruning, whose cost is all that counts.
 struct CostSample {
@@ -21,7 +21,7 @@ struct CostSample {
 impl<M: Stepper> SubExploration<M> for CostSample {
     fn before_step(&mut self, run: &mut Run, _: &mut State, ctx: &mut RunContext<M>) -> Admission {
         let spent = ctx.machine.logic().effort().since(self.before);
-        self.ended = ctx.pruner.wants_sample(spent, self.forks) && run.halt.reason().is_none();
+        self.ended = ctx.wants_sample(spent, self.forks) && run.halt.reason().is_none();
         if self.ended { Admission::Step } else { Admission::Stop }
     }
     fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
@@ -46,19 +46,27 @@ impl<M: Stepper> SubExploration<M> for CostSample {
     }
 }
 
+impl<M> RunContext<'_, M> {
+    fn wants_sample(&mut self, spent: Effort, forks: u64) -> bool {
+        self.learners.pruner.cost_sampler().is_some_and(|s| s.wants_sample(spent, forks))
+    }
+}
+
 impl Run {
     /// Explores the state for as long as the pruner wants to know more.
     pub(crate) fn sample_cost<M: Stepper>(&mut self, state: &State, ctx: &mut RunContext<M>) {
-        if !ctx.pruner.wants_sample(Effort::default(), 0) {
+        if !ctx.wants_sample(Effort::default(), 0) {
             return;
         }
         ctx.machine.sub_exploration(true);
         let before = ctx.machine.logic().effort();
-        let root = State { recording: false, at_join: false, origin: None, trace: Trace::default(), ..state.clone() };
+        let root = State { history: History::default(), ..state.clone() };
         let mut sample = CostSample { before, forks: 0, ended: true };
         self.drive(root, &mut sample, ctx);
         let spent = ctx.machine.logic().effort().since(before);
         ctx.machine.sub_exploration(false);
-        ctx.pruner.sampled(spent, sample.forks, sample.ended);
+        if let Some(sampler) = ctx.learners.pruner.cost_sampler() {
+            sampler.sampled(spent, sample.forks, sample.ended);
+        }
     }
 }

@@ -104,7 +104,7 @@ impl Run {
     /// What it takes to re-execute a state; `None` with traces kept: the tree then also has nodes that are not forks,
     /// and the path cannot be found by forks alone. Nor can that of a merged state.
     pub(crate) fn forget(&mut self, state: &State) -> Option<Evicted> {
-        if state.recording || self.tree.is_below_merge(state.node) {
+        if state.history.is_kept() || self.tree.is_below_merge(state.node) {
             return None;
         }
         self.counters.evicted += 1;

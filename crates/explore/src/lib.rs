@@ -19,6 +19,7 @@ mod limit_polling;
 pub mod limits;
 mod merge;
 mod reopen;
+mod reached_below;
 pub mod rng;
 mod run;
 pub mod search;

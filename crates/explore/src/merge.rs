@@ -5,7 +5,7 @@ use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
 use pleach_expr::TermId;
 use pleach_ir::{BlockId, FuncId};
-use pleach_state::{CallStack, Fork, NodeId, PathConstraint, State, StateId};
+use pleach_state::{CallStack, Fork, Interpolator as _, NodeId, PathConstraint, State, StateId};
 use std::rc::Rc;
 
 /// A fork that the merger is told of.
@@ -75,7 +75,7 @@ impl Run {
                     state.covered_new = false;
                     self.shares.push(leaves.iter().map(|l| self.shares[l.index()]).sum());
                     state.node = self.tree.merge(leaves, ctx.machine.span(&state));
-                    ctx.pruner.merged(&mut state, &mut group.members, &self.tree);
+                    ctx.learners.merged(&mut state, &mut group.members, &self.tree);
                     ctx.merger.resumed(&state, group.outer);
                     for m in &group.members {
                         ctx.sink.on_fork(m.node, &self.tree);

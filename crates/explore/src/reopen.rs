@@ -12,13 +12,13 @@ impl Run {
         self.counters.pruned += 1;
         ctx.sink.on_pruned(&state, by);
         let leaf = state.node;
-        ctx.pruner.on_assumed(state, by);
+        ctx.learners.assume(state, by);
         self.close(leaf, Status::Pruned, 0, ctx);
     }
 
     /// Takes up the states that are not subsumed after all; false if there are none. `all`: none may remain.
     pub(crate) fn reopen<M: Stepper>(&mut self, all: bool, ctx: &mut RunContext<M>) -> bool {
-        let states = ctx.pruner.take_reopened(all);
+        let states = ctx.learners.pruner.assumptions().map_or_else(Vec::new, |a| a.take_reopened(all));
         let any = !states.is_empty();
         for state in states {
             self.tree.reopen(state.node);

@@ -11,15 +11,19 @@ use crate::evict::Evicted;
 use crate::limit_polling;
 use crate::limits::{Halt, Limits, resident_bytes};
 use crate::merge::TrackedFork;
+use crate::reached_below::{Learners, ReachedBelow};
 use crate::rng::Rng;
 use crate::sink::{Ended, Sink};
 use crate::speculate::Speculation;
 use crate::step::{Child, Step, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
+use pleach_state::pruner::Interpolator as _;
 use pleach_state::reached_set::{ErrorSite, place_of};
-use pleach_state::seams::{NoPruner, PruneDecision, Pruner, Searcher, States, View};
-use pleach_state::{Cut, End, Merger, NoMerger, NodeId, PathConstraint, State, StateId, Status, Tree};
+use pleach_state::seams::{Searcher, States, View};
+use pleach_state::{
+    Cut, End, Merger, NoMerger, NoPruner, NodeId, PathConstraint, PruneDecision, Pruner, State, StateId, Status, Tree,
+};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -34,8 +38,8 @@ pub struct RunConfig {
     pub flush_time: Duration,
     /// Seed of the loop's own choices (which side to follow beyond `max_forks`, which states to drop). Default: 0.
     pub seed: u64,
-    /// Explore subsumed states anyway, each up to this many instructions, and compare with the subsuming node. Needs a
-    /// [`pleach_state::CheckedPruner`]. Default: no.
+    /// Explore subsumed states anyway, each up to this many instructions, and compare with the subsuming node. Default:
+    /// no.
     pub check_pruning: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
@@ -117,7 +121,7 @@ struct SteppedState {
 pub(crate) struct RunContext<'a, M> {
     pub machine: &'a mut M,
     pub sink: &'a mut dyn Sink<M>,
-    pub pruner: &'a mut dyn Pruner,
+    pub learners: Learners<'a>,
     pub merger: &'a mut dyn Merger,
     pub change: StateSetDelta,
 }
@@ -157,7 +161,9 @@ impl Run {
     /// Explores until no state is left or a limit is hit. What then remains is cut, with that limit as the reason.
     pub fn explore<M: Stepper>(&mut self, initial: Vec<State>, machine: &mut M, sink: &mut dyn Sink<M>, seams: Seams) {
         let Seams { searcher, pruner, merger } = seams;
-        let ctx = &mut RunContext { machine, sink, pruner, merger, change: StateSetDelta::default() };
+        let reached = self.config.check_pruning.map(|_| ReachedBelow::new(machine.logic().program()));
+        let learners = Learners { pruner, reached };
+        let ctx = &mut RunContext { machine, sink, learners, merger, change: StateSetDelta::default() };
         self.started = Instant::now();
         let alarm = Alarm::set(&self.halt, self.config.limits.max_time);
         self.initial = initial.clone();
@@ -202,7 +208,7 @@ impl Run {
     /// Subsumed, or one step further.
     fn advance<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
         let Some(state) = self.states.get_mut(&id) else { return };
-        let mut look = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
+        let mut look = ctx.learners.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
         if let PruneDecision::Speculate(limit) = look
             && let Some(mut state) = self.states.remove(&id)
         {
@@ -223,7 +229,7 @@ impl Run {
                 let above = state.node;
                 state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
                 self.shares.push(share);
-                ctx.pruner.open(state.node, state, &self.tree);
+                ctx.learners.open(state.node, state, &self.tree);
                 ctx.merger.grew(above, state.node);
                 ctx.sink.on_fork(above, &self.tree);
             }
@@ -266,7 +272,7 @@ impl Run {
                 state.node = self.tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
                 self.shares.push(share);
             }
-            ctx.pruner.open(state.node, &mut state, &self.tree);
+            ctx.learners.open(state.node, &mut state, &self.tree);
             let id = self.add_state(state);
             ctx.change.added.push(id);
         }
@@ -338,7 +344,7 @@ impl Run {
     ) {
         let SteppedState { id, node, depth, searched, .. } = stepped;
         if let [Child { end: None, state: only, .. }] = &children[..]
-            && only.origin.is_none()
+            && only.history.origin().is_none()
         {
             let only = children.remove(0).state;
             self.states.insert(id, Box::new(State { id, node, ..only }));
@@ -364,7 +370,7 @@ impl Run {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(share);
             state.depth = depth + 1;
-            ctx.pruner.open(state.node, &mut state, &self.tree);
+            ctx.learners.open(state.node, &mut state, &self.tree);
             match end {
                 None => {
                     tracked.as_mut().into_iter().for_each(|t| t.children.push((state.node, condition)));
@@ -397,7 +403,7 @@ impl Run {
             self.recheck(&state, by, limit, ctx);
         }
         ctx.sink.on_pruned(&state, by);
-        ctx.pruner.on_subsumed(&mut state, by, ctx.machine.logic());
+        ctx.learners.on_subsumed(&mut state, by, ctx.machine.logic());
         self.close(state.node, Status::Pruned, 0, ctx);
     }
 
@@ -424,7 +430,7 @@ impl Run {
         self.counters.tests += u64::from(test != 0);
         self.check_stop_conditions(&end, ctx.sink.stop());
         if !late {
-            ctx.pruner.ended(state, &end, ctx.machine.logic());
+            ctx.learners.ended(state, &end, ctx.machine.logic());
         }
         self.close(state.node, status, test, ctx);
     }
@@ -459,7 +465,7 @@ impl Run {
         let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
             if learns {
-                ctx.pruner.close(node, &self.tree, ctx.machine.logic());
+                ctx.learners.close(node, &self.tree, ctx.machine.logic());
                 if self.reopen(false, ctx) {
                     return;
                 }
@@ -487,7 +493,7 @@ impl Run {
         let ctx = &mut RunContext {
             machine,
             sink,
-            pruner: &mut NoPruner,
+            learners: Learners { pruner: &mut NoPruner, reached: None },
             merger: &mut NoMerger,
             change: StateSetDelta::default(),
         };

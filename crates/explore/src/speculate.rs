@@ -14,8 +14,7 @@ use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_expr::Terms;
 use pleach_state::reached_set::place_of;
-use pleach_state::seams::PruneDecision;
-use pleach_state::{End, ErrorKind, NodeId, ProgramError, State, Status};
+use pleach_state::{End, ErrorKind, Interpolator as _, NodeId, ProgramError, PruneDecision, State, Status};
 
 /// Speculations within speculations, at most.
 const NESTED: u32 = 100;
@@ -96,7 +95,7 @@ impl<M: Stepper> SubExploration<M> for Unconstrained {
                 self.known &= run.end_in_speculation(&mut parent, &End::Silent, ctx);
                 Vec::new()
             }
-            [Child { end: None, state: only, .. }] if only.origin.is_none() => {
+            [Child { end: None, state: only, .. }] if only.history.origin().is_none() => {
                 children.pop().map(|c| State { node, ..c.state }).into_iter().collect()
             }
             _ => {
@@ -130,7 +129,7 @@ impl Run {
             counted.instructions += cost;
             ctx.machine.sub_exploration(false);
         }
-        ctx.pruner.speculated(state, known, cost);
+        ctx.learners.pruner.speculated(state, known, cost);
         known
     }
 
@@ -140,7 +139,7 @@ impl Run {
         let mut root = from.unconstrained();
         root.node = self.tree.new_root(ctx.machine.span(from));
         self.shares.push(0.0);
-        ctx.pruner.open(root.node, &mut root, &self.tree);
+        ctx.learners.open(root.node, &mut root, &self.tree);
         let mut speculation = Unconstrained { covered, known: true };
         self.drive(root, &mut speculation, ctx);
         speculation.known
@@ -150,7 +149,7 @@ impl Run {
     fn check_subsumed_in_speculation<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> bool {
         match self.check_subsumed(state, ctx) {
             PruneDecision::Subsumed(by) => {
-                ctx.pruner.on_subsumed(state, by, ctx.machine.logic());
+                ctx.learners.on_subsumed(state, by, ctx.machine.logic());
                 self.close(state.node, Status::Pruned, 0, ctx);
                 true
             }
@@ -175,7 +174,7 @@ impl Run {
             state.node = self.tree.grow(node, condition, span);
             self.shares.push(0.0);
             state.depth = depth + 1;
-            ctx.pruner.open(state.node, &mut state, &self.tree);
+            ctx.learners.open(state.node, &mut state, &self.tree);
             match end {
                 None => going.push(state),
                 Some(end) => ended.push((state, end)),
@@ -203,7 +202,7 @@ impl Run {
             End::Error(_) | End::Cut(_) => Status::Cut,
         };
         if status != Status::Cut {
-            ctx.pruner.ended(state, end, ctx.machine.logic());
+            ctx.learners.ended(state, end, ctx.machine.logic());
         }
         self.close(state.node, status, 0, ctx);
         status != Status::Cut
@@ -211,7 +210,7 @@ impl Run {
 
     /// The pruner's decision for a state, after a speculation if it requests one.
     pub(crate) fn check_subsumed<M: Stepper>(&mut self, state: &mut State, ctx: &mut RunContext<M>) -> PruneDecision {
-        let first = ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
+        let first = ctx.learners.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
         let PruneDecision::Speculate(limit) = first else { return first };
         self.recheck_after_speculation(state, limit, ctx)
     }
@@ -226,8 +225,8 @@ impl Run {
         if !self.speculate(state, limit, ctx) {
             return PruneDecision::NewNode;
         }
-        state.at_join = true;
-        match ctx.pruner.check_subsumed(state, &self.tree, ctx.machine.logic()) {
+        state.history.set_at_join();
+        match ctx.learners.pruner.check_subsumed(state, &self.tree, ctx.machine.logic()) {
             PruneDecision::Speculate(_) => PruneDecision::NewNode,
             look => look,
         }
@@ -238,7 +237,7 @@ impl Run {
         let above = state.node;
         state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
         self.shares.push(share);
-        ctx.pruner.open(state.node, state, &self.tree);
+        ctx.learners.open(state.node, state, &self.tree);
         ctx.sink.on_fork(above, &self.tree);
     }
 }

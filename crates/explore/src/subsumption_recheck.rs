@@ -11,7 +11,7 @@ use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_ir::Program;
 use pleach_state::reached_set::{Blocks, Reached};
-use pleach_state::{Cut, End, NodeId, State, Trace};
+use pleach_state::{Cut, End, NodeId, State};
 use std::rc::Rc;
 
 /// What was checked.
@@ -36,12 +36,11 @@ struct Unknown {
 
 impl Run {
     pub(crate) fn recheck<M: Stepper>(&mut self, state: &State, by: NodeId, limit: u64, ctx: &mut RunContext<M>) {
-        let Some((blocks, known)) = ctx.pruner.known_below(by) else { return };
-        let (blocks, known) = (blocks.clone(), known.clone());
+        let Some((blocks, known)) = ctx.learners.reached.as_ref().and_then(|r| r.known(by)) else { return };
         ctx.machine.sub_exploration(true);
         let before = ctx.machine.instructions();
         let program = ctx.machine.logic().program();
-        let (blocks, known, limit) = (&blocks, &known, before + limit);
+        let (blocks, known, limit) = (&*blocks, &known, before + limit);
         let mut check = Recheck { program, limit, blocks, known, paths: 0, cut: false, found: None };
         self.drive(state.clone(), &mut check, ctx);
         let Recheck { paths, cut, found, .. } = check;
@@ -122,9 +121,7 @@ impl<M: Stepper> SubExploration<M> for Recheck<'_> {
             self.cut = true;
             return Admission::Stop;
         }
-        state.at_join = false;
-        state.origin = None;
-        state.trace = Trace { from: state.inst, ..Trace::default() };
+        state.history.restart(state.inst);
         Admission::Step
     }
     fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {

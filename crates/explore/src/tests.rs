@@ -7,10 +7,8 @@ use crate::{Halt, Limits, Run, RunConfig, Seams};
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Program, Span, Target};
 use pleach_memory::AddressSpace;
-use pleach_state::seams::{
-    CheckedSearcher, Effort, NoPruner, PathOracle, PruneDecision, Pruner, SearchMetrics, Searcher,
-};
-use pleach_state::seams::{TermOracle, View};
+use pleach_state::pruner::{CostSampler, Interpolator, NoPruner, PruneDecision, Pruner, Subsumption};
+use pleach_state::seams::{CheckedSearcher, Effort, PathOracle, SearchMetrics, Searcher, TermOracle, View};
 use pleach_state::{Cut, End, ErrorKind, NoMerger, NodeId, ProgramError, State, StateId, Status, Tree};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -497,7 +495,7 @@ struct RecordingPruner {
     seen: Option<(u64, bool)>,
 }
 
-impl Pruner for RecordingPruner {
+impl Subsumption for RecordingPruner {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
         match state.fresh {
             2 => PruneDecision::Subsumed(NodeId::ROOT),
@@ -508,6 +506,9 @@ impl Pruner for RecordingPruner {
             _ => PruneDecision::Continue,
         }
     }
+}
+
+impl Interpolator for RecordingPruner {
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
         assert_eq!(node, state.node);
         self.open.push(node);
@@ -518,17 +519,26 @@ impl Pruner for RecordingPruner {
     fn on_subsumed(&mut self, state: &mut State, _: NodeId, _: &mut dyn PathOracle) {
         self.leaves.push(state.node);
     }
+    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {
+        assert!(self.open.contains(&node));
+        assert!(tree.children(node).all(|c| self.closed.contains(&c)), "children close before their parent");
+        assert!(tree.node(node).status == Status::Inner || self.leaves.contains(&node));
+        self.closed.push(node);
+    }
+}
+
+impl CostSampler for RecordingPruner {
     fn wants_sample(&mut self, _: Effort, forks: u64) -> bool {
         forks < self.curiosity
     }
     fn sampled(&mut self, _: Effort, forks: u64, ended: bool) {
         self.seen = Some((forks, ended));
     }
-    fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {
-        assert!(self.open.contains(&node));
-        assert!(tree.children(node).all(|c| self.closed.contains(&c)), "children close before their parent");
-        assert!(tree.node(node).status == Status::Inner || self.leaves.contains(&node));
-        self.closed.push(node);
+}
+
+impl Pruner for RecordingPruner {
+    fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
+        Some(self)
     }
 }
 

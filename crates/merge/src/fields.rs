@@ -12,7 +12,7 @@
 //! | decisions about pointers | those that all members have |
 //! | numbers of fresh values | the largest: members are exclusive, so they may share a name |
 //! | counters, visits of bounded loops | the largest |
-//! | trace and what belongs to it | begins anew; the pruner gets the members' traces |
+//! | history | begins anew; the pruner gets those of the members |
 //! | a record of branches, a query that waits | refused |
 
 use crate::guard::GuardTree;
@@ -21,7 +21,7 @@ use pleach_expr::{SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::merge::{Choice, SpaceConflict};
 use pleach_memory::{AddressSpace, Value};
 use pleach_state::seams::PathOracle;
-use pleach_state::{CallStack, ForkKind, Frame, HashMap, PathConstraint, State, Trace};
+use pleach_state::{CallStack, Frame, HashMap, History, PathConstraint, State};
 use std::rc::Rc;
 
 /// Why a group is not merged.
@@ -83,15 +83,12 @@ pub(crate) fn merge(
         depth: most(|m| u64::from(m.depth)) as u32,
         address_dependent: any(|m| m.address_dependent),
         query_cost: most(|m| m.query_cost),
-        // At a place where paths meet, which is worth comparing.
-        at_join: first.recording,
-        joins: Default::default(),
-        trace: Trace { from: first.inst, ..Trace::default() },
-        origin: None,
-        fork: ForkKind::Other,
+        history: if first.history.is_kept() { History::beginning(first.inst) } else { History::default() },
         deferred: None,
         ..first.clone()
     };
+    // At a place where paths meet, which is worth comparing.
+    state.history.set_at_join();
     for m in members {
         for (block, visits) in &m.frame.visits {
             let most = state.frame.visits.entry(*block).or_default();
@@ -136,12 +133,7 @@ fn compatible(a: &State, b: &State) -> Result<(), Refusal> {
         jump_points,
         thrown,
         phase,
-        recording,
-        trace: _,
-        origin: _,
-        fork: _,
-        at_join: _,
-        joins: _,
+        history,
         record,
         query_cost: _,
         deferred: _,
@@ -170,7 +162,7 @@ fn compatible(a: &State, b: &State) -> Result<(), Refusal> {
         && *preferences == b.preferences
         && *at_exit == b.at_exit
         && *phase == b.phase
-        && *recording == b.recording
+        && history.is_kept() == b.history.is_kept()
         && !(*failing || b.failing)
         && pending.is_none()
         && b.pending.is_none();

@@ -6,8 +6,9 @@
 //! `cargo run --example technique -- FILE.c`
 
 use pleach::explore::RunConfig;
-use pleach::state::seams::{PathOracle, PruneDecision, Pruner};
-use pleach::state::{End, NodeId, State, Status, Trace, Tree};
+use pleach::state::pruner::{Interpolator, PruneDecision, Pruner, Subsumption};
+use pleach::state::seams::PathOracle;
+use pleach::state::{NodeId, State, Status, Tree};
 use pleach::{CompileOptions, Engine};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,9 +33,9 @@ struct EqualMemory {
     complete: BTreeMap<Point, NodeId>,
 }
 
-impl Pruner for EqualMemory {
+impl Subsumption for EqualMemory {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
-        if !std::mem::take(&mut state.at_join) {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
         match self.complete.get(&point(state)) {
@@ -42,19 +43,21 @@ impl Pruner for EqualMemory {
             None => PruneDecision::NewNode,
         }
     }
+}
+
+impl Interpolator for EqualMemory {
     fn open(&mut self, node: NodeId, state: &mut State, _: &Tree) {
-        state.origin = None;
-        state.trace = Trace { from: state.inst, ..Default::default() };
+        state.history.restart(state.inst);
         self.open.insert(node, point(state));
     }
-    fn ended(&mut self, _: &mut State, _: &End, _: &mut dyn PathOracle) {}
-    fn on_subsumed(&mut self, _: &mut State, _: NodeId, _: &mut dyn PathOracle) {}
     fn close(&mut self, node: NodeId, tree: &Tree, _: &mut dyn PathOracle) {
         if let Some(point) = self.open.remove(&node).filter(|_| tree.node(node).status == Status::Inner) {
             self.complete.entry(point).or_insert(node);
         }
     }
 }
+
+impl Pruner for EqualMemory {}
 
 fn main() -> Result<(), pleach::Error> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/two_choices.c");

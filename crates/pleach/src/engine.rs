@@ -12,8 +12,8 @@ use pleach_ir::{BlockId, FuncId, Program};
 use pleach_merge::{MergeConfig, Merging};
 use pleach_prune::{Checks, Interpolation, Method};
 use pleach_smt::SolverConfig;
-use pleach_state::seams::{CheckedSearcher, NoPruner, Pruner, Searcher};
-use pleach_state::{CheckedPruner, Leaks, Merger, NoMerger, State};
+use pleach_state::seams::{CheckedSearcher, Searcher};
+use pleach_state::{Leaks, Merger, NoMerger, NoPruner, Pruner, State};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -319,18 +319,10 @@ impl<'a> Engine<'a> {
     /// cut.
     pub fn explore<S: Sink<GuidedExecutor>>(&mut self, sink: &mut S) -> EndOfRun {
         let mut none = NoPruner;
-        let chosen: &mut dyn Pruner = match (&mut self.interpolation, &mut self.own_pruner) {
+        let pruner: &mut dyn Pruner = match (&mut self.interpolation, &mut self.own_pruner) {
             (Some(i), _) => i,
             (None, Some(p)) => &mut **p,
             (None, None) => &mut none,
-        };
-        let mut checked;
-        let pruner: &mut dyn Pruner = match self.run.config.check_pruning {
-            None => chosen,
-            Some(_) => {
-                checked = CheckedPruner::new(chosen, self.program.clone());
-                &mut checked
-            }
         };
         let initial = std::mem::take(&mut self.initial);
         let (run, executor, searcher) = (&mut self.run, &mut self.executor, &mut self.searcher);

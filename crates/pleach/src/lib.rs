@@ -27,7 +27,7 @@
 //! | seam | method | what it decides |
 //! |---|---|---|
 //! | [`Searcher`](pleach_state::seams::Searcher) | [`EngineBuilder::searcher`] | which state is stepped next |
-//! | [`Pruner`](pleach_state::seams::Pruner) | [`EngineBuilder::pruner`] | which states are subsumed |
+//! | [`Pruner`](pleach_state::Pruner) | [`EngineBuilder::pruner`] | which states are subsumed |
 //! | [`Observer`] | [`EngineBuilder::observe`] | sees each path as it ends, may stop the exploration |
 //! | [`Sink`](pleach_explore::Sink) | [`Engine::explore`] | everything that the run loop tells |
 //!

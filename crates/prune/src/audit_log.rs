@@ -81,10 +81,10 @@ impl AuditRecord {
             outcome: open.outcome.clone(),
             fork: open.origin.is_some().then_some(open.fork),
             entry: open.entry.runs.last().copied(),
-            way: open
-                .origin
-                .as_ref()
-                .map_or_else(|| TracePosition::of(&open.entry, &open.state), |o| TracePosition::of(&o.trace, o)),
+            way: open.origin.as_ref().map_or_else(
+                || TracePosition::of(&open.entry, &open.state),
+                |o| TracePosition::of(o.history.trace(), o),
+            ),
             merged: false,
         }
     }

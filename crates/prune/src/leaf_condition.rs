@@ -59,9 +59,9 @@ impl Interpolation {
             (End::Silent, Some(("klee_silent_exit", _))) => Ok(Condition::default()),
             // SOUND: only of the side that fails; a state that comes to an error of its own may have been through such
             // a fork before. The failing side of a check: its condition is the edge's.
-            (End::Error(e), _) if fails && state.fork == ForkKind::Check(e.kind) => Ok(Condition::default()),
+            (End::Error(e), _) if fails && state.history.fork() == ForkKind::Check(e.kind) => Ok(Condition::default()),
             // One of the ways a pointer can go: its parent knows.
-            (End::Error(_), _) if fails && state.fork == ForkKind::Target(None) => Ok(Condition::default()),
+            (End::Error(_), _) if fails && state.history.fork() == ForkKind::Target(None) => Ok(Condition::default()),
             (End::Error(e), Some((name, _)))
                 if matches!(e.kind, ErrorKind::Assert | ErrorKind::Abort | ErrorKind::User)
                     && matches!(

@@ -4,8 +4,7 @@
 //!
 //! ```
 //! use pleach_prune::{Checks, Interpolation, Method};
-//! use pleach_state::seams::Pruner;
-//! use pleach_state::Leaks;
+//! use pleach_state::{Leaks, Pruner};
 //!
 //! let text = "target \"x86_64-pc-linux-gnu\" ptr 8\nfunc @main() -> (i32) {\nb0:\n  return (i32 i32 0)\n}\n";
 //! let program = pleach_ir::text::parse(text).expect("it is a program");

@@ -49,7 +49,7 @@ fn size_of_trace(t: &Trace) -> usize {
 fn open_node_bytes(o: &OpenNode) -> usize {
     let registers = o.state.frame.regs.len() * size_of::<pleach_memory::Value>();
     // The way to the fork above, which siblings share.
-    let way = o.origin.as_ref().map_or(0, |s| size_of_trace(&s.trace));
+    let way = o.origin.as_ref().map_or(0, |s| size_of_trace(s.history.trace()));
     // The state at the fork below is as large as the one here; siblings share it.
     2 * (size_of::<State>() + registers) + size_of::<OpenNode>() + size_of_trace(&o.entry) + way + SHARED
 }

@@ -286,7 +286,7 @@ impl Interpolation {
             if several || condition.len() > FEW {
                 condition = self.tighten(oracle, &fork, condition)?;
             }
-            condition = self.propagate_trace(oracle, condition, &fork.trace)?;
+            condition = self.propagate_trace(oracle, condition, fork.history.trace())?;
         }
         let state = node.state.clone();
         let mut condition = self.tighten(oracle, &state, condition)?;

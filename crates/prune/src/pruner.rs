@@ -22,7 +22,8 @@ use crate::speculation_policy::Speculations;
 use crate::statistics::Statistics;
 use crate::table::{SubsumptionTable, TableEntry};
 use pleach_ir::Program;
-use pleach_state::seams::{Effort, PathOracle, PruneDecision, Pruner};
+use pleach_state::pruner::{Assumptions, CostSampler, Interpolator, PruneDecision, Pruner, Subsumption};
+use pleach_state::seams::{Effort, PathOracle};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, Locs, NoInterpolant, WpResult};
 use std::collections::BTreeMap;
@@ -282,12 +283,11 @@ impl Interpolation {
     }
 }
 
-impl Pruner for Interpolation {
+impl Subsumption for Interpolation {
     fn check_subsumed(&mut self, state: &mut State, _: &Tree, oracle: &mut dyn PathOracle) -> PruneDecision {
-        if !state.at_join || !state.recording {
+        if !state.history.take_at_join() {
             return PruneDecision::Continue;
         }
-        state.at_join = false;
         if self.is_paused() || !Point::is_comparable(state) {
             return PruneDecision::Continue;
         }
@@ -299,9 +299,9 @@ impl Pruner for Interpolation {
         match found.or(assumed) {
             Some(node) if assumed.is_some() || self.loops.is_provisional(node) => PruneDecision::Assumed(node),
             Some(node) => PruneDecision::Subsumed(node),
-            None if state.trace.is_empty() => PruneDecision::Continue,
+            None if state.history.trace().is_empty() => PruneDecision::Continue,
             None => {
-                state.throttle_joins();
+                state.history.throttle_joins();
                 match self.speculations.on {
                     true => self.speculation(state, oracle).map_or(PruneDecision::NewNode, PruneDecision::Speculate),
                     false => PruneDecision::NewNode,
@@ -310,15 +310,20 @@ impl Pruner for Interpolation {
         }
     }
 
+    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
+        self.speculations.ended(state, known, instructions);
+    }
+}
+
+impl Interpolator for Interpolation {
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree) {
-        if !state.recording {
+        if !state.history.is_kept() {
             return;
         }
         let parent = tree.node(node).parent;
-        let origin = state.origin.take();
+        let origin = state.history.take_origin();
         if origin.is_some() {
             self.budget.forked();
-            state.joins = Default::default();
         }
         if self.is_paused() && origin.is_some() {
             // SOUND: the parent hears nothing of this child, so it must not have an interpolant.
@@ -326,20 +331,21 @@ impl Pruner for Interpolation {
                 p.needs = Err(PAUSED);
             }
             self.statistics.declined += 1;
-            state.recording = false;
-            state.at_join = false;
-            state.trace = Trace::default();
+            state.history.stop();
             return;
         }
         let start = Instant::now();
         self.budget.spend(Work::Node, 1);
-        let entry = std::mem::take(&mut state.trace);
-        state.trace.from = state.inst;
+        let entry = state.history.take_trace(state.inst);
+        let fork = state.history.fork();
+        let history = std::mem::take(&mut state.history);
+        let kept = Rc::new(state.clone());
+        state.history = history;
         let info = OpenNode {
             parent,
             point: Point::of(state),
             entry,
-            fork: state.fork,
+            fork,
             origin,
             needs: Ok(Condition::default()),
             forked: None,
@@ -348,7 +354,7 @@ impl Pruner for Interpolation {
             targets: TakenTargets::default(),
             by: None,
             at_end: false,
-            state: Rc::new(state.clone()),
+            state: kept,
             work: Cost::default(),
             outcome: AuditOutcome::default(),
             merged: Vec::new(),
@@ -362,7 +368,7 @@ impl Pruner for Interpolation {
     }
 
     fn merged(&mut self, state: &mut State, leaves: &mut [Box<State>], tree: &Tree) {
-        let known = leaves.iter().all(|l| l.recording && self.open.contains_key(&l.node));
+        let known = leaves.iter().all(|l| l.history.is_kept() && self.open.contains_key(&l.node));
         if !known || self.is_paused() {
             // SOUND: nothing is learned at the merged node, so the leaves must not have interpolants.
             for l in leaves.iter() {
@@ -370,17 +376,15 @@ impl Pruner for Interpolation {
                     o.needs = Err(PAUSED);
                 }
             }
-            state.recording = false;
-            state.at_join = false;
-            state.trace = Trace::default();
+            state.history.stop();
             return;
         }
         let way = |l: &mut Box<State>| {
-            l.trace.leave(l.frame.func, l.inst, l.call_depth(), Exit::Fall, l.inst);
-            (l.node, std::mem::take(&mut l.trace))
+            let depth = l.call_depth();
+            l.history.leave(l.frame.func, l.inst, depth, Exit::Fall, l.inst);
+            (l.node, l.history.take_trace(l.inst))
         };
         let merged = leaves.iter_mut().map(way).collect();
-        state.trace = Trace::default();
         self.open(state.node, state, tree);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.merged = merged;
@@ -394,8 +398,9 @@ impl Pruner for Interpolation {
             return;
         }
         let watch = Stopwatch::start(oracle);
-        state.trace.leave(state.frame.func, state.inst, state.call_depth(), Exit::Fall, state.inst);
-        let trace = std::mem::take(&mut state.trace);
+        let depth = state.call_depth();
+        state.history.leave(state.frame.func, state.inst, depth, Exit::Fall, state.inst);
+        let trace = state.history.take_trace(state.inst);
         let at_end = trace.is_empty();
         let last = match self.is_paused() {
             true => Err(PAUSED),
@@ -424,17 +429,6 @@ impl Pruner for Interpolation {
         self.statistics.times.propagate += spent;
     }
 
-    fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
-        let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
-        self.pending.as_ref().is_some_and(|c| wants_sample(&c.entry))
-    }
-
-    fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
-        if let Some(c) = &mut self.pending {
-            c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
-        }
-    }
-
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, oracle: &mut dyn PathOracle) {
         let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else { return };
         let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
@@ -444,7 +438,7 @@ impl Pruner for Interpolation {
             return self.budget.saved(saved);
         }
         let watch = Stopwatch::start(oracle);
-        let trace = std::mem::take(&mut state.trace);
+        let trace = state.history.take_trace(state.inst);
         let kept = self.audit_log.is_some().then(|| condition.clone());
         let psi = self.propagate_trace(oracle, condition, &trace);
         if let Some(o) = self.open.get_mut(&state.node) {
@@ -477,7 +471,22 @@ impl Pruner for Interpolation {
         self.statistics.times.propagate += spent;
         self.budget.poll(oracle.effort(), self.statistics.leaves());
     }
+}
 
+impl CostSampler for Interpolation {
+    fn wants_sample(&mut self, effort: Effort, forks: u64) -> bool {
+        let wants_sample = |e: &TableEntry| self.budget.wants_sample(e.work.whole, e.hits.get(), effort, forks);
+        self.pending.as_ref().is_some_and(|c| wants_sample(&c.entry))
+    }
+
+    fn sampled(&mut self, effort: Effort, forks: u64, ended: bool) {
+        if let Some(c) = &mut self.pending {
+            c.found = Some((self.budget.sampled(c.entry.work.whole, effort, forks, ended), ended));
+        }
+    }
+}
+
+impl Assumptions for Interpolation {
     fn on_assumed(&mut self, state: Box<State>, by: NodeId) {
         self.assume(state, by);
     }
@@ -488,9 +497,15 @@ impl Pruner for Interpolation {
         }
         self.loops.take_reopened()
     }
+}
 
-    fn speculated(&mut self, state: &State, known: bool, instructions: u64) {
-        self.speculations.ended(state, known, instructions);
+impl Pruner for Interpolation {
+    fn assumptions(&mut self) -> Option<&mut dyn Assumptions> {
+        self.loops.on.then_some(self as &mut dyn Assumptions)
+    }
+
+    fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
+        Some(self)
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {

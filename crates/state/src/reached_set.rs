@@ -61,8 +61,8 @@ impl Reached {
 
     /// What the state's record says, with the record of the state it was split from, and where it stands.
     pub fn note(&mut self, program: &Program, blocks: &Blocks, state: &State) {
-        let before = state.origin.as_ref().map(|o| &o.trace.runs[..]).unwrap_or_default();
-        for run in before.iter().chain(&state.trace.runs) {
+        let before = state.history.origin().map(|o| &o.history.trace().runs[..]).unwrap_or_default();
+        for run in before.iter().chain(&state.history.trace().runs) {
             let f = &program.functions[run.func as usize];
             let block = f.blocks.partition_point(|b| b.first.0 <= run.from) - 1;
             self.blocks.insert(blocks.number(FuncId(run.func), BlockId(block as u32)));

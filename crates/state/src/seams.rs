@@ -1,7 +1,7 @@
 //! The seams: small traits that techniques implement, and their no-op forms. The run loop knows only these.
 
 use crate::state::{State, StateId};
-use crate::tree::{NodeId, Tree};
+use crate::tree::Tree;
 use std::collections::BTreeMap;
 
 /// The states that wait to be explored, by id.
@@ -113,79 +113,6 @@ pub trait PathOracle {
         given: pleach_expr::TermId,
         goal: pleach_expr::TermId,
     ) -> Option<Vec<pleach_expr::TermId>>;
-}
-
-/// What a pruner says to a state that is about to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PruneDecision {
-    Continue,
-    /// worth a node of its own, so that others can be compared with it
-    NewNode,
-    /// everything below is known from this node
-    Subsumed(NodeId),
-    /// everything below will be known from this node, which is not complete yet
-    Assumed(NodeId),
-    /// may be worth exploring without its path constraint, for at most this many instructions; otherwise as `NewNode`
-    Speculate(u64),
-}
-
-/// Learns from complete subtrees and subsumes states by what it learned. Called in this order: `open` for a new node,
-/// then either `ended` or `on_subsumed` for a leaf, then `close` when everything below the node is done (post-order).
-pub trait Pruner {
-    fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
-    /// `state` stands at the new node.
-    fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
-    /// `state` stands at a new node, which these leaves went into. They close after it.
-    fn merged(&mut self, state: &mut State, _leaves: &mut [Box<State>], tree: &Tree) {
-        self.open(state.node, state, tree);
-    }
-    fn ended(&mut self, state: &mut State, end: &crate::outcome::End, logic: &mut dyn PathOracle);
-    /// The last `check_subsumed` subsumed a state: whether to explore it in a sub-exploration, or to go on with that
-    /// after this effort and this number of forks, to measure what subsumption saves. If so, `sampled` follows.
-    fn wants_sample(&mut self, _: Effort, _forks: u64) -> bool {
-        false
-    }
-    /// That was explored, to the end or not.
-    fn sampled(&mut self, _: Effort, _forks: u64, _ended: bool) {}
-    /// The state was subsumed by `by`, as the last `check_subsumed` said.
-    fn on_subsumed(&mut self, state: &mut State, by: NodeId, logic: &mut dyn PathOracle);
-    /// The state is taken as subsumed by `by`, as the last `check_subsumed` said. Its leaf closes as subsumed.
-    fn on_assumed(&mut self, _state: Box<State>, _by: NodeId) {}
-    /// States of leaves that were taken as subsumed and have to be explored after all. After each `close`; if there are
-    /// some, the leaves and all nodes above them, that one included, are open again. `all`: nothing else is left to
-    /// do, or the run ends, so that no such leaf may remain.
-    fn take_reopened(&mut self, _all: bool) -> Vec<Box<State>> {
-        Vec::new()
-    }
-    /// A tainted node yields nothing.
-    fn close(&mut self, node: NodeId, tree: &Tree, logic: &mut dyn PathOracle);
-    /// A speculation about the state, which is as it was at the last `check_subsumed`, has ended: whether everything
-    /// was known, and what it cost in instructions.
-    fn speculated(&mut self, _: &State, _known: bool, _instructions: u64) {}
-    /// What was reached below a complete node, if that is kept ([`crate::CheckedPruner`]).
-    fn known_below(&self, _: NodeId) -> Option<(&crate::reached_set::Blocks, &crate::reached_set::Reached)> {
-        None
-    }
-    /// Statistics by name.
-    fn statistics(&self) -> Vec<(String, u64)> {
-        Vec::new()
-    }
-    /// Time spent, by part.
-    fn times(&self) -> Vec<(String, std::time::Duration)> {
-        Vec::new()
-    }
-}
-
-/// Learns nothing.
-pub struct NoPruner;
-impl Pruner for NoPruner {
-    fn check_subsumed(&mut self, _: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
-        PruneDecision::Continue
-    }
-    fn open(&mut self, _: NodeId, _: &mut State, _: &Tree) {}
-    fn ended(&mut self, _: &mut State, _: &crate::outcome::End, _: &mut dyn PathOracle) {}
-    fn on_subsumed(&mut self, _: &mut State, _: NodeId, _: &mut dyn PathOracle) {}
-    fn close(&mut self, _: NodeId, _: &Tree, _: &mut dyn PathOracle) {}
 }
 
 /// Checks a searcher: what it selects is there, and it never forgets a state.

@@ -1,11 +1,11 @@
 //! One path under exploration: registers per frame, address space, path constraint, inputs.
 
 use crate::frame::{CallStack, Frame, JumpPoint};
+use crate::history::History;
 use crate::inputs::Inputs;
 use crate::map::HashMap;
 use crate::outcome::StackLine;
 use crate::path::PathConstraint;
-use crate::trace::{ForkKind, Trace};
 use crate::tree::NodeId;
 use pleach_expr::TermId;
 use pleach_ir::{BlockId, FuncId, InstId, Program};
@@ -85,16 +85,8 @@ pub struct State {
     /// as it was when the last exception was thrown
     pub thrown: Option<Rc<State>>,
     pub phase: Phase,
-    /// whether `trace` is kept: from the first fork on, when a technique propagates conditions backward over it
-    pub recording: bool,
-    /// executed since this state's node
-    pub trace: Trace,
-    /// the state just before the split this one came from, its trace included
-    pub origin: Option<Rc<State>>,
-    pub fork: ForkKind,
-    /// stands at the start of a block where paths meet, and is to be compared there
-    pub at_join: bool,
-    pub joins: JoinThrottle,
+    /// what it did since its node
+    pub history: History,
     /// only where it is enabled
     pub record: Option<Rc<crate::branch_log::BranchLog>>,
     /// time spent solving for this path, in microseconds
@@ -113,16 +105,6 @@ pub struct Deferred {
     /// [`State::position`] then: the budget is larger there only
     pub position: (u64, u32),
 }
-
-/// Where paths meet: how many places since the last fork became nodes, and how many to pass by before the next does.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct JoinThrottle {
-    nodes: u32,
-    pass: u32,
-}
-
-/// After this many nodes without a fork they get fewer.
-const MANY_JOINS: u32 = 512;
 
 /// Constructors run before the entry, destructors and exit handlers after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,12 +150,7 @@ impl State {
             jump_points: Rc::new(Vec::new()),
             thrown: None,
             phase: Phase::Main,
-            recording: false,
-            trace: Trace::default(),
-            origin: None,
-            fork: ForkKind::Other,
-            at_join: false,
-            joins: JoinThrottle::default(),
+            history: History::default(),
             record: None,
             query_cost: 0,
             deferred: None,
@@ -200,32 +177,13 @@ impl State {
         self.frame.func
     }
 
-    /// The state came to a place where paths meet: whether it is to be compared there.
-    #[inline]
-    pub fn take_join_token(&mut self) -> bool {
-        let here = self.joins.pass == 0;
-        self.joins.pass -= u32::from(!here);
-        here
-    }
-
-    /// A place where paths meet became a node. On a long way without forks such nodes are hardly ever of use: from some
-    /// number on, the distance between them grows with the way.
-    pub fn throttle_joins(&mut self) {
-        self.joins.nodes += 1;
-        let beyond = self.joins.nodes.saturating_sub(MANY_JOINS);
-        self.joins.pass = beyond;
-    }
-
     /// The state as if nothing were known about its inputs, at the root of a tree of its own.
     pub fn unconstrained(&self) -> State {
         State {
             path: PathConstraint::default(),
             decided: HashMap::default(),
             decided_numbers: HashMap::default(),
-            trace: Trace { from: self.inst, ..Trace::default() },
-            origin: None,
-            at_join: false,
-            joins: JoinThrottle::default(),
+            history: if self.history.is_kept() { History::beginning(self.inst) } else { History::default() },
             ..self.clone()
         }
     }

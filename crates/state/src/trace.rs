@@ -257,6 +257,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// One whose first run begins at this instruction.
+    pub fn beginning(inst: u32) -> Trace {
+        Trace { from: inst, ..Trace::default() }
+    }
+
     /// Ends the run in progress before instruction `to`; the next begins at `next`.
     #[inline]
     pub fn leave(&mut self, func: FuncId, to: u32, depth: u32, exit: Exit, next: u32) {

@@ -227,7 +227,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let size = not_zero_if_symbolic(m, st, size)?;
     let n = size.capacity();
     let old = block_at(m, st, call.arg(0)).map_err(|flow| if n == 0 { flow } else { of_realloc(flow) })?;
-    let mark = st.trace.accesses.len();
+    let mark = st.history.accesses();
     if n == 0 && (old.is_some() || m.config.rules.realloc_zero_is_null) {
         if let Some(o) = old {
             st.memory.free(o);
@@ -245,7 +245,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
     if size.is_symbolic() {
         // `realloc(NULL, n)` is `malloc(n)`; the record says so only of a number.
-        st.trace.accesses.truncate(mark);
+        st.history.drop_accesses(mark);
         note(st, || Access::SymbolicSize);
         return Ok(());
     }
@@ -255,7 +255,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
         m.copy_bytes(st, Value::ptr(new, 0), Value::ptr(old, 0), (Value::Int(kept), 64), Overlap::Allowed)?;
         st.memory.replace(old, new);
     }
-    st.trace.accesses.truncate(mark);
+    st.history.drop_accesses(mark);
     note(st, || Access::Realloc { old, new: Some(new), kept, size: n });
     Ok(())
 }
@@ -296,13 +296,13 @@ fn realloc_symbolic(m: &mut Machine, st: &mut State, call: &Call, old: ObjId, si
         }
         size => size,
     };
-    let mark = st.trace.accesses.len();
+    let mark = st.history.accesses();
     let b = m.background();
     let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
     let kept = st.memory.header(old).map_or(0, |o| o.capacity()).min(size.capacity());
     m.copy_contents(st, (new, 0), (old, 0), kept);
     st.memory.replace(old, new);
-    st.trace.accesses.truncate(mark);
+    st.history.drop_accesses(mark);
     note(st, || Access::SymbolicSize);
     Ok(())
 }

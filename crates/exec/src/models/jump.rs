@@ -76,9 +76,7 @@ fn long_jump(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     if let Some(slot) = point.result {
         st.frame.regs[slot.index()] = result;
     }
-    if st.recording {
-        st.trace.leave(left.0, left.1, left.2, Exit::Fall, st.inst);
-    }
+    st.history.leave(left.0, left.1, left.2, Exit::Fall, st.inst);
     Err(Flow::Frame)
 }
 

@@ -45,8 +45,7 @@ fn unwind(m: &mut Machine, st: &mut State, _: &Call) -> StepResult<()> {
                 if let Some(thrown) = st.thrown.take() {
                     note(st, || Access::Opaque);
                     let now = std::mem::replace(st, (*thrown).clone());
-                    (st.id, st.node, st.depth, st.fork) = (now.id, now.node, now.depth, now.fork);
-                    (st.trace, st.origin, st.recording) = (now.trace, now.origin, now.recording);
+                    (st.id, st.node, st.depth, st.history) = (now.id, now.node, now.depth, now.history);
                 }
                 return Err(Flow::error(ErrorKind::Abort, "an exception is thrown and never caught"));
             }
@@ -60,9 +59,7 @@ fn unwind(m: &mut Machine, st: &mut State, _: &Call) -> StepResult<()> {
     if let Some(flag) = program.function(st.frame.func).unwound {
         st.frame.regs[flag.index()] = Value::Int(1);
     }
-    if st.recording {
-        st.trace.leave(left.0, left.1, left.2, Exit::Fall, st.inst);
-    }
+    st.history.leave(left.0, left.1, left.2, Exit::Fall, st.inst);
     Err(Flow::Frame)
 }
 

@@ -162,7 +162,7 @@ impl Interpolation {
         oracle: &mut dyn PathOracle,
     ) -> WpResult<Vec<NodeId>> {
         let mut changed = Vec::new();
-        let trace = self.loops.assumptions.get(&leaf).ok_or(NoInterpolant::Moved)?.state.trace.clone();
+        let trace = self.loops.assumptions.get(&leaf).ok_or(NoInterpolant::Moved)?.state.history.trace().clone();
         let mut new = self.propagate_trace(oracle, new, &trace)?;
         let mut at = leaf;
         loop {
@@ -183,7 +183,7 @@ impl Interpolation {
             let parent = self.loops.provisional.get(&at).ok_or(NoInterpolant::Moved)?;
             let (fork, state) = (parent.open.forked.clone(), parent.open.state.clone());
             if let Some(fork) = fork {
-                new = self.propagate_trace(oracle, new, &fork.trace)?;
+                new = self.propagate_trace(oracle, new, fork.history.trace())?;
             }
             new = self.tighten(oracle, &state, new)?;
             new.write_sums(oracle.terms(), |_| true);

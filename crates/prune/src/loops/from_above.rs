@@ -83,7 +83,7 @@ impl Interpolation {
         oracle: &mut dyn PathOracle,
     ) -> bool {
         let Some(a) = self.loops.assumptions.get(&leaf) else { return false };
-        let trace = a.state.trace.clone();
+        let trace = a.state.history.trace().clone();
         let start = Condition { literals: vec![literal], ..Condition::default() };
         let Ok(mut need) = self.propagate_trace(oracle, start, &trace) else { return false };
         let mut at = leaf;
@@ -103,7 +103,7 @@ impl Interpolation {
             at = child.parent;
             let Some(Provisional { open, .. }) = self.loops.provisional.get(&at) else { return false };
             if let Some(fork) = open.forked.clone() {
-                let Ok(c) = self.propagate_trace(oracle, need, &fork.trace) else { return false };
+                let Ok(c) = self.propagate_trace(oracle, need, fork.history.trace()) else { return false };
                 need = c;
             }
             need.write_sums(oracle.terms(), |_| true);

@@ -274,7 +274,7 @@ impl Interpolation {
         if let Some(above) = self.open.get_mut(&at) {
             above.provisional.retain(|(child, _)| Some(*child) != below);
         }
-        state.at_join = true;
+        state.history.set_at_join();
         self.loops.reopened.push(state);
     }
 
