@@ -239,6 +239,9 @@ pub struct ExecConfig {
     pub fixed_layout: bool,
     /// keep traces from the first fork on, for techniques that propagate conditions backward over paths (default: off)
     pub record: bool,
+    /// keep them from the first input on: a loop that begins before the first fork is then seen from its first round
+    /// (default: off)
+    pub record_from_input: bool,
     /// default: one state per object
     pub resolution: Resolution,
     /// with dynamic segments: how many calls distinguish allocations, to guess which objects a pointer refers to;
@@ -299,6 +302,7 @@ impl Default for ExecConfig {
             parameters: Vec::new(),
             fixed_layout: false,
             record: false,
+            record_from_input: false,
             resolution: Resolution::Fork,
             contexts: Some(4),
             reuse_segments: true,

@@ -6,7 +6,7 @@ use crate::machine::{Code, Machine, TargetHit};
 use pleach_expr::{Spoiled, mask, sign_extend};
 use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
 use pleach_memory::Value;
-use pleach_state::{Access, Cut, End, Exit, State};
+use pleach_state::{Access, Cut, End, Exit, History, State};
 use std::rc::Rc;
 
 /// Blocks that a step may still run once the memory limit is reached.
@@ -233,6 +233,11 @@ impl Machine {
                     budget = budget.min(BLOCKS_WHEN_SHORT);
                 }
                 match flow {
+                    Flow::Next if !RECORD && self.config.record_from_input && !st.inputs.is_empty() => {
+                        st.inst = pc as u32 + 1;
+                        st.history = History::beginning(st.inst);
+                        return Step::Next;
+                    }
                     Flow::Next => pc += 1,
                     Flow::Jump => {
                         pc = st.inst as usize;

@@ -188,6 +188,7 @@ impl<'a> EngineBuilder<'a> {
             targets,
         } = self;
         exec.record = !matches!(pruning, Pruning::Off);
+        exec.record_from_input = matches!(&pruning, Pruning::Interpolation(config) if config.unbounded);
         exec.stops_after = merge.as_ref().map_or_else(Vec::new, MergeConfig::marks);
         solver.interrupt = Some(halt.flag());
         let interpolation = match &pruning {

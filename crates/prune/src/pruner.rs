@@ -77,7 +77,7 @@ impl OpenNode {
 
 /// A state that is subsumed.
 pub(crate) struct PendingSubsumption {
-    condition: Condition,
+    pub(crate) condition: Condition,
     entry: Rc<TableEntry>,
     /// what it counts for, if it was explored, and whether to the end
     found: Option<(u64, bool)>,
@@ -192,11 +192,8 @@ impl Interpolation {
             self.budget.spend(Work::TryLiteral, matcher.decisions.all());
             match result {
                 Ok(()) => {
-                    self.statistics.subsumed += 1;
-                    if self.loops.is_provisional(entry.node) {
-                        return Some(entry.node);
-                    }
                     let binding = std::mem::take(&mut matcher.binding);
+                    self.statistics.subsumed += 1;
                     self.open.has_subsumed = true;
                     entry.hits.set(entry.hits.get().saturating_add(1));
                     let condition = self.rename(oracle, &binding, state, &entry.condition);

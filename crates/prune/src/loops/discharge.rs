@@ -43,6 +43,18 @@ impl Interpolation {
         let leaves: Vec<NodeId> = group.iter().copied().filter(|n| self.loops.assumptions.contains_key(n)).collect();
         let unsatisfied: RevokedLeaves =
             leaves.iter().filter_map(|leaf| Some((*leaf, self.is_unsatisfied(*leaf, oracle)?))).collect();
+        if std::env::var_os("PLEACH_LOOPS").is_some() {
+            eprintln!("discharge at {} group {} leaves {} unsatisfied {}", root.0, group.len(), leaves.len(), unsatisfied.len());
+            for l in &leaves {
+                let a = &self.loops.assumptions[l];
+                let why = unsatisfied.iter().any(|u| u.0 == *l);
+                eprint!("  leaf {} by {} bad {why}:", l.0, a.by.0);
+                match &self.loops.provisional[&a.by].needs {
+                    Ok(c) => { for l in &c.literals { eprint!(" [{}]", oracle.terms().show(*l)); } eprintln!(" +{} ptrs {} sat {:?}", c.points_to.len(), c.dereferenceable.len(), c.satisfiable.len()); }
+                    Err(e) => eprintln!(" ERR {}", e.describe()),
+                }
+            }
+        }
         if !unsatisfied.is_empty() {
             return Err(unsatisfied);
         }
@@ -69,6 +81,9 @@ impl Interpolation {
                 let mut c = c.clone();
                 c.write_sums(oracle.terms(), |_| true);
                 found.interpolants.insert(*node, c);
+            }
+            if let Some(a) = self.loops.assumptions.get(node) {
+                found.subsuming.insert(*node, a.given.clone());
             }
         }
         Ok(found)
@@ -105,13 +120,25 @@ impl Interpolation {
         let mut todo: Vec<NodeId> = leaves.to_vec();
         let mut rounds: FxHashMap<NodeId, u32> = FxHashMap::default();
         while let Some(leaf) = todo.pop() {
-            let new = self.pass_to_leaf(leaf, found, oracle).map_err(|why| vec![(leaf, why)])?;
+            let new = self.pass_to_leaf(leaf, found, oracle).map_err(|why| vec![(leaf, why)]);
+            if new.is_err() && std::env::var_os("PLEACH_LOOPS").is_some() {
+                let a = &self.loops.assumptions[&leaf];
+                eprint!("  strengthened does not hold at leaf {} by {}:", leaf.0, a.by.0);
+                for l in &found.interpolants[&a.by].literals { eprint!(" [{}]", oracle.terms().show(*l)); }
+                eprintln!();
+            }
+            let new = new?;
             if new.is_true() {
                 continue;
             }
             let n = rounds.entry(leaf).or_default();
             *n += 1;
             if *n > ROUNDS {
+                if std::env::var_os("PLEACH_LOOPS").is_some() {
+                    eprint!("  many rounds at leaf {} by {}", leaf.0, self.loops.assumptions[&leaf].by.0);
+                    for l in &new.literals { eprint!(" [{}]", oracle.terms().show(*l)); }
+                    eprintln!();
+                }
                 return Err(vec![(leaf, Revoked::NotInductive)]);
             }
             let changed = self.propagate_up(root, leaf, new, found, oracle);

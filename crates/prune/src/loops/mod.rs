@@ -34,6 +34,8 @@ pub(crate) struct Assumption {
     /// with its trace
     pub state: Box<State>,
     pub by: NodeId,
+    /// what the subsuming node was known to need then, over the objects of the state
+    pub given: Condition,
 }
 
 /// A node all of whose paths have ended or are taken as subsumed.
@@ -139,13 +141,17 @@ impl Interpolation {
     /// The state is taken as subsumed by a node that is not complete.
     pub(crate) fn assume(&mut self, state: Box<State>, by: NodeId) {
         let leaf = state.node;
-        if let Some(o) = self.open.get_mut(&leaf) {
-            o.needs = Ok(Condition::default());
-            o.by = Some(by);
-        }
         self.loops.statistics.assumed += 1;
         self.loops.leaves.entry(by).or_default().push(leaf);
-        self.loops.assumptions.insert(leaf, Assumption { state, by });
+        let given = self.pending.take().map_or_else(Condition::default, |p| p.condition);
+        self.loops.assumptions.insert(leaf, Assumption { state, by, given });
+    }
+
+    /// What a leaf needs, as far as its subsuming node was known.
+    fn needs_of_leaf(&mut self, leaf: NodeId, oracle: &mut dyn PathOracle) -> Option<WpResult<Condition>> {
+        let a = self.loops.assumptions.get(&leaf)?;
+        let (given, trace) = (a.given.clone(), a.state.history.trace().clone());
+        Some(self.propagate_trace(oracle, given, &trace))
     }
 
     /// A node closes. Gives it back if nothing below is assumed any more, with its interpolant.
@@ -157,6 +163,7 @@ impl Interpolation {
         oracle: &mut dyn PathOracle,
     ) -> Option<(OpenNode, WpResult<Condition>)> {
         let oldest = self.loops.oldest(node, &open)?;
+        let leaf = self.needs_of_leaf(node, oracle);
         let mut whole = open.clone();
         for (_, part) in std::mem::take(&mut whole.provisional) {
             match (&mut whole.needs, part) {
@@ -168,8 +175,7 @@ impl Interpolation {
         let needs = match tree.node(node).tainted {
             true => Err(pleach_wp::NoInterpolant::Tainted),
             false if self.is_paused() => Err(crate::pruner::PAUSED),
-            false if self.loops.assumptions.contains_key(&node) => Ok(Condition::default()),
-            false => self.interpolant(oracle, &mut whole),
+            false => leaf.unwrap_or_else(|| self.interpolant(oracle, &mut whole)),
         };
         self.loops.provisional.insert(node, Provisional { open, needs: needs.clone(), oldest });
         if oldest >= node
@@ -232,7 +238,7 @@ impl Interpolation {
             if self.loops.leaves.remove(&node).is_some_and(|l| !l.is_empty()) {
                 self.loops.statistics.invariants += 1;
             }
-            if let (Some(Assumption { state, by }), Some(psi)) = (leaf.as_ref(), subsuming.remove(&node))
+            if let (Some(Assumption { state, by, .. }), Some(psi)) = (leaf.as_ref(), subsuming.remove(&node))
                 && self.audit_log.is_some()
             {
                 open.outcome = AuditOutcome::Subsumed { at: Rc::new(State::clone(state)), by: *by, psi };
@@ -248,7 +254,7 @@ impl Interpolation {
 
     /// The leaf is explored after all, and the nodes above it are open again.
     fn revoke(&mut self, leaf: NodeId, why: Revoked) {
-        let Some(Assumption { mut state, by }) = self.loops.assumptions.remove(&leaf) else { return };
+        let Some(Assumption { mut state, by, .. }) = self.loops.assumptions.remove(&leaf) else { return };
         self.loops.statistics.revoked += 1;
         self.loops.revoked.insert(leaf, why);
         if let Some(l) = self.loops.leaves.get_mut(&by) {
@@ -261,7 +267,6 @@ impl Interpolation {
                 self.loops.known.insert(at, c);
             }
             open.provisional.retain(|(child, _)| Some(*child) != below);
-            (open.by, open.needs) = if at == leaf { (None, Ok(Condition::default())) } else { (open.by, open.needs) };
             self.loops.opened(at, &open.point);
             below = Some(at);
             let parent = open.parent;
