@@ -260,6 +260,7 @@ fn prune(args: &RunArgs, settings: &ExplorationSettings) -> PruneConfig {
         always: args.prune_always,
         speculate: args.speculate,
         unbounded: args.unbounded || settings.unbounded && !args.no_unbounded && args.merge == Merge::None,
+        errors_only: settings.errors_only && args.check_pruning.is_none(),
         explain: args.explain_pruning,
         // States, terms and the tree need the rest.
         memory: Some(args.max_memory).filter(|mb| *mb != 0).map(|mb| (mb << 20) / 4),

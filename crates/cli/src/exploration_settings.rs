@@ -12,6 +12,8 @@ pub struct ExplorationSettings {
     pub prune: bool,
     /// Prove loops without a bound unless told otherwise.
     pub unbounded: bool,
+    /// Which blocks are covered does not matter, only which errors there are.
+    pub errors_only: bool,
     /// Signed overflow is an error.
     pub overflow: bool,
     /// What depends on memory that was never written is an error.

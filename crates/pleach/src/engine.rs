@@ -29,6 +29,8 @@ pub struct PruneConfig {
     pub speculate: bool,
     /// Subsume states by open nodes of their loops. Default: no.
     pub unbounded: bool,
+    /// A subsumed state may reach blocks that were not reached before, if these do nothing. Default: no.
+    pub errors_only: bool,
     /// Keep every interpolant for [`Interpolation::explanations`]. Default: no.
     pub explain: bool,
     /// Bytes that the subsumption table may take. Default: no limit.
@@ -44,6 +46,7 @@ impl Default for PruneConfig {
             always: false,
             speculate: false,
             unbounded: false,
+            errors_only: false,
             explain: false,
             memory: None,
             audit: false,
@@ -58,6 +61,7 @@ impl PruneConfig {
         made.always_on(self.always || self.speculate || self.unbounded);
         made.speculate(self.speculate);
         made.unbounded(self.unbounded);
+        made.errors_only = self.errors_only;
         made.explain = self.explain.then(Default::default);
         if let Some(bytes) = self.memory {
             made.limit_memory(bytes);

@@ -12,7 +12,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::Inst;
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, NodeId, State, Trace};
-use pleach_wp::{Condition, NoInterpolant, WpResult, WpTransformer};
+use pleach_wp::{Condition, EndOfTrace, NoInterpolant, WpResult, WpTransformer};
 
 /// A trace longer than this is not propagated over.
 const MAX_TRACE: usize = 4_000_000;
@@ -43,13 +43,40 @@ impl Interpolation {
         condition: Condition,
         trace: &Trace,
     ) -> WpResult<Condition> {
+        self.propagate(oracle, condition, trace, None)
+    }
+
+    /// Over a trace to this state, which stands where paths meet.
+    pub(crate) fn propagate_trace_to(
+        &mut self,
+        oracle: &mut dyn PathOracle,
+        condition: Condition,
+        trace: &Trace,
+        end: &State,
+    ) -> WpResult<Condition> {
+        let end =
+            if self.loops.on { EndOfTrace::new(end, &oracle.program(), &condition, self.errors_only) } else { None };
+        self.propagate(oracle, condition, trace, end)
+    }
+
+    fn propagate(
+        &mut self,
+        oracle: &mut dyn PathOracle,
+        condition: Condition,
+        trace: &Trace,
+        end: Option<EndOfTrace>,
+    ) -> WpResult<Condition> {
         if trace.len() > MAX_TRACE {
             return Err(NoInterpolant::PathTooLong);
         }
         let steps: u64 = trace.runs.iter().map(|r| u64::from(r.to - r.from)).sum();
         self.budget.spend(Work::StepBack, steps);
         self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
-        self.with_transformer(oracle, condition, |w| w.trace(trace)).map(|(_, c)| c)
+        let over = |w: &mut WpTransformer| {
+            w.end = end;
+            w.trace(trace)
+        };
+        self.with_transformer(oracle, condition, over).map(|(_, c)| c)
     }
 
     pub(crate) fn tighten(
@@ -78,7 +105,9 @@ impl Interpolation {
         child: &OpenNode,
         psi: Condition,
     ) -> WpResult<Condition> {
-        let Some(origin) = &child.origin else { return self.propagate_trace(oracle, psi, &child.entry) };
+        let Some(origin) = &child.origin else {
+            return self.propagate_trace_to(oracle, psi, &child.entry, &child.state);
+        };
         match child.fork {
             ForkKind::Branch => {
                 let [run] = child.entry.runs[..] else { return Err(NoInterpolant::ForkNotABranch) };

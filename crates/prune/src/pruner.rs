@@ -117,6 +117,8 @@ pub struct Interpolation {
     pub(crate) readings: Readings,
     pub(crate) speculations: Speculations,
     pub(crate) loops: Loops,
+    /// what a subsumed state would reach matters only if it is an error
+    pub errors_only: bool,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -139,6 +141,7 @@ impl Interpolation {
             readings: Readings::default(),
             speculations: Speculations::default(),
             loops: Loops::default(),
+            errors_only: false,
             fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
@@ -437,7 +440,7 @@ impl Interpolator for Interpolation {
         let watch = Stopwatch::start(oracle);
         let trace = state.history.take_trace(state.inst);
         let kept = self.audit_log.is_some().then(|| condition.clone());
-        let psi = self.propagate_trace(oracle, condition, &trace);
+        let psi = self.propagate_trace_to(oracle, condition, &trace, state);
         if let Some(o) = self.open.get_mut(&state.node) {
             o.needs = psi;
             o.by = Some(by);

@@ -12,6 +12,7 @@
 mod call;
 mod compute;
 pub mod condition;
+mod diamond;
 mod linear_sum;
 pub mod location;
 mod may_point_to;
@@ -24,6 +25,7 @@ mod symbolic_offset;
 pub mod transformer;
 
 pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
+pub use diamond::EndOfTrace;
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};
 pub use memory::room_for;

@@ -10,6 +10,7 @@
 //! by*: the tests that compare runs with and without `--prune`.
 
 use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, PointsTo};
+use crate::diamond::EndOfTrace;
 use crate::linear_sum::Sum;
 use crate::location::{Loc, Locs};
 use crate::occurrence_index::OccurrenceIndex;
@@ -36,6 +37,8 @@ pub struct WpTransformer<'a> {
     pub oracle: &'a mut dyn TermOracle,
     pub check_overflow: bool,
     pub condition: Condition,
+    /// where the trace ends, if another way there counts
+    pub end: Option<EndOfTrace>,
     pub(crate) live: OccurrenceIndex,
 }
 
@@ -76,7 +79,9 @@ impl WpTransformer<'_> {
             match inst {
                 Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => {
                     let c = self.cross_edge(f, run, inst)?;
-                    self.require(c);
+                    if !self.other_side(f, run, inst, c) {
+                        self.require(c);
+                    }
                 }
                 Inst::IndirectJump { .. } => return Err(NoInterpolant::ComputedJump),
                 Inst::Return { values } => {
@@ -484,7 +489,8 @@ impl<'a> WpTransformer<'a> {
         check_overflow: bool,
         condition: Condition,
     ) -> WpTransformer<'a> {
-        WpTransformer { terms, program, locs, oracle, check_overflow, condition, live: OccurrenceIndex::default() }
+        let live = OccurrenceIndex::default();
+        WpTransformer { terms, program, locs, oracle, check_overflow, condition, end: None, live }
     }
 
     pub fn into_condition(self) -> Condition {

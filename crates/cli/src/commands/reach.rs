@@ -54,6 +54,7 @@ fn settings(args: &ReachArgs) -> ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune,
         unbounded: true,
+        errors_only: false,
         overflow: false,
         uninit: false,
         leaks: Leaks::Ignored,

@@ -45,6 +45,7 @@ fn settings(args: &TestArgs) -> ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,
         unbounded: false,
+        errors_only: false,
         overflow: args.check.contains(&Check::SignedOverflow),
         uninit: args.check.contains(&Check::Uninit),
         leaks: if args.check.contains(&Check::Leak) { Leaks::Lost } else { Leaks::Ignored },

@@ -89,6 +89,7 @@ fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune && !args.check_uninit,
         unbounded: true,
+        errors_only: true,
         overflow: property.has(Goal::NoOverflow),
         uninit: args.check_uninit,
         leaks,

@@ -44,13 +44,29 @@ impl Interpolation {
         let unsatisfied: RevokedLeaves =
             leaves.iter().filter_map(|leaf| Some((*leaf, self.is_unsatisfied(*leaf, oracle)?))).collect();
         if std::env::var_os("PLEACH_LOOPS").is_some() {
-            eprintln!("discharge at {} group {} leaves {} unsatisfied {}", root.0, group.len(), leaves.len(), unsatisfied.len());
+            eprintln!(
+                "discharge at {} group {} leaves {} unsatisfied {}",
+                root.0,
+                group.len(),
+                leaves.len(),
+                unsatisfied.len()
+            );
             for l in &leaves {
                 let a = &self.loops.assumptions[l];
                 let why = unsatisfied.iter().any(|u| u.0 == *l);
                 eprint!("  leaf {} by {} bad {why}:", l.0, a.by.0);
                 match &self.loops.provisional[&a.by].needs {
-                    Ok(c) => { for l in &c.literals { eprint!(" [{}]", oracle.terms().show(*l)); } eprintln!(" +{} ptrs {} sat {:?}", c.points_to.len(), c.dereferenceable.len(), c.satisfiable.len()); }
+                    Ok(c) => {
+                        for l in &c.literals {
+                            eprint!(" [{}]", oracle.terms().show(*l));
+                        }
+                        eprintln!(
+                            " +{} ptrs {} sat {:?}",
+                            c.points_to.len(),
+                            c.dereferenceable.len(),
+                            c.satisfiable.len()
+                        );
+                    }
                     Err(e) => eprintln!(" ERR {}", e.describe()),
                 }
             }
@@ -124,7 +140,9 @@ impl Interpolation {
             if new.is_err() && std::env::var_os("PLEACH_LOOPS").is_some() {
                 let a = &self.loops.assumptions[&leaf];
                 eprint!("  strengthened does not hold at leaf {} by {}:", leaf.0, a.by.0);
-                for l in &found.interpolants[&a.by].literals { eprint!(" [{}]", oracle.terms().show(*l)); }
+                for l in &found.interpolants[&a.by].literals {
+                    eprint!(" [{}]", oracle.terms().show(*l));
+                }
                 eprintln!();
             }
             let new = new?;
@@ -136,7 +154,9 @@ impl Interpolation {
             if *n > ROUNDS {
                 if std::env::var_os("PLEACH_LOOPS").is_some() {
                     eprint!("  many rounds at leaf {} by {}", leaf.0, self.loops.assumptions[&leaf].by.0);
-                    for l in &new.literals { eprint!(" [{}]", oracle.terms().show(*l)); }
+                    for l in &new.literals {
+                        eprint!(" [{}]", oracle.terms().show(*l));
+                    }
                     eprintln!();
                 }
                 return Err(vec![(leaf, Revoked::NotInductive)]);
@@ -189,8 +209,8 @@ impl Interpolation {
         oracle: &mut dyn PathOracle,
     ) -> WpResult<Vec<NodeId>> {
         let mut changed = Vec::new();
-        let trace = self.loops.assumptions.get(&leaf).ok_or(NoInterpolant::Moved)?.state.history.trace().clone();
-        let mut new = self.propagate_trace(oracle, new, &trace)?;
+        let state = self.loops.assumptions.get(&leaf).ok_or(NoInterpolant::Moved)?.state.clone();
+        let mut new = self.propagate_trace_to(oracle, new, state.history.trace(), &state)?;
         let mut at = leaf;
         loop {
             let have = found.interpolants.entry(at).or_default();

@@ -83,9 +83,9 @@ impl Interpolation {
         oracle: &mut dyn PathOracle,
     ) -> bool {
         let Some(a) = self.loops.assumptions.get(&leaf) else { return false };
-        let trace = a.state.history.trace().clone();
+        let state = a.state.clone();
         let start = Condition { literals: vec![literal], ..Condition::default() };
-        let Ok(mut need) = self.propagate_trace(oracle, start, &trace) else { return false };
+        let Ok(mut need) = self.propagate_trace_to(oracle, start, state.history.trace(), &state) else { return false };
         let mut at = leaf;
         loop {
             if let Some(own) = kept.get(&at) {

@@ -150,8 +150,8 @@ impl Interpolation {
     /// What a leaf needs, as far as its subsuming node was known.
     fn needs_of_leaf(&mut self, leaf: NodeId, oracle: &mut dyn PathOracle) -> Option<WpResult<Condition>> {
         let a = self.loops.assumptions.get(&leaf)?;
-        let (given, trace) = (a.given.clone(), a.state.history.trace().clone());
-        Some(self.propagate_trace(oracle, given, &trace))
+        let (given, state) = (a.given.clone(), a.state.clone());
+        Some(self.propagate_trace_to(oracle, given, state.history.trace(), &state))
     }
 
     /// A node closes. Gives it back if nothing below is assumed any more, with its interpolant.
