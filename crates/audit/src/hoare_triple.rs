@@ -110,8 +110,7 @@ fn stop_at(machine: &Machine, state: &State) -> StopPoints {
 }
 
 fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&AuditRecord]) -> Result<bool, AuditError> {
-    let Some(mut st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
-    let program = machine.program.clone();
+    let Some(st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
     if let AuditOutcome::Subsumed { at, psi, .. } = &a.outcome
         && at.instructions == a.state.instructions
         && point(at) == point(&st)
@@ -132,78 +131,115 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
     };
     // The tree's fork, and how far this state came before forks of its own that the tree does not have.
     let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
-    let mut before = 0;
-    let mut blocks = 0;
-    loop {
-        if blocks > MAX_BLOCKS {
-            return Err(AuditError::Unchecked("a long way"));
-        }
-        st.history.take_at_join();
-        blocks += 4096;
-        match machine.step(&mut st, 4096) {
-            Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
-            Step::Next if !st.history.is_at_join() && machine.stop_points.is_none() => {}
-            Step::Next => {
-                // Not every place where paths meet has a node; another way than the tree's shows where it ends.
-                if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
-                    return arrives(machine, locs, &st, psi);
-                }
+    let way = Way { locs, a, children, forked, expected, fork };
+    way.follow(machine, st, 0)
+}
+
+/// The way from a node to the next ones, as the tree has it.
+struct Way<'a> {
+    locs: &'a Locs,
+    a: &'a AuditRecord,
+    children: &'a [&'a AuditRecord],
+    forked: bool,
+    /// where it ends, and what is needed there
+    expected: Option<(&'a State, &'a Condition)>,
+    fork: Option<TracePosition>,
+}
+
+impl Way<'_> {
+    /// From this state on, which left so many blocks before.
+    fn follow(&self, machine: &mut Machine, mut st: State, mut before: usize) -> Result<bool, AuditError> {
+        let Way { locs, a, children, forked, expected, fork } = *self;
+        let program = machine.program.clone();
+        let mut blocks = 0;
+        loop {
+            if blocks > MAX_BLOCKS {
+                return Err(AuditError::Unchecked("a long way"));
             }
-            Step::End(end) => {
-                let here = TracePosition::of(st.history.trace(), &st);
-                if fork.is_some_and(|f| TracePosition { left: before + here.left, ..here } > f) {
+            st.history.take_at_join();
+            blocks += 4096;
+            match machine.step(&mut st, 4096) {
+                Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
+                Step::Next if !st.history.is_at_join() && machine.stop_points.is_none() => {}
+                Step::Next => {
+                    // Not every place where paths meet has a node; another way than the tree's shows where it ends.
+                    if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
+                        return arrives(machine, locs, &st, psi);
+                    }
+                }
+                Step::End(end) => {
+                    let here = TracePosition::of(st.history.trace(), &st);
+                    if fork.is_some_and(|f| TracePosition { left: before + here.left, ..here } > f) {
+                        return Err(AuditError::Unchecked("a fork that the interpolant decides"));
+                    }
+                    return ends(&program, a, &st, &end);
+                }
+                Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
+                    return Err(AuditError::Unchecked("a path was cut"));
+                }
+                // An error that is the only way left is no fork, but looks like one where its pointer is symbolic.
+                Step::Fork(mut next) if !forked && matches!(&next[..], [Child { end: Some(_), .. }]) => {
+                    let Some(Child { state, end: Some(end), .. }) = next.pop() else { continue };
+                    return ends(&program, a, &state, &end);
+                }
+                // Nor is a switch with one way left.
+                Step::Fork(mut next)
+                    if next.len() == 1 && next[0].end.is_none() && fork.is_none_or(|f| at(before, &next[0]) < f) =>
+                {
+                    before = at(before, &next[0]).left;
+                    st = next.remove(0).state;
+                    st.history.take_origin();
+                    if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
+                        return arrives(machine, locs, &st, psi);
+                    }
+                }
+                // Where Ψ is stronger than the node's own state it may decide the tree's fork: the way goes on beyond it.
+                Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
                     return Err(AuditError::Unchecked("a fork that the interpolant decides"));
                 }
-                return ends(&program, a, &st, &end);
-            }
-            Step::Fork(next) if next.iter().any(|c| matches!(c.end, Some(End::Cut(_)))) => {
-                return Err(AuditError::Unchecked("a path was cut"));
-            }
-            // An error that is the only way left is no fork, but looks like one where its pointer is symbolic.
-            Step::Fork(mut next) if !forked && matches!(&next[..], [Child { end: Some(_), .. }]) => {
-                let Some(Child { state, end: Some(end), .. }) = next.pop() else { continue };
-                return ends(&program, a, &state, &end);
-            }
-            // Nor is a switch with one way left.
-            Step::Fork(mut next)
-                if next.len() == 1 && next[0].end.is_none() && fork.is_none_or(|f| at(before, &next[0]) < f) =>
-            {
-                before = at(before, &next[0]).left;
-                st = next.remove(0).state;
-                st.history.take_origin();
-                if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
-                    return arrives(machine, locs, &st, psi);
+                // A pointer that is a symbolic number here was one of several addresses in the tree, and the state did not
+                // split there.
+                Step::Fork(next)
+                    if !a.psi.choices.is_empty()
+                        && next.iter().all(|c| {
+                            c.end.is_none() && matches!(c.state.history.fork(), ForkKind::Target(Some(_)))
+                        }) =>
+                {
+                    return Err(AuditError::Unchecked("a pointer of several parts"));
                 }
-            }
-            // Where Ψ is stronger than the node's own state it may decide the tree's fork: the way goes on beyond it.
-            Step::Fork(next) if next.iter().any(|c| fork.is_some_and(|f| at(before, c) > f)) => {
-                return Err(AuditError::Unchecked("a fork that the interpolant decides"));
-            }
-            // A pointer that is a symbolic number here was one of several addresses in the tree, and the state did not
-            // split there.
-            Step::Fork(next)
-                if !a.psi.choices.is_empty()
-                    && next
-                        .iter()
-                        .all(|c| c.end.is_none() && matches!(c.state.history.fork(), ForkKind::Target(Some(_)))) =>
-            {
-                return Err(AuditError::Unchecked("a pointer of several parts"));
-            }
-            // A length behind a pointer that is symbolic here is decided by forks; with more than two values it is cut.
-            Step::Fork(next)
-                if !forked && next.iter().all(|c| c.end.is_none() && c.state.history.fork() == ForkKind::Other) =>
-            {
-                return Err(AuditError::Unchecked("a value that a fork decides"));
-            }
-            Step::Fork(next) => {
-                if !forked {
-                    let at = next.first().map_or_else(String::new, |c| describe_place(&program, &c.state));
-                    return Err(AuditError::Wrong(format!("forks at {at}, which the tree does not")));
+                // A length behind a pointer that is symbolic here is decided by forks; with more than two values it is cut.
+                Step::Fork(next)
+                    if !forked && next.iter().all(|c| c.end.is_none() && c.state.history.fork() == ForkKind::Other) =>
+                {
+                    return Err(AuditError::Unchecked("a value that a fork decides"));
                 }
-                for c in next {
-                    way(machine, locs, &program, c, children)?;
+                // Both sides of a branch may lead to where the tree's way ends.
+                Step::Fork(next)
+                    if !forked
+                        && expected.is_some()
+                        && next.iter().all(|c| c.end.is_none() && c.state.history.fork() == ForkKind::Branch) =>
+                {
+                    for c in next {
+                        let left = at(before, &c).left;
+                        let mut st = c.state;
+                        st.history.take_origin();
+                        match expected.filter(|n| point(n.0) == point(&st)) {
+                            Some((_, psi)) => arrives(machine, locs, &st, psi)?,
+                            None => self.follow(machine, st, left)?,
+                        };
+                    }
+                    return Ok(true);
                 }
-                return Ok(true);
+                Step::Fork(next) => {
+                    if !forked {
+                        let at = next.first().map_or_else(String::new, |c| describe_place(&program, &c.state));
+                        return Err(AuditError::Wrong(format!("forks at {at}, which the tree does not")));
+                    }
+                    for c in next {
+                        way(machine, locs, &program, c, children)?;
+                    }
+                    return Ok(true);
+                }
             }
         }
     }

@@ -135,42 +135,38 @@ impl Interpolation {
     ) -> Result<(), RevokedLeaves> {
         let mut todo: Vec<NodeId> = leaves.to_vec();
         let mut rounds: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut failed = Vec::new();
         while let Some(leaf) = todo.pop() {
-            let new = self.pass_to_leaf(leaf, found, oracle).map_err(|why| vec![(leaf, why)]);
-            if new.is_err() && std::env::var_os("PLEACH_LOOPS").is_some() {
-                let a = &self.loops.assumptions[&leaf];
-                eprint!("  strengthened does not hold at leaf {} by {}:", leaf.0, a.by.0);
-                for l in &found.interpolants[&a.by].literals {
-                    eprint!(" [{}]", oracle.terms().show(*l));
+            let new = match self.pass_to_leaf(leaf, found, oracle) {
+                Ok(new) => new,
+                Err(why) => {
+                    failed.push((leaf, why));
+                    continue;
                 }
-                eprintln!();
-            }
-            let new = new?;
+            };
             if new.is_true() {
                 continue;
             }
             let n = rounds.entry(leaf).or_default();
             *n += 1;
             if *n > ROUNDS {
-                if std::env::var_os("PLEACH_LOOPS").is_some() {
-                    eprint!("  many rounds at leaf {} by {}", leaf.0, self.loops.assumptions[&leaf].by.0);
-                    for l in &new.literals {
-                        eprint!(" [{}]", oracle.terms().show(*l));
-                    }
-                    eprintln!();
-                }
-                return Err(vec![(leaf, Revoked::NotInductive)]);
+                failed.push((leaf, Revoked::NotInductive));
+                continue;
             }
             let changed = self.propagate_up(root, leaf, new, found, oracle);
-            for node in changed.map_err(|_| vec![(leaf, Revoked::NotInductive)])? {
+            let Ok(changed) = changed else {
+                failed.push((leaf, Revoked::NotInductive));
+                continue;
+            };
+            for node in changed {
                 for &l in self.loops.leaves.get(&node).into_iter().flatten() {
-                    if !todo.contains(&l) {
+                    if !todo.contains(&l) && !failed.iter().any(|(f, _)| *f == l) {
                         todo.push(l);
                     }
                 }
             }
         }
-        Ok(())
+        if failed.is_empty() { Ok(()) } else { Err(failed) }
     }
 
     /// What the subsuming node needs and the leaf was not given yet, over the leaf's objects.
