@@ -12,7 +12,7 @@ use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
 use pleach_wp::{Condition, NoInterpolant, WpResult};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -77,16 +77,19 @@ impl Interpolation {
         let mut found = self.start(group, oracle)?;
         match self.strengthen(root, &leaves, &mut found, oracle) {
             Ok(()) => return Ok(found),
-            Err(revoked) if !self.needs_more(&revoked) => return Err(revoked),
+            // What was needed after one way round at most is needed whatever else holds.
+            Err((revoked, rounds)) if rounds <= 1 => return Err(revoked),
             Err(_) => {}
         }
         let mut second = self.start(group, oracle)?;
         self.add_from_above(root, &leaves, &found, &mut second, oracle);
-        self.strengthen(root, &leaves, &mut second, oracle).map(|()| second).inspect_err(|_| self.loops.guarded = true)
-    }
-
-    fn needs_more(&self, revoked: &RevokedLeaves) -> bool {
-        revoked.iter().any(|(_, why)| *why == Revoked::NotInductive)
+        match self.strengthen(root, &leaves, &mut second, oracle) {
+            Ok(()) => Ok(second),
+            Err((revoked, _)) => {
+                self.loops.guarded = true;
+                Err(revoked)
+            }
+        }
     }
 
     /// What is known before any leaf gives what its subsuming node needs.
@@ -125,14 +128,15 @@ impl Interpolation {
         Some(Revoked::Unsatisfied)
     }
 
-    /// Gives each leaf what its subsuming node needs, and propagates that upward, until nothing is new.
+    /// Gives each leaf what its subsuming node needs, and propagates that upward, until nothing is new. Fails with the
+    /// leaves whose states do not satisfy it, and how often needs went round at most.
     fn strengthen(
         &mut self,
         root: NodeId,
         leaves: &[NodeId],
         found: &mut Discharged,
         oracle: &mut dyn PathOracle,
-    ) -> Result<(), RevokedLeaves> {
+    ) -> Result<(), (RevokedLeaves, u32)> {
         let mut todo: Vec<NodeId> = leaves.to_vec();
         let mut rounds: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut failed = Vec::new();
@@ -166,7 +170,8 @@ impl Interpolation {
                 }
             }
         }
-        if failed.is_empty() { Ok(()) } else { Err(failed) }
+        let most = rounds.values().copied().max().unwrap_or(0);
+        if failed.is_empty() { Ok(()) } else { Err((failed, most)) }
     }
 
     /// What the subsuming node needs and the leaf was not given yet, over the leaf's objects.
@@ -268,23 +273,32 @@ pub(super) fn not_implied(oracle: &mut dyn PathOracle, have: &Condition, c: Cond
 
 /// The literals imply this one.
 pub(super) fn implies(oracle: &mut dyn PathOracle, literals: &[TermId], l: TermId) -> bool {
-    let mut near: FxHashSet<SymbolId> = symbols(oracle.terms(), l);
+    let mut near = symbols(oracle.terms(), l);
     let mut claim = Terms::TRUE;
     // What shares a location with the literal, or with what does.
-    let mut rest: Vec<TermId> = literals.iter().rev().take(MANY).copied().collect();
+    let mut rest: Vec<(TermId, Vec<SymbolId>)> =
+        literals.iter().rev().take(MANY).map(|&k| (k, symbols(oracle.terms(), k))).collect();
     for _ in 0..3 {
-        let (joined, left): (Vec<TermId>, Vec<TermId>) =
-            rest.into_iter().partition(|k| !symbols(oracle.terms(), *k).is_disjoint(&near));
-        rest = left;
-        for k in joined {
-            near.extend(symbols(oracle.terms(), k));
-            claim = oracle.terms().and(claim, k);
+        let before = near.len();
+        let known = near.clone();
+        rest.retain(|(k, its)| {
+            let joined = its.iter().any(|s| known.contains(s));
+            if joined {
+                near.extend(its.iter().copied().filter(|s| !known.contains(s)));
+                claim = oracle.terms().and(claim, *k);
+            }
+            !joined
+        });
+        if near.len() == before {
+            break;
         }
     }
     let claim = oracle.terms().implies(claim, l);
     claim == Terms::TRUE || oracle.valid(claim)
 }
 
-pub(super) fn symbols(terms: &mut Terms, t: TermId) -> FxHashSet<SymbolId> {
-    terms.support(t).iter().map(|k| k.symbol()).collect()
+pub(super) fn symbols(terms: &mut Terms, t: TermId) -> Vec<SymbolId> {
+    let mut all: Vec<SymbolId> = terms.support(t).iter().map(|k| k.symbol()).collect();
+    all.dedup();
+    all
 }

@@ -43,33 +43,33 @@ impl Interpolation {
             let literals = self.candidates(h, tried, oracle);
             kept.insert(h, literals);
         }
-        while let Some((header, literal)) = self.not_inductive(root, leaves, &kept, found, oracle) {
-            kept.entry(header).or_default().retain(|l| *l != literal);
-        }
+        while self.drop_not_inductive(root, leaves, &mut kept, found, oracle) {}
         for (h, literals) in kept {
             let have = found.interpolants.entry(h).or_default();
             literals.into_iter().for_each(|l| have.require(l));
         }
     }
 
-    /// A literal that one way round does not keep.
-    fn not_inductive(
+    /// Drops the literals that one way round does not keep; false if there are none.
+    fn drop_not_inductive(
         &mut self,
         root: NodeId,
         leaves: &[NodeId],
-        kept: &FxHashMap<NodeId, Vec<TermId>>,
+        kept: &mut FxHashMap<NodeId, Vec<TermId>>,
         found: &Discharged,
         oracle: &mut dyn PathOracle,
-    ) -> Option<(NodeId, TermId)> {
+    ) -> bool {
+        let mut dropped = false;
         for leaf in leaves {
             let header = self.loops.assumptions[leaf].by;
-            for &l in &kept[&header] {
+            for l in kept[&header].clone() {
                 if !self.is_kept(root, *leaf, l, kept, found, oracle) {
-                    return Some((header, l));
+                    kept.entry(header).or_default().retain(|k| *k != l);
+                    dropped = true;
                 }
             }
         }
-        None
+        dropped
     }
 
     /// On the way back from the leaf, each header implies what the literal needs there.
