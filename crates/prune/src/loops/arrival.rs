@@ -29,6 +29,9 @@ impl Interpolation {
         let point = Point::of(state);
         let at = self.loops.open_at.get(&point)?;
         let rounds = at.len();
+        if self.loops.patience.get(&point).is_some_and(|p| rounds < *p) {
+            return None;
+        }
         let candidates: Vec<NodeId> = at.iter().rev().take(NEAREST).copied().collect();
         let again = self.loops.revoked.contains_key(&state.node);
         candidates.into_iter().find(|n| self.may_subsume(*n, &point, state, rounds, again, oracle))

@@ -70,6 +70,8 @@ pub(crate) struct Loops {
     /// by point: locations whose values decided that an assumption failed
     relevant: FxHashMap<Point, FxHashSet<SymbolId>>,
     revoked: FxHashMap<NodeId, Revoked>,
+    /// by point: how many open nodes there must be before a state is taken as subsumed by one of them again
+    patience: FxHashMap<Point, usize>,
     /// a literal that a branch needs is kept guarded by it, as interpolants were not inductive otherwise
     pub guarded: bool,
     reopened: Vec<Box<State>>,
@@ -278,6 +280,11 @@ impl Interpolation {
         }
         if let Some(above) = self.open.get_mut(&at) {
             above.provisional.retain(|(child, _)| Some(*child) != below);
+        }
+        if why == Revoked::NotInductive && by < leaf {
+            let point = Point::of(&state);
+            let rounds = self.loops.open_at.get(&point).map_or(0, Vec::len);
+            self.loops.patience.insert(point, 2 * rounds.max(1));
         }
         state.history.set_at_join();
         self.loops.reopened.push(state);
