@@ -25,6 +25,8 @@ pub struct Mode {
     pub resolution: Resolution,
     pub splitting: Option<Splitting>,
     pub speculate: bool,
+    /// loops without a bound
+    pub unbounded: bool,
     pub merge: Option<(MergeMethod, MergeScope)>,
     /// what becomes of sizes that depend on inputs
     pub sizes: SizeMode,
@@ -39,7 +41,17 @@ const fn mode(name: &'static str, search: &'static str, method: Method) -> Mode 
 
 const fn memory(name: &'static str, resolution: Resolution) -> Mode {
     let sizes = SizeMode::Symbolic;
-    Mode { name, search: "dfs", prune: None, resolution, splitting: None, speculate: false, sizes, merge: None }
+    Mode {
+        name,
+        search: "dfs",
+        prune: None,
+        resolution,
+        splitting: None,
+        speculate: false,
+        unbounded: false,
+        sizes,
+        merge: None,
+    }
 }
 
 /// The campaign's objects are small: so are the pieces.
@@ -80,6 +92,8 @@ pub const MODES: &[Mode] = &[
     Mode { sizes: SizeMode::Fork, ..mode("sizes: fork, pruned", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation", "dfs", Method::Wp) },
     Mode { speculate: true, ..mode("speculation, random-path", "random-path", Method::Wp) },
+    Mode { unbounded: true, ..mode("unbounded", "dfs", Method::Wp) },
+    Mode { unbounded: true, ..mode("unbounded, random-path", "random-path", Method::Wp) },
     merged(LOOPS, PLAIN, "merging: loops"),
     merged(TEXTBOOK, PLAIN, "merging: loops, textbook"),
     merged(FUNCTIONS, PLAIN, "merging: functions"),
@@ -162,6 +176,8 @@ pub fn explore_and_audit(
         method: mode.prune.unwrap_or(Method::Wp),
         always: true,
         speculate: mode.speculate,
+        unbounded: mode.unbounded,
+        errors_only: mode.unbounded && bounds.recheck == 0,
         audit: bounds.audit > 0 && mode.search == "dfs",
         ..PruneConfig::default()
     };
@@ -208,7 +224,7 @@ fn setup<'a>(
     let search = SearchConfig { strategies, seed: 1, ..SearchConfig::default() };
     let limits =
         Limits { max_instructions: Some(bounds.instructions), max_time: Some(bounds.time), ..Limits::default() };
-    let check_pruning = mode.prune.map(|_| bounds.recheck);
+    let check_pruning = mode.prune.map(|_| bounds.recheck).filter(|n| *n > 0);
     let config = RunConfig { limits, check_pruning, ..RunConfig::default() };
     let builder = Engine::builder(program.clone()).solver(solver).exec(exec).search(search).run_config(config);
     Ok(match mode.merge {

@@ -15,6 +15,7 @@
 
 pub mod batch;
 pub mod compare;
+pub mod endless;
 pub mod engine;
 pub mod generate;
 pub mod reduce;

@@ -53,7 +53,7 @@ fn settings(args: &ReachArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune,
-        unbounded: true,
+        unbounded: args.unwind.is_none(),
         errors_only: false,
         overflow: false,
         uninit: false,

@@ -88,7 +88,7 @@ fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: !args.no_prune && !args.check_uninit,
-        unbounded: true,
+        unbounded: args.unwind.is_none(),
         errors_only: true,
         overflow: property.has(Goal::NoOverflow),
         uninit: args.check_uninit,

@@ -74,15 +74,17 @@ impl Interpolation {
         if !unsatisfied.is_empty() {
             return Err(unsatisfied);
         }
-        let mut found = self.start(group, oracle)?;
+        let mut found = self.start(group, oracle);
         match self.strengthen(root, &leaves, &mut found, oracle) {
             Ok(()) => return Ok(found),
             // What was needed after one way round at most is needed whatever else holds.
             Err((revoked, rounds)) if rounds <= 1 => return Err(revoked),
             Err(_) => {}
         }
-        let mut second = self.start(group, oracle)?;
-        self.add_from_above(root, &leaves, &found, &mut second, oracle);
+        let mut second = self.start(group, oracle);
+        if self.add_from_above(root, &leaves, &found, &mut second, oracle).is_err() {
+            second = self.start(group, oracle);
+        }
         match self.strengthen(root, &leaves, &mut second, oracle) {
             Ok(()) => Ok(second),
             Err((revoked, _)) => {
@@ -93,7 +95,7 @@ impl Interpolation {
     }
 
     /// What is known before any leaf gives what its subsuming node needs.
-    fn start(&mut self, group: &[NodeId], oracle: &mut dyn PathOracle) -> Result<Discharged, RevokedLeaves> {
+    fn start(&mut self, group: &[NodeId], oracle: &mut dyn PathOracle) -> Discharged {
         let mut found = Discharged::default();
         for node in group {
             if let Some(Provisional { needs: Ok(c), .. }) = self.loops.provisional.get(node) {
@@ -105,7 +107,7 @@ impl Interpolation {
                 found.subsuming.insert(*node, a.given.clone());
             }
         }
-        Ok(found)
+        found
     }
 
     /// The leaf's state does not satisfy what its subsuming node is known to need.
@@ -209,10 +211,21 @@ impl Interpolation {
         found: &mut Discharged,
         oracle: &mut dyn PathOracle,
     ) -> WpResult<Vec<NodeId>> {
-        let mut changed = Vec::new();
         let state = self.loops.assumptions.get(&leaf).ok_or(NoInterpolant::Moved)?.state.clone();
-        let mut new = self.propagate_trace_to(oracle, new, state.history.trace(), &state)?;
-        let mut at = leaf;
+        let new = self.propagate_trace_to(oracle, new, state.history.trace(), &state)?;
+        self.require_at(root, leaf, new, found, oracle)
+    }
+
+    /// The node needs this, too, and so do those above it. Returns the nodes whose interpolants became stronger.
+    pub(super) fn require_at(
+        &mut self,
+        root: NodeId,
+        node: NodeId,
+        mut new: Condition,
+        found: &mut Discharged,
+        oracle: &mut dyn PathOracle,
+    ) -> WpResult<Vec<NodeId>> {
+        let (mut at, mut changed) = (node, Vec::new());
         loop {
             let have = found.interpolants.entry(at).or_default();
             new = not_implied(oracle, have, new);

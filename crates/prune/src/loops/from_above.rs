@@ -15,7 +15,7 @@ use crate::pruner::Interpolation;
 use pleach_expr::{SymbolId, TermId, Terms, facts};
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
-use pleach_wp::Condition;
+use pleach_wp::{Condition, WpResult};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ impl Interpolation {
         tried: &Discharged,
         found: &mut Discharged,
         oracle: &mut dyn PathOracle,
-    ) {
+    ) -> WpResult<()> {
         let headers: FxHashSet<NodeId> = leaves.iter().map(|l| self.loops.assumptions[l].by).collect();
         let mut kept: FxHashMap<NodeId, Vec<TermId>> = FxHashMap::default();
         for &h in &headers {
@@ -44,10 +44,14 @@ impl Interpolation {
             kept.insert(h, literals);
         }
         while self.drop_not_inductive(root, leaves, &mut kept, found, oracle) {}
+        // The oldest first: what it has is given to those below.
+        let mut kept: Vec<_> = kept.into_iter().collect();
+        kept.sort_unstable_by_key(|(h, _)| *h);
         for (h, literals) in kept {
-            let have = found.interpolants.entry(h).or_default();
-            literals.into_iter().for_each(|l| have.require(l));
+            // SOUND: the nodes above a header must imply what is added there.
+            self.require_at(root, h, Condition { literals, ..Condition::default() }, found, oracle)?;
         }
+        Ok(())
     }
 
     /// Drops the literals that one way round does not keep; false if there are none.
