@@ -331,6 +331,9 @@ pub struct ExplainArgs {
     /// Show the interpolant of this node (needs a run with --explain-pruning)
     #[arg(long, value_name = "N")]
     pub node: Option<u32>,
+    /// Show the invariants of the loop whose header is on this line
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["node", "dot"])]
+    pub r#loop: Option<String>,
     /// Print the tree, or the subtree of the node, for Graphviz
     #[arg(long)]
     pub dot: bool,

@@ -91,13 +91,13 @@ pub(crate) struct Learners<'a> {
 
 impl Learners<'_> {
     /// The state is taken as subsumed.
-    pub fn assume(&mut self, state: Box<State>, by: NodeId) {
+    pub fn assume(&mut self, state: Box<State>, by: NodeId, logic: &mut dyn PathOracle) {
         if let Some(r) = &mut self.reached {
             r.assumed = true;
             r.note(state.node, &state);
         }
         if let Some(a) = self.pruner.assumptions() {
-            a.on_assumed(state, by);
+            a.on_assumed(state, by, logic);
         }
     }
 }

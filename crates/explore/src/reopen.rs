@@ -12,7 +12,7 @@ impl Run {
         self.counters.pruned += 1;
         ctx.sink.on_pruned(&state, by);
         let leaf = state.node;
-        ctx.learners.assume(state, by);
+        ctx.learners.assume(state, by, ctx.machine.logic());
         self.close(leaf, Status::Pruned, 0, ctx);
     }
 

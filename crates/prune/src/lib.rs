@@ -45,5 +45,6 @@ mod tighten;
 
 pub use audit_log::{AuditOutcome, AuditRecord, TracePosition};
 pub use explain::Explanation;
+pub use loops::LoopExplanation;
 pub use pruner::{Checks, Interpolation, Method};
 pub use statistics::Statistics;

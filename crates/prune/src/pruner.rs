@@ -487,8 +487,8 @@ impl CostSampler for Interpolation {
 }
 
 impl Assumptions for Interpolation {
-    fn on_assumed(&mut self, state: Box<State>, by: NodeId) {
-        self.assume(state, by);
+    fn on_assumed(&mut self, state: Box<State>, by: NodeId, oracle: &mut dyn PathOracle) {
+        self.assume(state, by, &oracle.program());
     }
 
     fn take_reopened(&mut self, all: bool) -> Vec<Box<State>> {

@@ -81,6 +81,25 @@ pub struct Totals {
     pub branches_covered: u64,
 }
 
+/// A loop whose states were subsumed by one at its header, or should have been.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
+pub struct LoopRecord {
+    /// Where its header is.
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    /// States that came back and were explored once more.
+    pub unrolled: u64,
+    /// The most rounds on one path.
+    pub rounds: u64,
+    /// States that came back and are neither subsumed nor explored.
+    #[serde(default)]
+    pub waiting: u64,
+    /// Conditions on states at the header that one round keeps and that are enough for all that follows; one for each
+    /// state of the header that was not subsumed by another, each a list of conjuncts.
+    pub invariants: Vec<Vec<String>>,
+}
+
 /// The result of a run. Equal bytes on a second run with the same input, flags and seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -135,6 +154,9 @@ pub struct Summary {
     /// Pruning statistics by name; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pruning: BTreeMap<String, u64>,
+    /// Loops that states came back to; empty where loops are unrolled to their end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopRecord>,
     /// Figures of merging; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub merging: BTreeMap<String, u64>,

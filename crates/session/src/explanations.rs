@@ -3,8 +3,8 @@
 use pleach::relative;
 use pleach_exec::Machine;
 use pleach_ir::Program;
-use pleach_prune::{Explanation, Interpolation};
-use pleach_report::Interpolant;
+use pleach_prune::{Explanation, Interpolation, LoopExplanation};
+use pleach_report::{Interpolant, LoopRecord};
 use std::path::Path;
 
 pub fn of(pruner: &Interpolation, machine: &mut Machine, program: &Program, directory: &Path) -> Vec<Interpolant> {
@@ -18,4 +18,18 @@ pub fn of(pruner: &Interpolation, machine: &mut Machine, program: &Program, dire
         conjuncts: e.conjuncts,
     };
     pruner.explanations(machine).into_iter().map(one).collect()
+}
+
+/// The loops that states came back to.
+pub fn loops(pruner: &Interpolation, machine: &mut Machine, program: &Program, directory: &Path) -> Vec<LoopRecord> {
+    let one = |l: LoopExplanation| LoopRecord {
+        file: relative(program.path(l.span), directory).to_owned(),
+        line: l.span.line,
+        function: program.function(l.func).name.clone(),
+        unrolled: l.unrolled,
+        rounds: l.rounds,
+        waiting: l.waiting,
+        invariants: l.invariants,
+    };
+    pruner.loops(machine).into_iter().map(one).collect()
 }

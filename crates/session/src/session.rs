@@ -239,6 +239,9 @@ impl Session {
             warnings: written.warnings,
             ..self.summary()
         };
+        if let (Some(interpolation), machine) = engine.interpolation_and_machine() {
+            summary.loops = explanations::loops(interpolation, machine, &self.program, &self.directory);
+        }
         let audit = self.audit(&mut engine);
         if self.config.check_interpolants.is_some() {
             summary.pruning.extend(audit.statistics());

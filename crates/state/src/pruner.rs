@@ -58,7 +58,7 @@ pub trait Interpolator {
 /// nothing is opened again, no assumption is left that does not hold.
 pub trait Assumptions {
     /// The state is taken as subsumed by `by`, as the last `check_subsumed` said. Its leaf closes as a subsumed one.
-    fn on_assumed(&mut self, state: Box<State>, by: NodeId);
+    fn on_assumed(&mut self, state: Box<State>, by: NodeId, logic: &mut dyn PathOracle);
     /// States whose assumption does not hold, to be explored after all. Called after each `close`: the leaves of these
     /// states and all nodes above them, the closing node included, are open again. `all`: nothing else is left to do,
     /// or the run ends: every assumption that is not discharged is revoked.

@@ -127,7 +127,13 @@ impl Generator {
                 body.push(Stmt::If(Cond::Eq(Expr::Var(INPUT), Expr::Const(1)), vec![Stmt::Break], vec![]));
                 Stmt::While(Some(cond), body)
             }
-            10 if depth == 1 => if self.chance(2) { Stmt::Break } else { Stmt::Continue },
+            10 if depth == 1 => {
+                if self.chance(2) {
+                    Stmt::Break
+                } else {
+                    Stmt::Continue
+                }
+            }
             11 if depth == 2 => self.check(),
             _ => Stmt::Assign(self.below(VARIABLES), Expr::Const(self.below(5) as u8)),
         }

@@ -3,7 +3,7 @@
 use crate::args::ExplainArgs;
 use pleach::number_format;
 use pleach_command::{CliError, Code};
-use pleach_report::{Interpolant, NodeStatus, RunDir, Summary, TreeReader};
+use pleach_report::{Interpolant, LoopRecord, NodeStatus, RunDir, Summary, TreeReader};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -12,6 +12,9 @@ const REASONS: usize = 8;
 
 pub fn run(args: ExplainArgs) -> Result<Code, CliError> {
     let dir = RunDir::open(&args.run)?;
+    if let Some(at) = &args.r#loop {
+        return explain_loop(&args, at, &dir.summary()?.loops);
+    }
     let tree = TreeReader::open(&dir.file("tree.bin"))?;
     let kept = dir.interpolants()?;
     if let Some(id) = args.node
@@ -36,6 +39,36 @@ pub fn run(args: ExplainArgs) -> Result<Code, CliError> {
             }
             Some(kept) => node(&args, &tree, kept, id),
         },
+    }
+    Ok(Code::Fine)
+}
+
+/// The invariants of the loops on a line.
+fn explain_loop(args: &ExplainArgs, at: &str, loops: &[LoopRecord]) -> Result<Code, CliError> {
+    let place = |l: &LoopRecord| format!("{}:{}", l.file, l.line);
+    let here: Vec<&LoopRecord> =
+        loops.iter().filter(|l| place(l) == at || place(l).ends_with(&format!("/{at}"))).collect();
+    if here.is_empty() {
+        let known: Vec<String> = loops.iter().map(place).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(CliError::Usage(format!("no state came back to a loop at {at}; loops of this run: {known}")));
+    }
+    if args.json {
+        println!("{}", json!(here));
+        return Ok(Code::Fine);
+    }
+    for l in here {
+        println!("Loop at {} in {}, unrolled {}:", place(l), l.function, number_format::count(l.unrolled, "time"));
+        match &l.invariants[..] {
+            [] => println!("  no invariant was found"),
+            all => all.iter().enumerate().for_each(|(n, invariant)| {
+                println!("  invariant {}:", n + 1);
+                match &invariant[..] {
+                    [] => println!("    true"),
+                    conjuncts => conjuncts.iter().for_each(|c| println!("    {c}")),
+                }
+            }),
+        }
     }
     Ok(Code::Fine)
 }

@@ -8,6 +8,7 @@ use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_ir::Program;
+use pleach_report::LoopRecord;
 use pleach_session::{Conclude, Counterexample, ExplorationResult, Judged, Session};
 use pleach_state::{Cut, Leaks};
 use pleach_verify::{Answer, Goal, Property, Verdict, VerificationEvidence};
@@ -142,7 +143,9 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
         (_, Some(goal)) => format!("violates {}", goal.as_str()),
         (name, None) => format!("violates {name}"),
     };
+    let unbounded = s.loops.iter().any(|l| !l.invariants.is_empty());
     let _ = match verdict.answer {
+        Answer::Safe if unbounded => writeln!(out, "Safe: no execution {what}, for any number of iterations."),
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),
         Answer::SafeAssuming => writeln!(out, "Safe under assumptions: no execution {what},"),
         Answer::Unsafe => writeln!(out, "Unsafe: an execution {what}."),
@@ -166,6 +169,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
             number_format::count(n.into(), "time")
         );
     }
+    loops(&mut out, found, verdict.answer);
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;
     let _ = writeln!(
@@ -178,4 +182,36 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
     );
     let _ = writeln!(out, "{}", s.svcomp);
     out
+}
+
+/// Loops that are named, at most.
+const LOOPS: usize = 6;
+
+/// The loops that the answer is about: those with invariants of a proof, those that are open where there is none.
+fn loops(out: &mut String, found: &ExplorationResult, answer: Answer) {
+    let (proved, open) = (matches!(answer, Answer::Safe | Answer::SafeAssuming), answer == Answer::Unknown);
+    let told = |l: &&LoopRecord| proved && !l.invariants.is_empty() || open && l.invariants.is_empty();
+    let all: Vec<&LoopRecord> = found.summary.loops.iter().filter(told).collect();
+    for l in all.iter().take(LOOPS) {
+        let at = format!("{}:{}", l.file, l.line);
+        let _ = match (proved, &l.invariants[..]) {
+            (true, [one]) if one.is_empty() => writeln!(out, "  loop at {at}: it needs no invariant"),
+            (true, [one]) if one.len() <= 3 => writeln!(out, "  loop at {at}: invariant {}", one.join(" and ")),
+            (true, several) => writeln!(
+                out,
+                "  loop at {at}: {} (pleach explain {} --loop {at})",
+                number_format::count(several.len() as u64, "invariant"),
+                found.place()
+            ),
+            (false, _) => writeln!(
+                out,
+                "  loop at {at}: no invariant was found, unrolled {}, at most {} on one path",
+                number_format::count(l.unrolled, "time"),
+                number_format::count(l.rounds, "round")
+            ),
+        };
+    }
+    if all.len() > LOOPS {
+        let _ = writeln!(out, "  and {} more (summary.json)", number_format::count((all.len() - LOOPS) as u64, "loop"));
+    }
 }

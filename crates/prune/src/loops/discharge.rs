@@ -43,34 +43,6 @@ impl Interpolation {
         let leaves: Vec<NodeId> = group.iter().copied().filter(|n| self.loops.assumptions.contains_key(n)).collect();
         let unsatisfied: RevokedLeaves =
             leaves.iter().filter_map(|leaf| Some((*leaf, self.is_unsatisfied(*leaf, oracle)?))).collect();
-        if std::env::var_os("PLEACH_LOOPS").is_some() {
-            eprintln!(
-                "discharge at {} group {} leaves {} unsatisfied {}",
-                root.0,
-                group.len(),
-                leaves.len(),
-                unsatisfied.len()
-            );
-            for l in &leaves {
-                let a = &self.loops.assumptions[l];
-                let why = unsatisfied.iter().any(|u| u.0 == *l);
-                eprint!("  leaf {} by {} bad {why}:", l.0, a.by.0);
-                match &self.loops.provisional[&a.by].needs {
-                    Ok(c) => {
-                        for l in &c.literals {
-                            eprint!(" [{}]", oracle.terms().show(*l));
-                        }
-                        eprintln!(
-                            " +{} ptrs {} sat {:?}",
-                            c.points_to.len(),
-                            c.dereferenceable.len(),
-                            c.satisfiable.len()
-                        );
-                    }
-                    Err(e) => eprintln!(" ERR {}", e.describe()),
-                }
-            }
-        }
         if !unsatisfied.is_empty() {
             return Err(unsatisfied);
         }

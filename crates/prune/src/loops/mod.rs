@@ -13,14 +13,18 @@
 //! assumption that cannot be discharged costs time, never a path. *Checked by*: `--check-interpolants`, which executes
 //! every edge of the cyclic graph forward, and the tests that compare verdicts with enumeration.
 
+mod account;
 mod arrival;
 mod discharge;
 mod from_above;
 
 use crate::audit_log::AuditOutcome;
+use crate::explain::Explained;
 use crate::point::Point;
 use crate::pruner::{Interpolation, OpenNode};
 use crate::table::TableEntry;
+use account::LoopAccounts;
+pub use account::LoopExplanation;
 use discharge::Discharged;
 use pleach_expr::SymbolId;
 use pleach_state::seams::PathOracle;
@@ -75,6 +79,7 @@ pub(crate) struct Loops {
     /// a literal that a branch needs is kept guarded by it, as interpolants were not inductive otherwise
     pub guarded: bool,
     reopened: Vec<Box<State>>,
+    accounts: LoopAccounts,
     pub statistics: LoopStatistics,
 }
 
@@ -141,10 +146,15 @@ impl Loops {
 
 impl Interpolation {
     /// The state is taken as subsumed by a node that is not complete.
-    pub(crate) fn assume(&mut self, state: Box<State>, by: NodeId) {
+    pub(crate) fn assume(&mut self, state: Box<State>, by: NodeId, program: &pleach_ir::Program) {
         let leaf = state.node;
         self.loops.statistics.assumed += 1;
         self.loops.leaves.entry(by).or_default().push(leaf);
+        let rounds = self.loops.open_at.get(&Point::of(&state)).map_or(0, Vec::len);
+        if rounds > 0 && !self.loops.is_provisional(by) {
+            let span = state.stack(program).first().map(|l| l.span).unwrap_or_default();
+            self.note_round(&state, rounds, span);
+        }
         let given = self.pending.take().map_or_else(Condition::default, |p| p.condition);
         self.loops.assumptions.insert(leaf, Assumption { state, by, given });
     }
@@ -231,14 +241,19 @@ impl Interpolation {
         let Discharged { mut interpolants, mut subsuming } = found;
         self.loops.statistics.discharged += 1;
         let mut uppermost = None;
+        let parents: FxHashMap<NodeId, NodeId> =
+            group.iter().filter_map(|n| Some((*n, self.loops.provisional.get(n)?.open.parent))).collect();
         for node in group {
             let Some(Provisional { mut open, .. }) = self.loops.provisional.remove(&node) else { continue };
             self.table.remove(&open.point, node);
             self.loops.known.remove(&node);
             let psi = interpolants.remove(&node).ok_or(pleach_wp::NoInterpolant::Moved);
             let leaf = self.loops.assumptions.remove(&node);
-            if self.loops.leaves.remove(&node).is_some_and(|l| !l.is_empty()) {
+            let leaves = self.loops.leaves.remove(&node).unwrap_or_default();
+            if leaves.iter().any(|l| self.is_below(*l, node, &parents)) {
                 self.loops.statistics.invariants += 1;
+                let explained = Explained::new(&oracle.program(), &open.state, psi.clone(), None);
+                self.note_invariant(node, &open.state, explained);
             }
             if let (Some(Assumption { state, by, .. }), Some(psi)) = (leaf.as_ref(), subsuming.remove(&node))
                 && self.audit_log.is_some()
@@ -254,10 +269,19 @@ impl Interpolation {
         uppermost
     }
 
+    /// The leaf lies below the node.
+    fn is_below(&self, leaf: NodeId, node: NodeId, parents: &FxHashMap<NodeId, NodeId>) -> bool {
+        let above = |n: &NodeId| parents.get(n).copied().filter(|p| p != n);
+        std::iter::successors(Some(leaf), above).any(|n| n == node)
+    }
+
     /// The leaf is explored after all, and the nodes above it are open again.
     fn revoke(&mut self, leaf: NodeId, why: Revoked) {
         let Some(Assumption { mut state, by, .. }) = self.loops.assumptions.remove(&leaf) else { return };
         self.loops.statistics.revoked += 1;
+        if !self.loops.is_provisional(by) || by < leaf {
+            self.note_unrolled(&state);
+        }
         self.loops.revoked.insert(leaf, why);
         if let Some(l) = self.loops.leaves.get_mut(&by) {
             l.retain(|n| *n != leaf);
