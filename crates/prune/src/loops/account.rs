@@ -2,7 +2,10 @@
 
 use crate::explain::Explained;
 use crate::pruner::Interpolation;
-use pleach_ir::{FuncId, Span};
+use pleach_ir::cfg::Cfg;
+use pleach_ir::dominators::Dominators;
+use pleach_ir::loops::Loops;
+use pleach_ir::{FuncId, Program, Span};
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
 use std::collections::BTreeMap;
@@ -11,16 +14,14 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct LoopAccount {
     span: Span,
-    /// states taken as subsumed
-    assumed: u64,
-    /// of these, explored after all
+    /// states that came back and were explored after all
     unrolled: u64,
     /// most rounds on one path
     rounds: usize,
     invariants: BTreeMap<NodeId, Explained>,
 }
 
-/// By function and instruction.
+/// By function and header.
 pub(super) type LoopAccounts = BTreeMap<(u32, u32), LoopAccount>;
 
 /// A loop, as text.
@@ -38,38 +39,61 @@ pub struct LoopExplanation {
 }
 
 impl Interpolation {
-    fn account(&mut self, state: &State) -> &mut LoopAccount {
-        self.loops.accounts.entry((state.frame.func.0, state.inst)).or_default()
+    /// Of the innermost loop around a state, which one came back to.
+    fn account(&mut self, state: &State) -> Option<&mut LoopAccount> {
+        let key = self.loop_of(state)?;
+        self.loops.accounts.get_mut(&key)
+    }
+
+    /// The innermost loop around the state's block, by function and header; of a cycle without one, the block itself.
+    fn loop_of(&self, state: &State) -> Option<(u32, u32)> {
+        let natural = self.loops.natural.get(&state.frame.func.0)?;
+        let header = natural.innermost(state.block).map_or(state.block, |l| natural.get(l).header);
+        Some((state.frame.func.0, header.0))
     }
 
     /// The state came back to its loop.
-    pub(super) fn note_round(&mut self, state: &State, rounds: usize, span: Span) {
-        let account = self.account(state);
-        account.assumed += 1;
-        account.span = span;
+    pub(super) fn note_round(&mut self, state: &State, rounds: usize, program: &Program) {
+        let f = program.function(state.frame.func);
+        self.loops.natural.entry(state.frame.func.0).or_insert_with(|| {
+            let cfg = Cfg::new(f);
+            Loops::new(&cfg, &Dominators::new(&cfg))
+        });
+        let Some(key) = self.loop_of(state) else { return };
+        let account = self.loops.accounts.entry(key).or_default();
+        // The first instructions of a header may come from no line.
+        let first = f.blocks[key.1 as usize].first.0 as usize;
+        account.span = f.spans.iter().skip(first).find(|s| s.line != 0).copied().unwrap_or_default();
         account.rounds = account.rounds.max(rounds);
     }
 
     pub(super) fn note_unrolled(&mut self, state: &State) {
-        self.account(state).unrolled += 1;
+        if let Some(account) = self.account(state) {
+            account.unrolled += 1;
+        }
     }
 
     pub(super) fn note_invariant(&mut self, node: NodeId, state: &State, invariant: Explained) {
-        self.account(state).invariants.insert(node, invariant);
+        if let Some(account) = self.account(state) {
+            account.invariants.insert(node, invariant);
+        }
     }
 
     /// The loops that states came back to, in the order of the program.
     pub fn loops(&self, oracle: &mut dyn PathOracle) -> Vec<LoopExplanation> {
         let program = oracle.program();
-        let of = |(&(func, inst), l): (&(u32, u32), &LoopAccount)| {
+        let of = |(&(func, header), l): (&(u32, u32), &LoopAccount)| {
             let mut invariants: Vec<Vec<String>> = Vec::new();
             for (node, e) in &l.invariants {
-                let lines = e.explanation(*node, oracle.terms(), &program, &self.locs).conjuncts;
+                let mut lines = e.explanation(*node, oracle.terms(), &program, &self.locs).conjuncts;
+                if e.span.line != 0 && e.span.line != l.span.line {
+                    lines.insert(0, format!("at line {}", e.span.line));
+                }
                 if !invariants.contains(&lines) {
                     invariants.push(lines);
                 }
             }
-            let here = |s: &State| (s.frame.func.0, s.inst) == (func, inst);
+            let here = |s: &State| self.loop_of(s) == Some((func, header));
             let waiting = self.loops.assumptions.values().filter(|a| here(&a.state)).count() as u64;
             LoopExplanation {
                 func: FuncId(func),

@@ -80,6 +80,8 @@ pub(crate) struct Loops {
     pub guarded: bool,
     reopened: Vec<Box<State>>,
     accounts: LoopAccounts,
+    /// by function
+    natural: FxHashMap<u32, pleach_ir::loops::Loops>,
     pub statistics: LoopStatistics,
 }
 
@@ -150,10 +152,9 @@ impl Interpolation {
         let leaf = state.node;
         self.loops.statistics.assumed += 1;
         self.loops.leaves.entry(by).or_default().push(leaf);
-        let rounds = self.loops.open_at.get(&Point::of(&state)).map_or(0, Vec::len);
-        if rounds > 0 && !self.loops.is_provisional(by) {
-            let span = state.stack(program).first().map(|l| l.span).unwrap_or_default();
-            self.note_round(&state, rounds, span);
+        if !self.loops.is_provisional(by) {
+            let rounds = self.loops.open_at.get(&Point::of(&state)).map_or(0, Vec::len);
+            self.note_round(&state, rounds, program);
         }
         let given = self.pending.take().map_or_else(Condition::default, |p| p.condition);
         self.loops.assumptions.insert(leaf, Assumption { state, by, given });
@@ -279,9 +280,7 @@ impl Interpolation {
     fn revoke(&mut self, leaf: NodeId, why: Revoked) {
         let Some(Assumption { mut state, by, .. }) = self.loops.assumptions.remove(&leaf) else { return };
         self.loops.statistics.revoked += 1;
-        if !self.loops.is_provisional(by) || by < leaf {
-            self.note_unrolled(&state);
-        }
+        self.note_unrolled(&state);
         self.loops.revoked.insert(leaf, why);
         if let Some(l) = self.loops.leaves.get_mut(&by) {
             l.retain(|n| *n != leaf);
