@@ -212,6 +212,7 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
         seed: args.seed,
         check_pruning,
         memory: pleach_command::huge_pages::resident_bytes,
+        release: pleach_command::allocator::release,
         ..RunConfig::default()
     })
 }

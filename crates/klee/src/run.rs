@@ -180,6 +180,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
         let run_config = RunConfig {
             limits: limits.clone(),
             memory: pleach_command::huge_pages::resident_bytes,
+            release: pleach_command::allocator::release,
             seed: search.seed,
             ..RunConfig::default()
         };
