@@ -7,11 +7,8 @@ use crate::symbolic_size::Allocation;
 use pleach_expr::{TermId, Terms, mask};
 use pleach_ir::{Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Contents, ObjId, ObjectEntry, ObjectKind, Site, Size, Value, Window};
+use pleach_memory::{Contents, NULL_PAGE, ObjId, ObjectEntry, ObjectKind, Site, Size, Value, Window};
 use pleach_state::{Access, Cut, ErrorKind, SizeBound, State};
-
-/// Addresses below this are null with an offset.
-pub(crate) const NULL_PAGE: u64 = 4096;
 
 /// A place in an object.
 #[derive(Clone, Copy, Debug)]

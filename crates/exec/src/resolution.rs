@@ -3,14 +3,14 @@
 //!
 //! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
 
-use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation, null};
+use crate::access::{AccessKind, ResolvedLocation, null};
 use crate::feasibility::FeasibleSide;
 use crate::flow::{Flow, StepResult};
 use crate::input_pointers::{InputPointer, MIDDLE};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::resolve::{Candidate, candidates};
-use pleach_memory::{ObjId, Object, ObjectKind, Size, Value};
+use pleach_memory::{NULL_PAGE, ObjId, Object, ObjectKind, Size, Value};
 use pleach_smt::UnknownReason;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
 use rustc_hash::FxHashMap;

@@ -9,7 +9,7 @@
 //! points-to classes of the targets when the first pointer with multiple targets is accessed, not when they are
 //! allocated: until then accesses are as cheap as without, and the analysis is not made.
 
-use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation};
+use crate::access::{AccessKind, ResolvedLocation};
 use crate::config::Resolution;
 use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
@@ -21,7 +21,7 @@ use pleach_ir::CmpOp;
 use pleach_memory::resolve::mirror;
 use pleach_memory::segments::Pins;
 use pleach_memory::space::{first_segment, last_address};
-use pleach_memory::{ObjId, Object, ObjectKind, SegmentArrangement, Value};
+use pleach_memory::{NULL_PAGE, ObjId, Object, ObjectKind, RED_ZONE, SegmentArrangement, Value};
 use pleach_state::{ForkKind, State};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -37,9 +37,6 @@ pub(crate) struct SegmentLayout {
     known: FxHashMap<SegmentKey, u64>,
     next: u64,
 }
-
-/// Kept free between segments.
-const RED_ZONE: u64 = 64;
 
 impl Machine {
     /// The segment that all targets are in.
@@ -72,7 +69,7 @@ impl Machine {
             _ => {
                 let first = first_segment(self.pointer_bits());
                 let addr = self.segment_layout.next.max(first).next_multiple_of(layout.align);
-                let end = addr + layout.size + RED_ZONE;
+                let end = addr + layout.size + 2 * RED_ZONE;
                 if end > last_address(self.pointer_bits()) {
                     return None;
                 }

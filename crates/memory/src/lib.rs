@@ -27,5 +27,5 @@ pub mod value;
 pub use object::{Background, ByteView, Contents, Window};
 pub use segments::SegmentArrangement;
 pub use size::Size;
-pub use space::{AddressSpace, Extent, Full, Object, ObjectEntry, ObjectKind, Site};
+pub use space::{AddressSpace, Extent, Full, NULL_PAGE, Object, ObjectEntry, ObjectKind, RED_ZONE, Site};
 pub use value::{ObjId, Value};

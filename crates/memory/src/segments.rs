@@ -10,15 +10,13 @@
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};
-use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, Site};
+use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, RED_ZONE, Site};
 use crate::value::ObjId;
 use pleach_expr::Terms;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Kept free between the members of a segment.
-const RED_ZONE: u64 = 32;
 /// Segments do not become larger.
 const MAX_BYTES: u64 = 1 << 20;
 
