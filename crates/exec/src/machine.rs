@@ -73,7 +73,7 @@ pub struct Machine {
     /// who is told at once of the first entry of each, with the inputs that lead there
     pub arrived: Option<Arrived>,
     /// where steps have to end early
-    pub stop_points: Option<pleach_state::StopPoints>,
+    pub(crate) stop_points: Option<pleach_state::StopPoints>,
     /// steps at hand are no part of the run
     pub(crate) is_aside: std::cell::Cell<bool>,
     /// assumptions made so far
