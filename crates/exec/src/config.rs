@@ -237,7 +237,7 @@ pub struct ExecConfig {
     /// assume one fixed address layout: branches that depend on it are not reported (default:
     /// off)
     pub fixed_layout: bool,
-    /// keep traces from the first fork on, for techniques that propagate conditions backward over paths (default: off)
+    /// keep what each state did since its node ([`pleach_state::History`]), from the first fork on (default: off)
     pub record: bool,
     /// default: one state per object
     pub resolution: Resolution,

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Of longer strings only those that end at a known place are looked at.
 const MAX_SYMBOLIC: u64 = 4096;
 
-/// What was read so far, for backward propagation over the call.
+/// What was read so far, for the history.
 #[derive(Default)]
 pub(crate) struct Reads {
     known: Vec<ArgumentRead>,
