@@ -1,7 +1,7 @@
 //! What a modelled function reads of its arguments: strings and ranges, with the errors that reading them has.
 
 use super::Call;
-use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::access::{AccessKind, AccessWords as _, ResolvedLocation, note};
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
