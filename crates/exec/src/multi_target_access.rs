@@ -12,7 +12,7 @@ use crate::alignment::Wanted;
 use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
-use crate::resolution::{ResolutionSide, Sorted};
+use crate::resolution::{ResolutionSide, TargetSides};
 use pleach_expr::{TermId, Terms};
 pub(crate) use pleach_memory::Target as TargetAccess;
 use pleach_memory::model::common_segment;
@@ -172,7 +172,11 @@ impl Machine {
 
     /// The targets of a pointer that is within one of them on this path. Where it may be bad, the path splits: one
     /// state per kind of error, and one that executes the instruction again.
-    fn without_errors(&mut self, st: &mut State, Sorted { good, bad }: Sorted) -> StepResult<Vec<TargetAccess>> {
+    fn without_errors(
+        &mut self,
+        st: &mut State,
+        TargetSides { good, bad }: TargetSides,
+    ) -> StepResult<Vec<TargetAccess>> {
         let mut fine = Terms::TRUE;
         for (guard, _) in bad.values() {
             let not = self.terms.not(*guard);

@@ -24,7 +24,7 @@ pub(crate) type ResolutionSide = (FeasibleSide, Option<End>, Option<(ObjId, Term
 pub(crate) type Failures = BTreeMap<ErrorKind, (TermId, String)>;
 
 /// What the candidates of a pointer come to for one access.
-pub(crate) struct Sorted {
+pub(crate) struct TargetSides {
     pub good: Vec<Target>,
     pub bad: Failures,
 }
@@ -159,7 +159,7 @@ impl Machine {
         found: &[Candidate],
         n: u64,
         purpose: AccessKind,
-    ) -> Option<Sorted> {
+    ) -> Option<TargetSides> {
         let found = self.model.classify(&st.memory, &mut self.terms, found, n, purpose);
         if let Some(elsewhere) = found.elsewhere
             && !matches!(self.is_satisfiable(st, elsewhere), Ok(None))
@@ -172,7 +172,7 @@ impl Machine {
                 bad.insert(e.kind, (guard, e.message));
             }
         }
-        Some(Sorted { good: found.good, bad })
+        Some(TargetSides { good: found.good, bad })
     }
 
     /// The kinds of errors that are possible, each a side of its own.
@@ -199,7 +199,7 @@ impl Machine {
         &mut self,
         st: &mut State,
         t: TermId,
-        Sorted { good, bad }: Sorted,
+        TargetSides { good, bad }: TargetSides,
     ) -> StepResult<ResolvedLocation> {
         let before = self.queries;
         let (mut sides, mut lost) = self.failing_sides(st, bad);
@@ -361,8 +361,8 @@ impl Machine {
         }
     }
 
-    /// The pointer may go to this object: within it, behind it, or (of an input's pointer) into its middle. Returns when
-    /// it goes there.
+    /// The pointer may go to this object: within it, behind it, or (of an input's pointer) into its middle. Returns
+    /// when it goes there.
     fn scan_object(
         &mut self,
         st: &mut State,

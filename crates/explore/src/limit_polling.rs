@@ -16,7 +16,7 @@ const STEPS_PER_LOOK: u32 = 16;
 pub(crate) const MEMORY_EVERY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 const BYTES_PER_US: u64 = 4000;
 
-/// Eviction goes on until at most so many percent of what is allowed are in use, or so many times.
+/// Eviction goes on until at most this share of what is allowed is in use, in percent, or this many times.
 const ROOM_AFTER_EVICTION: u64 = 90;
 const EVICTION_ROUNDS: u32 = 4;
 

@@ -1,8 +1,8 @@
 //! The memory model: what an access may touch, where a pointer goes, what is wrong where it goes nowhere, and what
-//! reading and writing through one of several targets means.
+//! reading and writing through a pointer with multiple targets means.
 //!
-//! *Idea*: the executor says what instructions do. It queries the solver, splits paths and words errors. What lies where
-//! and which conditions that depends on is said here, over terms and an [`AddressSpace`]. *Invariant*: conditions are
+//! *Idea*: the executor says what instructions do. It queries the solver, splits paths and words errors. What lies
+//! where, and on which conditions that depends, is said here, over terms and an [`AddressSpace`]. *Invariant*: conditions are
 //! exact: a [`Target`]'s guard holds on a path exactly if the access is within that object, and the guards of a
 //! [`ClassifiedTargets`] are complete, those of faults included.
 
@@ -198,7 +198,7 @@ pub trait MemoryModel {
 /// A write of at most this many words guards every word; beyond that a segment becomes an array.
 const GUARDED_WORDS: u64 = 64;
 
-/// Objects with relocatable addresses, apart or in segments (Memory §3).
+/// Objects with relocatable addresses, alone or in segments (Memory §3).
 pub struct RelocatableMemory {
     resolution: Resolution,
     segments: SegmentLayout,

@@ -36,7 +36,7 @@ pub trait Searcher {
     fn select(&mut self, view: View) -> Option<StateId>;
     /// `current` has been stepped (it may be among the removed); these came, these left.
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View);
-    /// Which states it is likely to select last. They are evicted first when memory is short.
+    /// Which states it is likely to select last. They are evicted first at the memory limit.
     fn selects_last(&self) -> Age {
         Age::Oldest
     }

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_millis(100);
 /// The main thread's usual size is 8 MB; only what is used counts.
 const STACK: usize = 64 << 20;
 
-/// Checks whose time is up that may go on at once; while there are so many, the caller waits for the next one.
+/// At most this many checks whose time is up go on at once; then the caller waits for the next one.
 const MAX_GIVEN_UP: usize = 2;
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
