@@ -5,6 +5,7 @@ use crate::satisfaction::{chosen, literals, target, translate, value};
 use pleach_exec::Machine;
 use pleach_expr::{Op, SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::{Background, Contents, ObjId, ObjectKind, Value};
+use pleach_state::seams::PathOracle;
 use pleach_state::{CallStack, Frame, History, PathConstraint, State};
 use pleach_wp::{Condition, Loc, Locs, PointsTo, room_for};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,15 +98,15 @@ fn known_value(terms: &mut Terms, known: LocationValue, name: &str) -> Value {
 }
 
 fn frame(machine: &mut Machine, known: &BTreeMap<Loc, LocationValue>, depth: u32, frame: &Frame) -> Frame {
-    let program = machine.program.clone();
+    let program = machine.program();
     let f = program.function(frame.func);
     let mut out = frame.clone();
     for (slot, r) in out.regs.iter_mut().enumerate() {
         let loc = Loc::Reg { depth, slot: slot as u32 };
         let width = program.target.bits(f.slots[slot].ty);
         *r = match known.get(&loc) {
-            Some(k) => known_value(&mut machine.terms, *k, &format!("r{depth}.{slot}")),
-            None => Value::Term(unknown(&mut machine.terms, &format!("audit!r{depth}.{slot}"), width)),
+            Some(k) => known_value(machine.terms(), *k, &format!("r{depth}.{slot}")),
+            None => Value::Term(unknown(machine.terms(), &format!("audit!r{depth}.{slot}"), width)),
         };
     }
     let behind = out.regs.len();
@@ -116,12 +117,10 @@ fn frame(machine: &mut Machine, known: &BTreeMap<Loc, LocationValue>, depth: u32
         .map(|(i, (_, ty))| {
             let slot = (behind + i) as u32;
             let v = match known.get(&Loc::Reg { depth, slot }) {
-                Some(k) => known_value(&mut machine.terms, *k, &format!("r{depth}.{slot}")),
-                None => Value::Term(unknown(
-                    &mut machine.terms,
-                    &format!("audit!r{depth}.{slot}"),
-                    program.target.bits(*ty),
-                )),
+                Some(k) => known_value(machine.terms(), *k, &format!("r{depth}.{slot}")),
+                None => {
+                    Value::Term(unknown(machine.terms(), &format!("audit!r{depth}.{slot}"), program.target.bits(*ty)))
+                }
             };
             (v, *ty)
         })
@@ -155,7 +154,7 @@ pub fn generalise(
     own: &State,
     psi: &Condition,
 ) -> Result<Option<State>, AuditError> {
-    let known = what_is_known(&mut machine.terms, locs, own, psi);
+    let known = what_is_known(machine.terms(), locs, own, psi);
     let mut st = own.clone();
     (st.path, st.history) = (PathConstraint::default(), History::beginning(st.inst));
     st.decided = Default::default();
@@ -172,22 +171,22 @@ pub fn generalise(
         let size = own.memory.get(id).map_or(0, |o| o.contents.size());
         let len = u32::try_from(size).unwrap_or(u32::MAX);
         let name = format!("audit!m{}", id.0);
-        let array = symbol(&mut machine.terms, &name, SymbolKind::Array { element: 8, len });
-        let array = machine.terms.array_var(array);
+        let array = symbol(machine.terms(), &name, SymbolKind::Array { element: 8, len });
+        let array = machine.terms().array_var(array);
         if let Some(o) = st.memory.get_mut(id) {
             o.contents = Contents::new(size, Background::Array(array));
         }
     }
     for (loc, k) in &known {
         if let Loc::Cell { obj, off, bytes } = *loc {
-            let v = known_value(&mut machine.terms, *k, &format!("m{}.{off}", obj.0));
+            let v = known_value(machine.terms(), *k, &format!("m{}.{off}", obj.0));
             let Some((contents, w)) = st.memory.contents_mut(obj) else {
                 return Err(AuditError::Wrong(format!("Ψ speaks of object {}, which is not there", obj.0)));
             };
             if off + u64::from(bytes) > w.len {
                 return Err(AuditError::Wrong(format!("Ψ speaks of bytes outside object {}", obj.0)));
             }
-            contents.write(&mut machine.terms, w.start + off, bytes as usize, v);
+            contents.write(machine.terms(), w.start + off, bytes as usize, v);
         }
     }
     let Some(assumptions) = assumptions(machine, locs, &st, psi)? else { return Ok(None) };
@@ -208,7 +207,7 @@ fn assumptions(
     st: &State,
     psi: &Condition,
 ) -> Result<Option<Vec<TermId>>, AuditError> {
-    let terms = &mut machine.terms;
+    let terms = machine.terms();
     let missing = || AuditError::Wrong("Ψ speaks of a location that is not there".into());
     let mut out = Vec::new();
     for l in literals(terms, psi) {

@@ -8,6 +8,7 @@ use pleach_ir::bitset::BitSet;
 use pleach_ir::{Edge, Inst, Program};
 use pleach_prune::{AuditOutcome, AuditRecord, TracePosition};
 use pleach_state::access_path::frames;
+use pleach_state::seams::PathOracle;
 use pleach_state::trace::Run;
 use pleach_state::{Child, End, Exit, ForkKind, State, Step, StopPoints};
 use pleach_wp::{Condition, Locs};
@@ -82,12 +83,14 @@ pub(crate) fn check(
     if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
         return Err(AuditError::Unchecked("a fork over the targets of a pointer"));
     }
-    machine.stop_points = match children {
+    let stop = match children {
         [only] if only.merged => Some(stop_at(machine, &only.state)),
         _ => None,
     };
-    let result = follow(machine, locs, a, children);
-    machine.stop_points = None;
+    let stops = stop.is_some();
+    machine.stop_at(stop);
+    let result = follow(machine, locs, a, children, stops);
+    machine.stop_at(None);
     // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way
     // goes on beyond it.
     let at_check = children.iter().any(|c| matches!(c.fork, Some(ForkKind::Check(_))));
@@ -100,7 +103,8 @@ pub(crate) fn check(
 /// Where a merged node stands, which need not be a place where paths meet: at the start of a block, or behind a call.
 fn stop_at(machine: &Machine, state: &State) -> StopPoints {
     let (func, depth) = (state.frame.func, state.call_depth());
-    let f = machine.program.function(func);
+    let program = machine.program();
+    let f = program.function(func);
     let mut blocks = BitSet::new(f.blocks.len());
     if f.blocks[state.block.index()].first.0 != state.inst {
         return StopPoints { func, depth: depth + 1, blocks: Rc::new(blocks) };
@@ -109,7 +113,14 @@ fn stop_at(machine: &Machine, state: &State) -> StopPoints {
     StopPoints { func, depth, blocks: Rc::new(blocks) }
 }
 
-fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&AuditRecord]) -> Result<bool, AuditError> {
+/// `stops`: steps end where the merged child stands.
+fn follow(
+    machine: &mut Machine,
+    locs: &Locs,
+    a: &AuditRecord,
+    children: &[&AuditRecord],
+    stops: bool,
+) -> Result<bool, AuditError> {
     let Some(st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
     if let AuditOutcome::Subsumed { at, psi, .. } = &a.outcome
         && at.instructions == a.state.instructions
@@ -131,7 +142,7 @@ fn follow(machine: &mut Machine, locs: &Locs, a: &AuditRecord, children: &[&Audi
     };
     // The tree's fork, and how far this state came before forks of its own that the tree does not have.
     let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
-    let way = Way { locs, a, children, forked, expected, fork };
+    let way = Way { locs, a, children, forked, expected, fork, stops };
     way.follow(machine, st, 0)
 }
 
@@ -144,13 +155,15 @@ struct Way<'a> {
     /// where it ends, and what is needed there
     expected: Option<(&'a State, &'a Condition)>,
     fork: Option<TracePosition>,
+    /// steps end where the merged child stands
+    stops: bool,
 }
 
 impl Way<'_> {
     /// From this state on, which left so many blocks before.
     fn follow(&self, machine: &mut Machine, mut st: State, mut before: usize) -> Result<bool, AuditError> {
-        let Way { locs, a, children, forked, expected, fork } = *self;
-        let program = machine.program.clone();
+        let Way { locs, a, children, forked, expected, fork, stops } = *self;
+        let program = machine.program();
         let mut blocks = 0;
         loop {
             if blocks > MAX_BLOCKS {
@@ -160,7 +173,7 @@ impl Way<'_> {
             blocks += 4096;
             match machine.step(&mut st, 4096) {
                 Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
-                Step::Next if !st.history.is_at_join() && machine.stop_points.is_none() => {}
+                Step::Next if !st.history.is_at_join() && !stops => {}
                 Step::Next => {
                     // Not every place where paths meet has a node; another way than the tree's shows where it ends.
                     if let Some((_, psi)) = expected.filter(|n| point(n.0) == point(&st)) {
@@ -258,7 +271,7 @@ fn arrives(machine: &mut Machine, locs: &Locs, st: &State, psi: &Condition) -> R
         Ok(()) => Ok(true),
         Err(AuditError::Wrong(what)) => {
             let psi = describe(machine, psi);
-            let at = describe_place(&machine.program.clone(), st);
+            let at = describe_place(&machine.program(), st);
             Err(AuditError::Wrong(format!("at {at}: {what}\n  wanted: {psi}")))
         }
         Err(other) => Err(other),

@@ -24,6 +24,7 @@ use pleach_exec::Machine;
 use pleach_prune::{AuditOutcome, AuditRecord, Interpolation};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::NodeId;
+use pleach_state::seams::PathOracle;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -78,12 +79,9 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
         use_rewrite: false,
         ..SolverConfig::default()
     });
-    let solver = std::mem::replace(&mut machine.solver, other);
-    let coverage = std::mem::replace(&mut machine.coverage, pleach_exec::Coverage::new(&machine.program));
-    let instructions = machine.instructions;
     // Objects are whole in a general state. Nothing of what a path does depends on it but its forks over pieces, which
     // count as decided.
-    let splitting = machine.config.splitting.take();
+    let aside = machine.set_aside(other);
     let mut below: BTreeMap<NodeId, Vec<&AuditRecord>> = BTreeMap::new();
     // A root is its own parent.
     for a in audit_log.iter().filter(|a| a.parent != a.node) {
@@ -114,7 +112,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
             Err(AuditError::Unchecked(why)) => *report.unchecked.entry(why).or_default() += 1,
             // Such a literal holds for all values of a symbolic variable. Here it is assumed for one value, which may
             // not be enough.
-            Err(AuditError::Wrong(_)) if satisfaction::is_open(&mut machine.terms, pruner.locs(), &a.psi) => {
+            Err(AuditError::Wrong(_)) if satisfaction::is_open(machine.terms(), pruner.locs(), &a.psi) => {
                 *report.unchecked.entry("a literal for any value of a symbolic variable").or_default() += 1;
             }
             // That some input satisfies an assumption cannot be required of a state with more inputs.
@@ -123,15 +121,12 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
             }
             Err(AuditError::Wrong(what)) => {
                 let describe = satisfaction::describe(machine, &a.psi);
-                let program = machine.program.clone();
+                let program = machine.program();
                 let line = a.state.stack(&program).first().map_or(0, |l| l.span.line);
                 report.failures.push(format!("node {} at line {line}: {what}\n  with {describe}", a.node.0));
             }
         }
     }
-    machine.config.splitting = splitting;
-    machine.solver = solver;
-    machine.coverage = coverage;
-    machine.instructions = instructions;
+    machine.take_back(aside);
     report
 }

@@ -6,6 +6,7 @@ use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_memory::{ObjId, Object, ObjectEntry, ObjectKind, Value};
 use pleach_state::State;
 use pleach_state::access_path::frames;
+use pleach_state::seams::PathOracle;
 use pleach_wp::{Condition, Loc, Locs, MayPointToLiteral, PointsTo, room_for};
 use rustc_hash::FxHashMap;
 
@@ -79,13 +80,15 @@ fn must(machine: &mut Machine, state: &State, t: TermId, of: TermId) -> Result<(
         Refuted::Holds => Ok(()),
         Refuted::Unknown => Err(AuditError::Unchecked("the solver returned unknown")),
         Refuted::Fails(model) => {
-            let keys = machine.terms.support(t);
+            let keys = machine.terms().support(t);
             let values: Vec<String> = keys
                 .iter()
                 .take(8)
-                .map(|k| format!("{}.{} = {:#x}", machine.terms.symbols.info(k.symbol()).name, k.cell(), model.get(*k)))
+                .map(|k| {
+                    format!("{}.{} = {:#x}", machine.terms().symbols.info(k.symbol()).name, k.cell(), model.get(*k))
+                })
                 .collect();
-            Err(AuditError::Wrong(format!("{} fails for {}", machine.terms.show(of), values.join(", "))))
+            Err(AuditError::Wrong(format!("{} fails for {}", machine.terms().show(of), values.join(", "))))
         }
     }
 }
@@ -97,51 +100,52 @@ fn promised(o: &Object, align: u8) -> bool {
 
 /// Every conjunct holds.
 pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition) -> Result<(), AuditError> {
-    let wrong =
-        |machine: &Machine, t: TermId, what: &str| Err(AuditError::Wrong(format!("{} {what}", machine.terms.show(t))));
-    for l in literals(&mut machine.terms, psi) {
-        let Some(t) = translate(&mut machine.terms, locs, state, l) else {
+    let wrong = |machine: &mut Machine, t: TermId, what: &str| {
+        Err(AuditError::Wrong(format!("{} {what}", machine.terms().show(t))))
+    };
+    for l in literals(machine.terms(), psi) {
+        let Some(t) = translate(machine.terms(), locs, state, l) else {
             return wrong(machine, l, "speaks of something that is not there");
         };
         must(machine, state, t, l)?;
     }
     for c in &psi.choices {
-        if let Some(t) = chosen(&mut machine.terms, locs, state, c) {
+        if let Some(t) = chosen(machine.terms(), locs, state, c) {
             must(machine, state, t, c.ptr)?;
         }
     }
     let single = psi.points_to.iter().map(|p| p.ptr).chain(psi.dereferenceable.iter().map(|v| v.ptr));
     let several = single.chain(psi.dangling.iter().map(|d| d.ptr)).any(|p| {
-        let t = translate(&mut machine.terms, locs, state, p);
-        t.is_some_and(|t| !machine.terms.bases(t).is_empty() && target(&mut machine.terms, t).is_none())
+        let t = translate(machine.terms(), locs, state, p);
+        t.is_some_and(|t| !machine.terms().bases(t).is_empty() && target(machine.terms(), t).is_none())
     });
     if several {
         // Which of them it is the path may say; that is not looked at here.
         return Err(AuditError::Unchecked("a pointer of several parts"));
     }
     for p in &psi.points_to {
-        let t = translate(&mut machine.terms, locs, state, p.ptr);
-        let Some((obj, off)) = t.and_then(|t| target(&mut machine.terms, t)) else {
+        let t = translate(machine.terms(), locs, state, p.ptr);
+        let Some((obj, off)) = t.and_then(|t| target(machine.terms(), t)) else {
             return wrong(machine, p.ptr, "is no pointer into one object");
         };
         let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, p.ptr, "points to nothing") };
         let fits =
             obj == p.obj && !(p.write && o.readonly) && p.kind.is_none_or(|k| k == o.kind) && promised(&o, p.align);
         let needed = if p.off.is_some() { *p } else { PointsTo { bytes: 0, ..*p } };
-        let room = room_for(&mut machine.terms, o.size(), &needed);
+        let room = room_for(machine.terms(), o.size(), &needed);
         if !fits || room == Terms::FALSE {
             return wrong(machine, p.ptr, "points to another object than it should");
         }
         must(machine, state, room, p.ptr)?;
         if let Some(k) = p.off {
-            let k = machine.terms.constant(machine.terms.width(off), k);
-            let same = machine.terms.eq(off, k);
+            let k = constant_like(machine.terms(), off, k);
+            let same = machine.terms().eq(off, k);
             must(machine, state, same, p.ptr)?;
         }
     }
     for v in &psi.dereferenceable {
-        let t = translate(&mut machine.terms, locs, state, v.ptr);
-        let Some((obj, off)) = t.and_then(|t| target(&mut machine.terms, t)) else {
+        let t = translate(machine.terms(), locs, state, v.ptr);
+        let Some((obj, off)) = t.and_then(|t| target(machine.terms(), t)) else {
             return wrong(machine, v.ptr, "is no valid pointer");
         };
         let Some(o) = state.memory.header(obj).cloned() else { return wrong(machine, v.ptr, "points to nothing") };
@@ -150,13 +154,13 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, v.ptr, "does not allow the access");
         }
         if v.bounded {
-            let inside = o.size().within(&mut machine.terms, off, v.bytes);
+            let inside = o.size().within(machine.terms(), off, v.bytes);
             must(machine, state, inside, v.ptr)?;
         }
     }
     for d in &psi.dangling {
-        let t = translate(&mut machine.terms, locs, state, d.ptr);
-        let Some((obj, off)) = t.and_then(|t| target(&mut machine.terms, t)) else {
+        let t = translate(machine.terms(), locs, state, d.ptr);
+        let Some((obj, off)) = t.and_then(|t| target(machine.terms(), t)) else {
             return wrong(machine, d.ptr, "is no pointer into one object");
         };
         let dangling = match state.memory.entry(obj) {
@@ -168,8 +172,8 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
             return wrong(machine, d.ptr, "points to something that is still there");
         }
         if let Some(k) = d.at {
-            let k = machine.terms.constant(machine.terms.width(off), k as u64);
-            let same = machine.terms.eq(off, k);
+            let k = constant_like(machine.terms(), off, k as u64);
+            let same = machine.terms().eq(off, k);
             must(machine, state, same, d.ptr)?;
         }
     }
@@ -194,8 +198,8 @@ pub fn literals(terms: &mut Terms, psi: &Condition) -> Vec<TermId> {
 
 /// A condition in one line.
 pub fn describe(machine: &mut Machine, psi: &Condition) -> String {
-    let literals = literals(&mut machine.terms, psi);
-    let terms = &machine.terms;
+    let literals = literals(machine.terms(), psi);
+    let terms = machine.terms();
     let mut out: Vec<String> = literals.iter().map(|l| terms.show(*l)).collect();
     for p in &psi.points_to {
         let at = p.off.map_or(String::new(), |o| format!("+{o}"));
@@ -212,4 +216,9 @@ pub fn describe(machine: &mut Machine, psi: &Condition) -> String {
         out.push(format!("no heap blocks but {:?}", b.iter().map(|b| b.0).collect::<Vec<_>>()));
     }
     if out.is_empty() { "true".into() } else { out.join("; ") }
+}
+
+/// A number of the same width.
+fn constant_like(terms: &mut Terms, like: TermId, k: u64) -> TermId {
+    terms.constant(terms.width(like), k)
 }

@@ -5,6 +5,7 @@ use crate::satisfaction::{describe, holds, is_open, register, target};
 use pleach_exec::{ExecConfig, Machine};
 use pleach_expr::TermId;
 use pleach_memory::{ObjId, Value};
+use pleach_state::seams::PathOracle;
 use pleach_state::{SizeBound, State};
 use pleach_wp::{Condition, Dangling, Dereferenceable, Loc, Locs, PointsTo};
 use std::collections::BTreeSet;
@@ -37,9 +38,9 @@ fn is_wrong(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition) 
 }
 
 fn equals(machine: &mut Machine, locs: &mut Locs, loc: Loc, value: u64) -> TermId {
-    let var = locs.term(&mut machine.terms, loc, 32);
-    let value = machine.terms.constant(32, value);
-    machine.terms.eq(var, value)
+    let var = locs.term(machine.terms(), loc, 32);
+    let value = machine.terms().constant(32, value);
+    machine.terms().eq(var, value)
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_literal_is_judged_by_the_states_values() {
 #[test]
 fn a_pointer_points_where_it_should() {
     let (mut machine, state, mut locs) = start();
-    let ptr = locs.term(&mut machine.terms, POINTER, 64);
+    let ptr = locs.term(machine.terms(), POINTER, 64);
     let right = PointsTo { bytes: 6, ..PointsTo::new(ptr, OBJECT, Some(2)) };
     let cases = [
         (right, false),
@@ -79,7 +80,7 @@ fn a_pointer_points_where_it_should() {
 #[test]
 fn an_access_has_room_and_what_is_there_is_not_dangling() {
     let (mut machine, state, mut locs) = start();
-    let ptr = locs.term(&mut machine.terms, POINTER, 64);
+    let ptr = locs.term(machine.terms(), POINTER, 64);
     for (bytes, wrong) in [(6, false), (7, true), (9, true)] {
         let access = Dereferenceable { bytes, ..Dereferenceable::new(ptr, OBJECT, Some(2)) };
         let psi = Condition { dereferenceable: vec![access], ..Condition::default() };
@@ -96,12 +97,12 @@ fn an_access_has_room_and_what_is_there_is_not_dangling() {
 fn a_variable_of_no_location_leaves_a_literal_open() {
     let (mut machine, _, mut locs) = start();
     let closed = equals(&mut machine, &mut locs, VALUE, 1);
-    let free = locs.fresh_variable(&mut machine.terms, 32);
-    let one = machine.terms.constant(32, 1);
-    let open = machine.terms.eq(free, one);
+    let free = locs.fresh_variable(machine.terms(), 32);
+    let one = machine.terms().constant(32, 1);
+    let open = machine.terms().eq(free, one);
     for (literal, is) in [(closed, false), (open, true)] {
         let psi = Condition { literals: vec![literal], ..Condition::default() };
-        assert_eq!(is_open(&mut machine.terms, &locs, &psi), is);
+        assert_eq!(is_open(machine.terms(), &locs, &psi), is);
     }
     assert_eq!(describe(&mut machine, &Condition::default()), "true");
 }
@@ -109,7 +110,7 @@ fn a_variable_of_no_location_leaves_a_literal_open() {
 #[test]
 fn the_target_of_a_pointer_is_one_object() {
     let (mut machine, ..) = start();
-    let terms = &mut machine.terms;
+    let terms = machine.terms();
     let (a, b, four) = (terms.base(ObjId(0)), terms.base(ObjId(1)), terms.constant(64, 4));
     let inside = terms.add(a, four);
     assert_eq!(target(terms, inside), Some((ObjId(0), four)));

@@ -5,15 +5,15 @@ use crate::args::{
     RunArgs, SizeMode, Solver, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
-use pleach::{CompileOptions, PruneConfig, error_kind};
+use pleach::{CompileOptions, PruneConfig};
 use pleach_command::CliError;
 use pleach_exec::{ExecConfig, LoopBound, Sizes, Splitting};
 use pleach_explore::{Limits, RunConfig, SearchConfig, Strategy};
+use pleach_ir::{ErrorKind, UnknownErrorKind};
 use pleach_merge::{MergeConfig, MergeMethod};
 use pleach_prune::Method;
 use pleach_session::{EntryChoice, OutputConfig, SessionConfig, Style, program_name};
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
-use pleach_state::ErrorKind;
 
 /// Everything that a command says of its exploration, once it is known to make sense.
 pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<SessionConfig, CliError> {
@@ -212,15 +212,13 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
         seed: args.seed,
         check_pruning,
         memory: pleach_command::huge_pages::resident_bytes,
+        release: pleach_command::allocator::release,
         ..RunConfig::default()
     })
 }
 
 fn kind(name: &str) -> Result<ErrorKind, CliError> {
-    error_kind::named(name).ok_or_else(|| {
-        let names = error_kind::ALL.map(ErrorKind::as_str).join(", ");
-        CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
-    })
+    name.parse().map_err(|why: UnknownErrorKind| CliError::Usage(why.to_string()))
 }
 
 /// None if merging is off.

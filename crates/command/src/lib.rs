@@ -12,6 +12,7 @@
 #[macro_use]
 pub mod stdio;
 
+pub mod allocator;
 pub mod duration;
 mod error;
 pub mod huge_pages;

@@ -4,50 +4,27 @@ use crate::alignment::Wanted;
 use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use crate::symbolic_size::Allocation;
-use pleach_expr::{TermId, Terms, mask};
+use pleach_expr::{Terms, mask};
 use pleach_ir::{Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{Contents, ObjId, ObjectEntry, ObjectKind, Site, Size, Value, Window};
+pub(crate) use pleach_memory::{AccessKind, ResolvedLocation};
+use pleach_memory::{Contents, Fault, ObjId, Object, ObjectEntry, ObjectKind, Site, Size, Value};
 use pleach_state::{Access, Cut, ErrorKind, SizeBound, State};
 
-/// Addresses below this are null with an offset.
-pub(crate) const NULL_PAGE: u64 = 4096;
-
-/// A place in an object.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ResolvedLocation {
-    At {
-        obj: ObjId,
-        off: u64,
-    },
-    /// within bounds on this path
-    Symbolic {
-        obj: ObjId,
-        off: TermId,
-    },
-    /// within a piece of an object that was split
-    Piece {
-        obj: ObjId,
-        piece: Window,
-        /// from the beginning of the piece
-        off: TermId,
-    },
+/// What an access is called, and what it is to go beyond its object.
+pub(crate) trait AccessWords {
+    fn oob(self) -> ErrorKind;
+    fn verb(self) -> &'static str;
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AccessKind {
-    Read,
-    Write,
-}
-
-impl AccessKind {
-    pub(crate) fn oob(self) -> ErrorKind {
+impl AccessWords for AccessKind {
+    fn oob(self) -> ErrorKind {
         match self {
             AccessKind::Read => ErrorKind::OobRead,
             AccessKind::Write => ErrorKind::OobWrite,
         }
     }
-    pub(crate) fn verb(self) -> &'static str {
+    fn verb(self) -> &'static str {
         match self {
             AccessKind::Read => "read",
             AccessKind::Write => "write",
@@ -213,66 +190,69 @@ impl Machine {
         n: u64,
         purpose: AccessKind,
     ) -> StepResult<ResolvedLocation> {
-        match st.memory.find(addr) {
-            Some(obj) => {
-                let off = addr.wrapping_sub(st.memory.address(obj)) as i64;
-                self.place(st, Value::ptr(obj, off), n, purpose)
-            }
-            None if addr < NULL_PAGE => Err(null(addr, n, purpose)),
-            None => Err(Flow::error_with(
-                purpose.oob(),
-                format!("{} of {n} bytes at address {addr:#x}, where no object is", purpose.verb()),
-                pleach_state::Detail::NoObject,
-            )),
+        match self.model.at_number(&st.memory, addr) {
+            Ok((obj, off)) => self.place(st, Value::ptr(obj, off), n, purpose),
+            Err(fault) => Err(self.faulty(st, fault, n, purpose)),
         }
     }
 
     /// The size of an object that may be touched for `purpose`, or the error of doing so.
     pub(crate) fn live_size(&mut self, st: &mut State, obj: ObjId, purpose: AccessKind) -> StepResult<Size> {
-        match st.memory.entry(obj) {
-            Some(ObjectEntry::Live(o) | ObjectEntry::InSegment(o, ..)) => {
-                if o.kind == ObjectKind::Function {
-                    return Err(Flow::error(
-                        purpose.oob(),
-                        format!("{} through a pointer to a function", purpose.verb()),
-                    ));
-                }
-                if o.size() == Size::Fixed(0)
-                    && let Some(name) = self.defined_elsewhere(o.kind, o.site)
-                {
+        match self.model.touch(&st.memory, obj, purpose) {
+            Ok(size) if size != Size::Fixed(0) => Ok(size),
+            other => {
+                if let Some(name) = st.memory.header(obj).and_then(|o| self.defined_elsewhere(o)) {
                     // INCOMPLETE: `extern int table[]` without a definition has some size.
                     let what = format!("an access to `{name}`, which is defined elsewhere and whose size is not known");
                     return Err(Flow::cut(Cut::Unsupported(what)));
                 }
-                if o.readonly && purpose == AccessKind::Write {
-                    let what = self.describe(st, obj);
-                    return Err(Flow::error(ErrorKind::Readonly, format!("write to {what}, which is read-only")));
-                }
-                Ok(o.size())
+                other.map_err(|fault| self.faulty(st, fault, 0, purpose))
             }
-            Some(ObjectEntry::Freed(_)) => {
-                let what = self.describe(st, obj);
-                Err(Flow::error(ErrorKind::UseAfterFree, format!("{} of {what} after it was freed", purpose.verb())))
-            }
-            _ => Err(Flow::error(
+        }
+    }
+
+    /// An access of `n` bytes at which something is wrong, as an error.
+    pub(crate) fn faulty(&self, st: &State, fault: Fault, n: u64, purpose: AccessKind) -> Flow {
+        let verb = purpose.verb();
+        match fault {
+            Fault::Null(addr) => null(addr, n, purpose),
+            Fault::NoObject(addr) => Flow::error_with(
+                purpose.oob(),
+                format!("{verb} of {n} bytes at address {addr:#x}, where no object is"),
+                pleach_state::Detail::NoObject,
+            ),
+            Fault::InFreed(addr) => Flow::error(
                 ErrorKind::UseAfterFree,
-                format!("{} of a local variable after the end of its scope", purpose.verb()),
-            )),
+                format!("{verb} of {n} bytes at address {addr:#x}, where an object was freed"),
+            ),
+            Fault::OutOfBounds(obj) => self.out_of_bounds(st, obj, None, n, purpose),
+            Fault::Function => Flow::error(purpose.oob(), format!("{verb} through a pointer to a function")),
+            Fault::Readonly(obj) => {
+                let what = self.describe(st, obj);
+                Flow::error(ErrorKind::Readonly, format!("write to {what}, which is read-only"))
+            }
+            Fault::Freed(obj) => {
+                let what = self.describe(st, obj);
+                Flow::error(ErrorKind::UseAfterFree, format!("{verb} of {what} after it was freed"))
+            }
+            Fault::OutOfScope => {
+                Flow::error(ErrorKind::UseAfterFree, format!("{verb} of a local variable after the end of its scope"))
+            }
         }
     }
 
     /// The name of a global that the program only declares.
-    fn defined_elsewhere(&self, kind: ObjectKind, site: Site) -> Option<&str> {
-        let global = self.program.globals.get(site.inst as usize)?;
-        let declared = kind == ObjectKind::Global && site.func == u32::MAX && global.init == Init::External;
-        declared.then_some(&global.name)
+    fn defined_elsewhere(&self, o: &Object) -> Option<&str> {
+        let global = self.program.globals.get(o.site.inst as usize)?;
+        let declared = o.kind == ObjectKind::Global && o.site.func == u32::MAX && global.init == Init::External;
+        (declared && o.size() == Size::Fixed(0)).then_some(&global.name)
     }
 
     pub(crate) fn out_of_bounds(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> Flow {
         Flow::error(purpose.oob(), self.oob_message(st, obj, off, n, purpose))
     }
 
-    fn oob_message(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> String {
+    pub(crate) fn oob_message(&self, st: &State, obj: ObjId, off: Option<i64>, n: u64, purpose: AccessKind) -> String {
         let what = self.describe(st, obj);
         let at = match off {
             Some(o) => format!("at offset {o} of {what}"),

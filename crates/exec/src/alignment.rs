@@ -5,7 +5,7 @@
 //! the access is misaligned. These address layouts are cut like others that are not explored (`address_dependence.rs`).
 //! Functions of the C library are not looked at.
 
-use crate::access::{AccessKind, ResolvedLocation};
+use crate::access::{AccessKind, AccessWords as _, ResolvedLocation};
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use crate::multi_target_access::ResolvedAccess;

@@ -28,7 +28,7 @@ pub(crate) struct Contexts {
 
 impl Machine {
     fn uses_contexts(&self) -> bool {
-        self.config.resolution == Resolution::SegmentsDynamic && self.config.contexts.is_some()
+        self.model.resolution() == Resolution::SegmentsDynamic && self.config.contexts.is_some()
     }
 
     /// The last calls under way, as a number, for the context of an object made now. Equal numbers for different calls

@@ -7,7 +7,7 @@ use crate::overlap::Overlap;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{FuncId, Function, Opnd, Range, Ty};
 use pleach_memory::resolve::Candidate;
-use pleach_memory::{ObjId, ObjectKind, Value};
+use pleach_memory::{NULL_PAGE, ObjId, ObjectKind, Value};
 use pleach_state::{Access, CallStack, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
 use std::rc::Rc;
 
@@ -201,7 +201,7 @@ impl Machine {
                 Some(g) if off == 0 => self.call(code, f, consts, st, g, dsts, args),
                 _ => Flow::error(ErrorKind::BadCall, "call through a pointer that is not a function's address"),
             },
-            Value::Int(a) if a < 4096 => Flow::error(ErrorKind::BadCall, "call through a null function pointer"),
+            Value::Int(a) if a < NULL_PAGE => Flow::error(ErrorKind::BadCall, "call through a null function pointer"),
             Value::Int(a) => {
                 match st.memory.find(a).filter(|o| st.memory.address(*o) == a).and_then(|o| self.function_at(o)) {
                     Some(g) => self.call(code, f, consts, st, g, dsts, args),

@@ -81,17 +81,7 @@ pub enum LoopBound {
 }
 
 /// How to resolve a pointer that may refer to several objects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Resolution {
-    /// one state per object
-    Fork,
-    /// one state, values guarded by the pointer
-    Ite,
-    /// one state, the objects joined into a segment
-    SegmentsDynamic,
-    /// the same with all objects in the same class of the points-to analysis
-    SegmentsStatic,
-}
+pub use pleach_memory::Resolution;
 
 /// Objects larger than the threshold that are accessed at a symbolic offset are split into pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,13 +90,6 @@ pub struct Splitting {
     pub threshold: u64,
     /// bytes of a piece, a multiple of 8
     pub piece: u64,
-}
-
-impl Resolution {
-    /// Whether objects are joined.
-    pub fn joins(self) -> bool {
-        matches!(self, Resolution::SegmentsDynamic | Resolution::SegmentsStatic)
-    }
 }
 
 /// What becomes of an allocation whose size depends on inputs.
@@ -237,7 +220,7 @@ pub struct ExecConfig {
     /// assume one fixed address layout: branches that depend on it are not reported (default:
     /// off)
     pub fixed_layout: bool,
-    /// keep traces from the first fork on, for techniques that propagate conditions backward over paths (default: off)
+    /// keep what each state did since its node ([`pleach_state::History`]), from the first fork on (default: off)
     pub record: bool,
     /// keep them from the first input on: a loop that begins before the first fork is then seen from its first round
     /// (default: off)

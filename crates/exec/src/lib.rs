@@ -87,5 +87,5 @@ pub use query_budget::{QUERY_BUDGET, budget_at};
 pub use query_costs::{CostlyLine, QueryCost, QueryCosts};
 pub use resolution::LARGE_OBJECT;
 pub use resolution_stats::ResolutionStatistics;
-pub use snapshot::ExecutorSnapshot;
+pub use snapshot::{ExecutorSnapshot, SetAside};
 pub use test_generation::ConcreteInput;

@@ -7,7 +7,9 @@ use crate::messages::ExecMessage;
 use crate::models::{self, ModelFn};
 use pleach_expr::Terms;
 use pleach_ir::{BlockId, Const, FuncId, Init, Program};
-use pleach_memory::{AddressSpace, Background, Contents, ObjId, ObjectKind, Site, Value};
+use pleach_memory::{
+    AddressSpace, Background, Contents, MemoryModel, ObjId, ObjectKind, RelocatableMemory, Site, Value,
+};
 use pleach_semantics::address_of;
 use pleach_smt::Solver;
 use pleach_state::{Assumption, Phase, State};
@@ -47,7 +49,8 @@ pub struct Machine {
     pub solver_time: Duration,
     pub queries: u64,
     pub resolved: crate::resolution_stats::ResolutionStatistics,
-    pub(crate) segment_layout: crate::segments::SegmentLayout,
+    /// what lies where, and where pointers go
+    pub(crate) model: Box<dyn MemoryModel>,
     pub(crate) contexts: crate::allocation_contexts::Contexts,
     /// which objects belong together, found for static segments when the first objects are joined
     pub(crate) partition: std::cell::OnceCell<pleach_ir::pointsto::Partition>,
@@ -73,7 +76,7 @@ pub struct Machine {
     /// who is told at once of the first entry of each, with the inputs that lead there
     pub arrived: Option<Arrived>,
     /// where steps have to end early
-    pub stop_points: Option<pleach_state::StopPoints>,
+    pub(crate) stop_points: Option<pleach_state::StopPoints>,
     /// steps at hand are no part of the run
     pub(crate) is_aside: std::cell::Cell<bool>,
     /// assumptions made so far
@@ -101,11 +104,11 @@ impl Machine {
             .iter()
             .map(|f| f.consts.iter().map(|c| constant(&mut terms, &program, c)).collect())
             .collect();
-        let model = |f: &pleach_ir::Function| match config.error_functions.contains(&f.name) {
+        let modelled = |f: &pleach_ir::Function| match config.error_functions.contains(&f.name) {
             true => Some(models::ERROR),
             false => models::find(&f.name, f.is_declaration()),
         };
-        let models = program.functions.iter().map(model).collect();
+        let models = program.functions.iter().map(modelled).collect();
         let loops = match config.loop_bound {
             Some(_) => program.functions.iter().map(crate::unwind::loop_bodies).collect(),
             None => Vec::new(),
@@ -132,6 +135,7 @@ impl Machine {
             stops_after: config.stops_after.iter().filter_map(|name| program.function_named(name)).collect(),
             has_branch_hooks,
         });
+        let model = Box::new(RelocatableMemory::new(config.resolution, config.reuse_segments));
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,
@@ -142,7 +146,7 @@ impl Machine {
             solver_time: Duration::ZERO,
             queries: 0,
             resolved: Default::default(),
-            segment_layout: Default::default(),
+            model,
             contexts: Default::default(),
             partition: Default::default(),
             address_dependence: Default::default(),

@@ -9,24 +9,18 @@
 
 use crate::access::{AccessKind, ResolvedLocation, size_bound};
 use crate::alignment::Wanted;
-use crate::config::Resolution;
 use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
-use crate::resolution::{ClassifiedTargets, ResolutionSide};
+use crate::resolution::{ResolutionSide, TargetSides};
 use pleach_expr::{TermId, Terms};
-use pleach_memory::resolve::mirror;
+pub(crate) use pleach_memory::Target as TargetAccess;
+use pleach_memory::model::common_segment;
 use pleach_memory::symbolic::trailing_zeros;
-use pleach_memory::{ObjId, Value};
+use pleach_memory::{ObjId, Resolution, Value};
 use pleach_semantics::fixed_objects;
 use pleach_state::{Access, ForkKind, MayPointTo, State, access_paths};
 use std::rc::Rc;
-
-/// One target of a pointer: when, which, where in it.
-pub(crate) type TargetAccess = (TermId, ObjId, TermId);
-
-/// A write of at most this many words guards every word; beyond that a segment becomes an array.
-const GUARDED_WORDS: u64 = 64;
 
 /// An access to more objects is not worth to be described.
 const MAX_RECORDED: usize = 8;
@@ -73,7 +67,7 @@ impl Machine {
     /// Where an access of `n` bytes goes, by the policy for pointers with multiple targets.
     pub(crate) fn find(&mut self, st: &mut State, p: Value, n: u64, purpose: AccessKind) -> StepResult<ResolvedAccess> {
         Ok(match p {
-            Value::Term(t) if self.config.resolution != Resolution::Fork && !st.decided.contains_key(&t) => {
+            Value::Term(t) if self.model.resolution() != Resolution::Fork && !st.decided.contains_key(&t) => {
                 self.locate_by_policy(st, t, n, purpose)?
             }
             _ => ResolvedAccess::One(self.place(st, p, n, purpose)?),
@@ -144,7 +138,7 @@ impl Machine {
         let targets = self.without_errors(st, sorted);
         self.resolved.queries += self.queries - before;
         let mut targets = targets?;
-        if self.config.resolution.joins() && targets.len() > 1 && self.common_segment(st, &targets).is_none() {
+        if self.model.resolution().joins() && targets.len() > 1 && common_segment(&st.memory, &targets).is_none() {
             targets = self.possible_targets(st, targets)?;
             let objects: Vec<ObjId> = targets.iter().map(|t| t.1).collect();
             self.join(st, &objects);
@@ -152,7 +146,7 @@ impl Machine {
         if let [(_, obj, off)] = targets[..] {
             return self.place_in(st, obj, off, n, purpose).map(ResolvedAccess::One);
         }
-        if !self.config.resolution.joins()
+        if !self.model.resolution().joins()
             && let Some(only) = self.only_target(st, &targets)
         {
             // As with `fork`: the path goes on with the one object, and what is read there is no choice.
@@ -181,7 +175,7 @@ impl Machine {
     fn without_errors(
         &mut self,
         st: &mut State,
-        ClassifiedTargets { good, bad }: ClassifiedTargets,
+        TargetSides { good, bad }: TargetSides,
     ) -> StepResult<Vec<TargetAccess>> {
         let mut fine = Terms::TRUE;
         for (guard, _) in bad.values() {
@@ -209,25 +203,7 @@ impl Machine {
     }
 
     pub(crate) fn read_may_point_to(&mut self, st: &mut State, ptr: TermId, targets: &[TargetAccess], n: u64) -> Value {
-        if let Some(segment) = self.common_segment(st, targets)
-            && st.memory.get(segment).is_some_and(|o| o.contents.is_array())
-        {
-            let off = self.segment_offset(st, ptr, targets);
-            let Some((contents, w)) = st.memory.contents_mut(segment) else { return Value::Undef };
-            return contents.read_array(&mut self.terms, w, off, n, segment);
-        }
-        let bits = (n * 8) as u16;
-        let read = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
-            let obj = obj.filter(|o| targets.iter().any(|t| t.1 == *o))?;
-            let (contents, w) = st.memory.contents_mut(obj)?;
-            let v = match terms.as_const(off) {
-                Some(k) if k.checked_add(n).is_none_or(|e| e > w.len) => return None,
-                Some(k) => contents.read(terms, w.start + k, n as usize, obj),
-                None => contents.read_at(terms, w, off, n, obj),
-            };
-            v.to_term(terms, bits)
-        });
-        read.map_or(Value::Undef, |t| Value::from_term(&self.terms, t))
+        self.model.read_one_of(&mut st.memory, &mut self.terms, ptr, targets, n)
     }
 
     pub(crate) fn write_may_point_to(
@@ -238,44 +214,7 @@ impl Machine {
         n: u64,
         v: Value,
     ) {
-        let bits = (n * 8) as u16;
-        let new = self.term(st, v, bits);
-        if let Some(segment) = self.common_segment(st, targets)
-            && self.words_to_guard(st, targets, n).is_none_or(|words| words > GUARDED_WORDS)
-        {
-            let off = self.segment_offset(st, ptr, targets);
-            let Some((contents, w)) = st.memory.contents_mut(segment) else { return };
-            contents.write_at(&mut self.terms, w, Terms::TRUE, off, n, new, segment);
-            return;
-        }
-        for &(guard, obj, off) in targets {
-            let Some((contents, w)) = st.memory.contents_mut(obj) else { continue };
-            let terms = &mut self.terms;
-            let Some(k) = terms.as_const(off) else {
-                contents.write_at(terms, w, guard, off, n, new, obj);
-                continue;
-            };
-            let old = contents.read(terms, w.start + k, n as usize, obj).to_term(terms, bits);
-            let Some(old) = old else { continue };
-            let v = terms.ite(guard, new, old);
-            if v != old {
-                let v = Value::from_term(terms, v);
-                contents.write(terms, w.start + k, n as usize, v);
-            }
-        }
-    }
-
-    /// How many words a write to each of the targets has to change; `None` where it cannot be done word by word.
-    fn words_to_guard(&self, st: &State, targets: &[TargetAccess], n: u64) -> Option<u64> {
-        let mut sum = 0;
-        for &(_, obj, off) in targets {
-            let (contents, w) = st.memory.contents(obj)?;
-            sum += match self.terms.as_const(off) {
-                Some(_) if contents.is_array() => return None,
-                Some(_) => 1,
-                None => contents.write_words(&self.terms, w, off, n)?,
-            };
-        }
-        Some(sum)
+        let new = self.term(st, v, (n * 8) as u16);
+        self.model.write_one_of(&mut st.memory, &mut self.terms, ptr, targets, n, new);
     }
 }

@@ -37,7 +37,7 @@ impl Machine {
     ) -> StepResult<ResolvedAccess> {
         match p {
             Value::Term(t)
-                if self.config.resolution != Resolution::Fork
+                if self.model.resolution() != Resolution::Fork
                     && n <= MAX_SPLIT_BYTES
                     && !st.decided.contains_key(&t) =>
             {

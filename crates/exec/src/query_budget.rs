@@ -15,8 +15,8 @@ use pleach_state::State;
 
 /// Default of the first attempt: about 40 ms of search.
 pub const QUERY_BUDGET: u64 = 1_000;
-/// A factor for runs with backward propagation: nothing is learned above a state that waits.
-const WITH_PRUNING: u64 = 16;
+/// A factor where histories are kept: whoever asked for them learns nothing above a state that waits.
+const WITH_HISTORY: u64 = 16;
 /// A budget is this many times the one before.
 const GROWTH: u64 = 4;
 
@@ -41,7 +41,7 @@ impl Machine {
     /// Runs a state for at most `blocks` blocks, with budgets for its queries.
     pub fn step_within_budget(&mut self, state: &mut State, blocks: u32) -> Step {
         // The check of resolutions queries copies of the state.
-        let factor = if self.config.record { WITH_PRUNING } else { 1 };
+        let factor = if self.config.record { WITH_HISTORY } else { 1 };
         let first = self.config.query_budget.filter(|_| !self.config.check_resolution);
         self.query_budget.first = first.map(|n| n.saturating_mul(factor));
         let step = self.step(state, blocks);
@@ -92,8 +92,8 @@ impl Machine {
         Step::Deferred
     }
 
-    /// The side whose query ran out of its budget, as a child that waits; none in runs with backward propagation: a
-    /// fork with a side that turns out to be infeasible is not described there.
+    /// The side whose query ran out of its budget, as a child that waits; none where histories are kept: a fork
+    /// with a side that turns out to be infeasible is not described there.
     pub(crate) fn pending_side(&mut self, condition: TermId, why: &UnknownReason) -> Option<Child> {
         if *why != UnknownReason::Steps || self.config.record || self.query_budget.whole {
             return None;

@@ -3,14 +3,15 @@
 //!
 //! *Paper*: Memory §3.1 (the `fork` policy): one state per object, one per kind of error.
 
-use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation, null};
+use crate::access::{AccessKind, AccessWords as _, ResolvedLocation};
 use crate::feasibility::FeasibleSide;
 use crate::flow::{Flow, StepResult};
 use crate::input_pointers::{InputPointer, MIDDLE};
 use crate::machine::Machine;
 use pleach_expr::{Op, TermId, Terms};
+use pleach_memory::model::{AtAddress, FaultClass, Pointer};
 use pleach_memory::resolve::{Candidate, candidates};
-use pleach_memory::{ObjId, Object, ObjectKind, Size, Value};
+use pleach_memory::{Fault, ObjId, Size, Target, Value};
 use pleach_smt::UnknownReason;
 use pleach_state::{Cut, End, ErrorKind, ForkKind, ProgramError, State};
 use rustc_hash::FxHashMap;
@@ -19,13 +20,21 @@ use std::collections::BTreeMap;
 /// One way a pointer can go: under a side of the path, an error, or a place in an object.
 pub(crate) type ResolutionSide = (FeasibleSide, Option<End>, Option<(ObjId, TermId)>);
 
+/// When there is an error of a kind, and its message.
+pub(crate) type Failures = BTreeMap<ErrorKind, (TermId, String)>;
+
 /// What the candidates of a pointer come to for one access.
-#[derive(Default)]
-pub(crate) struct ClassifiedTargets {
-    /// within an object: when, which, where in it
-    pub good: Vec<(TermId, ObjId, TermId)>,
-    /// when there is an error of this kind, and its message
-    pub bad: BTreeMap<ErrorKind, (TermId, String)>,
+pub(crate) struct TargetSides {
+    pub good: Vec<Target>,
+    pub bad: Failures,
+}
+
+/// What was found of the targets of a pointer.
+struct Scan {
+    /// when the pointer goes elsewhere
+    rest: TermId,
+    sides: Vec<ResolutionSide>,
+    lost: Option<UnknownReason>,
 }
 
 /// Symbolic places are within less than 4 GiB.
@@ -150,49 +159,27 @@ impl Machine {
         found: &[Candidate],
         n: u64,
         purpose: AccessKind,
-    ) -> Option<ClassifiedTargets> {
-        let mut sorted = ClassifiedTargets::default();
-        for c in found {
-            let (guard, flow) = match c.obj {
-                None => {
-                    let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
-                    let is_null = self.terms.ult(c.offset, null_page);
-                    let not_null = self.terms.not(is_null);
-                    let elsewhere = self.terms.and(c.guard, not_null);
-                    if elsewhere != Terms::FALSE && !matches!(self.is_satisfiable(st, elsewhere), Ok(None)) {
-                        return None;
-                    }
-                    (c.guard, null(self.terms.as_const(c.offset).unwrap_or(0), n, purpose))
-                }
-                Some(obj) => match self.live_size(st, obj, purpose) {
-                    Err(flow) => (c.guard, flow),
-                    Ok(size) => {
-                        let inside = self.within(size, c.offset, n);
-                        let ok = self.terms.and(c.guard, inside);
-                        if ok != Terms::FALSE {
-                            sorted.good.push((ok, obj, c.offset));
-                        }
-                        let outside = self.terms.not(inside);
-                        let oob = self.terms.and(c.guard, outside);
-                        (oob, self.out_of_bounds(st, obj, None, n, purpose))
-                    }
-                },
-            };
-            if let Flow::Stop(crate::flow::Step::End(End::Error(e))) = flow
-                && guard != Terms::FALSE
-            {
-                let entry = sorted.bad.entry(e.kind).or_insert((Terms::FALSE, e.message));
-                entry.0 = self.terms.or(entry.0, guard);
+    ) -> Option<TargetSides> {
+        let found = self.model.classify(&st.memory, &mut self.terms, found, n, purpose);
+        if let Some(elsewhere) = found.elsewhere
+            && !matches!(self.is_satisfiable(st, elsewhere), Ok(None))
+        {
+            return None;
+        }
+        let mut bad = Failures::new();
+        for (guard, fault) in found.bad {
+            if let Flow::Stop(crate::flow::Step::End(End::Error(e))) = self.faulty(st, fault, n, purpose) {
+                bad.insert(e.kind, (guard, e.message));
             }
         }
-        Some(sorted)
+        Some(TargetSides { good: found.good, bad })
     }
 
     /// The kinds of errors that are possible, each a side of its own.
     pub(crate) fn failing_sides(
         &mut self,
         st: &mut State,
-        bad: BTreeMap<ErrorKind, (TermId, String)>,
+        bad: Failures,
     ) -> (Vec<ResolutionSide>, Option<UnknownReason>) {
         let mut sides: Vec<ResolutionSide> = Vec::new();
         let mut lost: Option<UnknownReason> = None;
@@ -212,7 +199,7 @@ impl Machine {
         &mut self,
         st: &mut State,
         t: TermId,
-        ClassifiedTargets { good, bad }: ClassifiedTargets,
+        TargetSides { good, bad }: TargetSides,
     ) -> StepResult<ResolvedLocation> {
         let before = self.queries;
         let (mut sides, mut lost) = self.failing_sides(st, bad);
@@ -297,7 +284,6 @@ impl Machine {
     }
 
     /// Everything a pointer can go to, object after object.
-    #[allow(clippy::type_complexity)]
     pub(crate) fn scan(
         &mut self,
         st: &mut State,
@@ -306,114 +292,132 @@ impl Machine {
         purpose: AccessKind,
     ) -> StepResult<(Vec<ResolutionSide>, Option<UnknownReason>)> {
         const MAX_TARGETS: usize = 256;
-        let address_free = self.substitute_addresses(st, t);
-        let w = self.pointer_bits();
+        let pointer = Pointer { ptr: t, address: self.substitute_addresses(st, t) };
         let given = self.input_pointer(st, t);
-        let mut rest = Terms::TRUE;
-        let mut sides: Vec<ResolutionSide> = Vec::new();
-        let mut lost = None;
+        let mut found = Scan { rest: Terms::TRUE, sides: Vec::new(), lost: None };
         loop {
-            let side = match self.is_satisfiable(st, rest) {
+            let side = match self.is_satisfiable(st, found.rest) {
                 Ok(Some(s)) => s,
                 Ok(None) => break,
                 Err(why) => {
-                    lost = Some(why);
+                    found.lost = Some(why);
                     break;
                 }
             };
-            let model = self.model_for(st, &side, address_free);
-            let Some(addr) = self.terms.try_eval(address_free, &model) else {
+            let model = self.model_for(st, &side, pointer.address);
+            let Some(addr) = self.terms.try_eval(pointer.address, &model) else {
                 return Err(Flow::cut(Cut::Unsupported("a pointer without a concrete example".into())));
             };
-            let object = st.memory.find(addr).and_then(|o| st.memory.header(o).map(|x| (o, x.addr, x.size())));
-            let inside =
-                object.filter(|(_, a, size)| size.capacity().checked_sub(n).is_some_and(|last| addr - a <= last));
-            let Some((obj, base, size)) = inside else {
-                // Everything that lies in no object is one error, and everything in freed ones another; the objects
-                // found so far are excluded from it.
-                let (kind, range) = if addr < NULL_PAGE {
-                    let k = self.terms.constant(w, NULL_PAGE);
-                    (ErrorKind::Null, self.terms.ult(t, k))
-                } else if st.memory.freed().any(|o| holds(o, addr, n)) {
-                    (ErrorKind::UseAfterFree, self.in_freed(st, address_free, n))
-                } else {
-                    (purpose.oob(), self.outside_everything(st, address_free, n))
-                };
-                let here = self.terms.and(rest, range);
-                let freed = if kind == ErrorKind::UseAfterFree { ", where an object was freed" } else { "" };
-                let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}{freed}", purpose.verb());
-                match self.is_satisfiable(st, here) {
-                    Ok(Some(side)) => sides.push((side, Some(End::Error(ProgramError::new(kind, message))), None)),
-                    // The example says otherwise; asking again would give it again.
-                    Ok(None) => lost = Some(UnknownReason::Unsupported(format!("a pointer with the value {addr:#x}"))),
-                    Err(why) => lost = Some(why),
+            let done = match self.model.around(&st.memory, &mut self.terms, pointer, addr, n) {
+                AtAddress::Object { obj, base, size } => {
+                    let off = self.terms.sub(t, base);
+                    // INCOMPLETE: a pointer of an entry function's input goes to whole objects.
+                    let whole = match &given {
+                        InputPointer::No => Terms::TRUE,
+                        InputPointer::From(p) => self.terms.eq(*p, base),
+                        InputPointer::Mixed => Terms::FALSE,
+                    };
+                    self.scan_object(st, &mut found, (obj, off, size), whole, n, purpose)?
                 }
-                let not = self.terms.not(range);
-                rest = self.terms.and(rest, not);
-                if sides.len() > MAX_TARGETS || lost.is_some() {
-                    break;
-                }
-                continue;
-            };
-            // With the base, not its address: the query cache knows it again under another one, and the offset is the
-            // same wherever the object lies.
-            let fixed = st.memory.header(obj).is_none_or(|o| o.kind == ObjectKind::Fixed);
-            let b = if fixed { self.terms.constant(w, base) } else { self.terms.base(obj) };
-            let off = self.terms.sub(t, b);
-            let here = self.within(size, off, n);
-            let reserved = self.within(size.capacity(), off, n);
-            if here != reserved {
-                let not = self.terms.not(here);
-                let behind = self.terms.and(rest, reserved);
-                let behind = self.terms.and(behind, not);
-                match self.is_satisfiable(st, behind) {
-                    Ok(Some(side)) => {
-                        let Flow::Stop(crate::flow::Step::End(end)) = self.out_of_bounds(st, obj, None, n, purpose)
-                        else {
-                            break;
-                        };
-                        sides.push((side, Some(end), None));
+                AtAddress::Nothing { fault, range } => {
+                    self.scan_nothing(st, &mut found, (addr, fault, range), n, purpose);
+                    if found.sides.len() > MAX_TARGETS || found.lost.is_some() {
+                        break;
                     }
-                    Ok(None) => {}
-                    Err(why) => lost = Some(why),
+                    range
                 }
-            }
-            // INCOMPLETE: a pointer of an entry function's input goes to whole objects.
-            let whole = match &given {
-                InputPointer::No => Terms::TRUE,
-                InputPointer::From(p) => self.terms.eq(*p, b),
-                InputPointer::Mixed => Terms::FALSE,
             };
-            if whole != Terms::TRUE {
-                let middle = self.terms.not(whole);
-                let middle = self.terms.and(here, middle);
-                match self.is_satisfiable(st, middle) {
-                    Ok(Some(side)) => sides.push((side, Some(End::Cut(Cut::Concretized(MIDDLE.into()))), None)),
-                    Ok(None) => {}
-                    Err(why) => lost = Some(why),
-                }
-            }
-            let followed = self.terms.and(here, whole);
-            match self.is_satisfiable(st, followed) {
-                Ok(Some(side)) => {
-                    // Writing to a constant and the like is an error of that object.
-                    match self.live_size(st, obj, purpose) {
-                        Ok(_) => sides.push((side, None, Some((obj, off)))),
-                        Err(Flow::Stop(crate::flow::Step::End(end))) => sides.push((side, Some(end), None)),
-                        Err(flow) => return Err(flow),
-                    }
-                }
-                Ok(None) => {}
-                Err(why) => lost = Some(why),
-            }
-            let not = self.terms.not(reserved);
-            rest = self.terms.and(rest, not);
-            if sides.len() > MAX_TARGETS {
-                lost = Some(UnknownReason::Unsupported(format!("a pointer with more than {MAX_TARGETS} targets")));
+            let not = self.terms.not(done);
+            found.rest = self.terms.and(found.rest, not);
+            if found.sides.len() > MAX_TARGETS {
+                found.lost =
+                    Some(UnknownReason::Unsupported(format!("a pointer with more than {MAX_TARGETS} targets")));
                 break;
             }
         }
-        Ok((sides, lost))
+        Ok((found.sides, found.lost))
+    }
+
+    /// The pointer may go to addresses where no object is: all of them are one error.
+    fn scan_nothing(
+        &mut self,
+        st: &mut State,
+        found: &mut Scan,
+        (addr, fault, range): (u64, Fault, TermId),
+        n: u64,
+        purpose: AccessKind,
+    ) {
+        let (kind, freed) = match fault.class() {
+            FaultClass::Null => (ErrorKind::Null, ""),
+            FaultClass::Lifetime => (ErrorKind::UseAfterFree, ", where an object was freed"),
+            FaultClass::Bounds | FaultClass::Readonly => (purpose.oob(), ""),
+        };
+        let here = self.terms.and(found.rest, range);
+        let message = format!("{} of {n} bytes through a pointer that may be {addr:#x}{freed}", purpose.verb());
+        let end = Some(End::Error(ProgramError::new(kind, message)));
+        if !self.add_side(st, found, here, end, None) && found.lost.is_none() {
+            // The example says otherwise; asking again would give it again.
+            found.lost = Some(UnknownReason::Unsupported(format!("a pointer with the value {addr:#x}")));
+        }
+    }
+
+    /// The pointer may go to this object: within it, behind it, or (of an input's pointer) into its middle. Returns
+    /// when it goes there.
+    fn scan_object(
+        &mut self,
+        st: &mut State,
+        found: &mut Scan,
+        (obj, off, size): (ObjId, TermId, Size),
+        whole: TermId,
+        n: u64,
+        purpose: AccessKind,
+    ) -> StepResult<TermId> {
+        let here = self.within(size, off, n);
+        let reserved = self.within(size.capacity(), off, n);
+        if here != reserved {
+            let not = self.terms.not(here);
+            let behind = self.terms.and(found.rest, reserved);
+            let behind = self.terms.and(behind, not);
+            let message = self.oob_message(st, obj, None, n, purpose);
+            let end = End::Error(ProgramError::new(purpose.oob(), message));
+            self.add_side(st, found, behind, Some(end), None);
+        }
+        if whole != Terms::TRUE {
+            let middle = self.terms.not(whole);
+            let middle = self.terms.and(here, middle);
+            self.add_side(st, found, middle, Some(End::Cut(Cut::Concretized(MIDDLE.into()))), None);
+        }
+        let followed = self.terms.and(here, whole);
+        if self.add_side(st, found, followed, None, Some((obj, off)))
+            && let Err(flow) = self.live_size(st, obj, purpose)
+        {
+            // Writing to a constant and the like is an error of that object.
+            let Flow::Stop(crate::flow::Step::End(end)) = flow else { return Err(flow) };
+            if let Some(side) = found.sides.last_mut() {
+                (side.1, side.2) = (Some(end), None);
+            }
+        }
+        Ok(reserved)
+    }
+
+    /// Adds a side if it is feasible.
+    fn add_side(
+        &mut self,
+        st: &mut State,
+        found: &mut Scan,
+        condition: TermId,
+        end: Option<End>,
+        target: Option<(ObjId, TermId)>,
+    ) -> bool {
+        match self.is_satisfiable(st, condition) {
+            Ok(Some(side)) => {
+                found.sides.push((side, end, target));
+                return true;
+            }
+            Ok(None) => {}
+            Err(why) => found.lost = Some(why),
+        }
+        false
     }
 
     /// Decides which object (and offset) a pointer to be freed means without touching it: one child per possibility.
@@ -484,37 +488,4 @@ impl Machine {
         }
         side.model.clone()
     }
-
-    /// The address lies in no object, live or freed (for an access of `n` bytes).
-    fn outside_everything(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
-        let live = st.memory.live().map(|(_, o)| o).filter(|o| o.kind != ObjectKind::Function);
-        let ranges: Vec<(u64, u64)> = live.chain(st.memory.freed()).map(|o| (o.addr, o.capacity())).collect();
-        let inside = self.in_ranges(address_free, n, &ranges);
-        let outside = self.terms.not(inside);
-        let null_page = self.terms.constant(self.pointer_bits(), NULL_PAGE);
-        let above = self.terms.ule(null_page, address_free);
-        self.terms.and(above, outside)
-    }
-
-    /// The address lies in an object that was freed.
-    fn in_freed(&mut self, st: &State, address_free: TermId, n: u64) -> TermId {
-        let ranges: Vec<(u64, u64)> = st.memory.freed().map(|o| (o.addr, o.capacity())).collect();
-        self.in_ranges(address_free, n, &ranges)
-    }
-
-    fn in_ranges(&mut self, address_free: TermId, n: u64, ranges: &[(u64, u64)]) -> TermId {
-        let mut any = Terms::FALSE;
-        for &(addr, size) in ranges.iter().filter(|r| r.1 >= n) {
-            let b = self.terms.constant(self.pointer_bits(), addr);
-            let off = self.terms.sub(address_free, b);
-            let inside = self.within(size, off, n);
-            any = self.terms.or(any, inside);
-        }
-        any
-    }
-}
-
-/// An access of `n` bytes at this address lies in the object.
-fn holds(o: &Object, addr: u64, n: u64) -> bool {
-    o.capacity().checked_sub(n).is_some_and(|last| addr.checked_sub(o.addr).is_some_and(|off| off <= last))
 }

@@ -9,45 +9,20 @@
 //! points-to classes of the targets when the first pointer with multiple targets is accessed, not when they are
 //! allocated: until then accesses are as cheap as without, and the analysis is not made.
 
-use crate::access::{AccessKind, NULL_PAGE, ResolvedLocation};
-use crate::config::Resolution;
+use crate::access::{AccessKind, ResolvedLocation};
 use crate::feasibility::Feasibility;
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
-use crate::multi_target_access::{ResolvedAccess, TargetAccess};
+use crate::multi_target_access::ResolvedAccess;
 use crate::resolution::ResolutionSide;
 use pleach_expr::{TermId, Terms};
 use pleach_ir::CmpOp;
-use pleach_memory::resolve::mirror;
 use pleach_memory::segments::Pins;
-use pleach_memory::space::{first_segment, last_address};
-use pleach_memory::{ObjId, Object, ObjectKind, SegmentArrangement, Value};
+use pleach_memory::{NULL_PAGE, ObjId, Object, ObjectKind, Resolution, Value};
 use pleach_state::{ForkKind, State};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What decides the address of a segment: the function and instruction, and how its members lie.
-type SegmentKey = (u32, u32, SegmentArrangement);
-
-/// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal
-/// queries are equal. *Invariant*: segments that can be on one path do not overlap, so a segment that took in others
-/// has another address than one of the same objects that did not.
-#[derive(Default)]
-pub(crate) struct SegmentLayout {
-    known: FxHashMap<SegmentKey, u64>,
-    next: u64,
-}
-
-/// Kept free between segments.
-const RED_ZONE: u64 = 64;
-
 impl Machine {
-    /// The segment that all targets are in.
-    pub(crate) fn common_segment(&self, st: &State, targets: &[TargetAccess]) -> Option<ObjId> {
-        let first = st.memory.segment_of(targets.first()?.1)?.0;
-        targets.iter().all(|t| st.memory.segment_of(t.1).is_some_and(|s| s.0 == first)).then_some(first)
-    }
-
     /// Moves objects into one segment, if that can be done.
     pub(crate) fn join(&mut self, st: &mut State, objects: &[ObjId]) -> Option<ObjId> {
         let mut targets = objects.to_vec();
@@ -60,34 +35,16 @@ impl Machine {
         if let Some(segment) = segments.and_then(|h| only(h.into_iter())) {
             return Some(segment);
         }
-        let mut all = self.points_to_class(st, &targets);
-        all.extend(&targets);
-        all.sort_unstable();
-        all.dedup();
-        // Of a class that is too large for a segment, only the objects that this pointer means are joined.
-        let layout = st.memory.layout(&all).or_else(|| st.memory.layout(&targets))?;
-        let key = (st.frame.func.0, st.inst, st.memory.arrangement(&layout));
-        let addr = match self.segment_layout.known.get(&key) {
-            Some(&addr) if self.config.reuse_segments => addr,
-            _ => {
-                let first = first_segment(self.pointer_bits());
-                let addr = self.segment_layout.next.max(first).next_multiple_of(layout.align);
-                let end = addr + layout.size + RED_ZONE;
-                if end > last_address(self.pointer_bits()) {
-                    return None;
-                }
-                self.segment_layout.next = end;
-                self.segment_layout.known.insert(key, addr);
-                addr
-            }
-        };
-        self.resolved.joined(layout.size);
-        Some(st.memory.join(&mut self.terms, &layout, addr))
+        let mates = self.points_to_class(st, &targets);
+        let place = (st.frame.func.0, st.inst);
+        let (segment, size) = self.model.join(&mut st.memory, &mut self.terms, &targets, mates, place)?;
+        self.resolved.joined(size);
+        Some(segment)
     }
 
     /// Movable objects in the same points-to class as these.
     fn points_to_class(&self, st: &State, objects: &[ObjId]) -> Vec<ObjId> {
-        if self.config.resolution != Resolution::SegmentsStatic {
+        if self.model.resolution() != Resolution::SegmentsStatic {
             return Vec::new();
         }
         let partition = self.partition.get_or_init(|| pleach_ir::pointsto::partition(&self.code.program));
@@ -102,18 +59,6 @@ impl Machine {
         mates.filter(|id| st.memory.layout(&[*id]).is_some()).collect()
     }
 
-    /// The offset in their segment of a pointer to one of the targets.
-    pub(crate) fn segment_offset(&mut self, st: &State, ptr: TermId, targets: &[TargetAccess]) -> TermId {
-        let w = self.pointer_bits();
-        let off = mirror(&mut self.terms, ptr, &mut |terms, obj, off| {
-            let obj = obj.filter(|o| targets.iter().any(|t| t.1 == *o))?;
-            let (_, start) = st.memory.segment_of(obj)?;
-            let start = terms.constant(w, start);
-            Some(terms.add(off, start))
-        });
-        off.unwrap_or_else(|| self.terms.constant(w, 0))
-    }
-
     /// A pointer that is not a choice between bases.
     pub(crate) fn locate_by_solver(
         &mut self,
@@ -122,7 +67,7 @@ impl Machine {
         n: u64,
         purpose: AccessKind,
     ) -> StepResult<ResolvedAccess> {
-        if !self.config.resolution.joins() {
+        if !self.model.resolution().joins() {
             return self.symbolic_place(st, t, n, purpose).map(ResolvedAccess::One);
         }
         if let Some(segment) = self.mentioned_segment(st, t) {
@@ -239,7 +184,7 @@ impl Machine {
 
     /// Objects that a term shows the address of stay where they are.
     pub(crate) fn pin_bases(&mut self, st: &mut State, t: TermId) {
-        if self.config.resolution.joins() && self.terms.has(t, pleach_expr::facts::HAS_BASE) {
+        if self.model.resolution().joins() && self.terms.has(t, pleach_expr::facts::HAS_BASE) {
             for &b in &*self.numbers.bases(&self.terms, t) {
                 st.memory.pin(b);
             }
@@ -248,7 +193,7 @@ impl Machine {
 
     /// A condition is decided on this path: objects whose order or distance it depends on stay where they are.
     pub(crate) fn pin_observed(&mut self, st: &mut State, condition: TermId) {
-        if self.config.resolution.joins() && self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
+        if self.model.resolution().joins() && self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
             for &b in &*self.numbers.observed(&self.terms, condition) {
                 st.memory.pin(b);
             }
@@ -268,7 +213,7 @@ impl Machine {
         };
         let number = x.int().or(y.int()).unwrap_or(0);
         let equality = matches!(op, CmpOp::Eq | CmpOp::Ne) && number < NULL_PAGE;
-        if self.config.resolution.joins() && !equality {
+        if self.model.resolution().joins() && !equality {
             a.into_iter().chain(b).for_each(|o| st.memory.pin(o));
         }
     }

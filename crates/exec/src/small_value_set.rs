@@ -4,8 +4,8 @@
 //! the name is a large term and may refer to any bucket by its shape, but has two values. Such an offset is read as the
 //! choice between them, so that what is read is a choice between two words, and the targets of a pointer read from
 //! there are read off it. *Invariant*: on this path, under every assignment that the path allows, the choice has the
-//! value of the offset. *Direction*: loses nothing. Off where the path is recorded: backward propagation over it needs
-//! the offset for every value. *Checked by*: the random programs and the campaign, which compare with runs that record.
+//! value of the offset. *Direction*: loses nothing. Off where a history is kept, which has to say the offset for
+//! every value. *Checked by*: the random programs and the campaign, which compare with runs that record.
 
 use crate::machine::Machine;
 use pleach_expr::{Key, Model, SymbolKind, TermId, Terms, facts};

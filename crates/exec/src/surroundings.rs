@@ -46,8 +46,8 @@ pub(crate) struct Surroundings {
 }
 
 impl Machine {
-    /// What was assumed by functions that looked at such variables. With pruning too: what a subsumed state would have
-    /// entered was entered below the state that subsumes it.
+    /// What was assumed by functions that looked at such variables. It is enough to know the functions that some path
+    /// entered: a path that is not explored would have entered no others.
     pub fn assume_surroundings(&mut self) {
         if self.reads_environment() && self.config.environment.is_empty() {
             self.assume_of_run(Assumption::Environment("no environment variable is set".into()));

@@ -5,7 +5,7 @@
 //! nothing. Beyond the bound, or where pointers would be split into bytes, the caller concretises the length and
 //! reports it.
 
-use crate::access::{AccessKind, ResolvedLocation};
+use crate::access::{AccessKind, AccessWords as _, ResolvedLocation};
 use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};

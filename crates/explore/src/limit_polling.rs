@@ -4,7 +4,9 @@ use crate::limits::{how_many_to_drop, soft};
 use crate::run::{Run, RunContext};
 use crate::sink::Progress;
 use crate::step::{Child, Stepper};
+use pleach_state::seams::Age;
 use pleach_state::{Cut, End, StateId};
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 /// Steps between two polls of the clock when steps are short.
@@ -13,6 +15,10 @@ const STEPS_PER_LOOK: u32 = 16;
 /// left at [`BYTES_PER_US`]: on a busy machine the watchdog may come late.
 pub(crate) const MEMORY_EVERY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(100));
 const BYTES_PER_US: u64 = 4000;
+
+/// Eviction goes on until at most this share of what is allowed is in use, in percent, or this many times.
+const ROOM_AFTER_EVICTION: u64 = 90;
+const EVICTION_ROUNDS: u32 = 4;
 
 /// The same while memory is above its limit.
 const MEMORY_SHORT: Duration = Duration::from_millis(4);
@@ -56,9 +62,8 @@ impl Run {
         if let Some(max) = limits.max_memory
             && (now >= self.next_memory_poll || self.halt.is_short() && now - self.last_memory_poll >= MEMORY_SHORT)
         {
-            let (used, allowed) = ((self.config.memory)().unwrap_or(0), soft(max * 1_000_000));
-            let in_memory = self.states.len() + self.deferred.in_memory();
-            self.drop_states(how_many_to_drop(in_memory, used, allowed), ctx);
+            let allowed = soft(max * 1_000_000);
+            let used = self.make_room(allowed, ctx);
             self.last_memory_poll = Instant::now();
             self.next_memory_poll = self.last_memory_poll + memory_poll_after(used, allowed);
         }
@@ -103,21 +108,41 @@ impl Run {
         }
     }
 
-    fn drop_states<M: Stepper>(&mut self, count: usize, ctx: &mut RunContext<M>) {
-        if count == 0 {
-            return;
+    /// Evicts states if more memory is in use than allowed, until there is some room again. What a state holds alone is
+    /// not known before it is gone, so memory is measured again and again. Returns what is in use.
+    fn make_room<M: Stepper>(&mut self, allowed: u64, ctx: &mut RunContext<M>) -> u64 {
+        let measure = self.config.memory;
+        let mut used = measure().unwrap_or(0);
+        if used <= allowed {
+            return used;
         }
-        let count = count - self.evict_deferred(count, ctx);
-        // Those that have just shown something new go last.
-        let mut ids: Vec<(bool, StateId)> = self.states.values().map(|s| (s.covered_new, s.id)).collect();
-        for i in (1..ids.len()).rev() {
-            ids.swap(i, self.rng.below(i + 1));
-        }
-        ids.sort_by_key(|(new, _)| *new);
-        for (_, id) in ids.into_iter().take(count) {
-            self.evict(id, ctx);
+        for _ in 0..EVICTION_ROUNDS {
+            let in_memory = self.states.len() + self.deferred.in_memory();
+            let count = how_many_to_drop(in_memory, used, allowed / 100 * ROOM_AFTER_EVICTION);
+            if count == 0 {
+                break;
+            }
+            self.drop_states(count, ctx);
+            (self.config.release)();
+            used = measure().unwrap_or(0);
         }
         ctx.sink.on_memory_pressure();
+        used
+    }
+
+    fn drop_states<M: Stepper>(&mut self, count: usize, ctx: &mut RunContext<M>) {
+        let count = count - self.evict_deferred(count, ctx);
+        // Those that have just shown something new go last. States of one age lie side by side in memory: to evict here
+        // and there would free parts of pages only.
+        let mut ids: Vec<(bool, StateId)> = self.states.values().map(|s| (s.covered_new, s.id)).collect();
+        match self.evicts {
+            Age::Oldest => ids.sort_unstable(),
+            Age::Newest => ids.sort_unstable_by_key(|(new, id)| (*new, Reverse(*id))),
+        }
+        for (_, id) in ids.into_iter().take(count) {
+            self.evict(id, ctx);
+            self.halt.beat();
+        }
     }
 
     /// How things stand after so long.

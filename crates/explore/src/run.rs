@@ -20,7 +20,7 @@ use pleach_expr::Terms;
 use pleach_ir::Span;
 use pleach_state::pruner::Interpolator as _;
 use pleach_state::reached_set::{ErrorSite, place_of};
-use pleach_state::seams::{Searcher, States, View};
+use pleach_state::seams::{Age, Searcher, States, View};
 use pleach_state::{
     Cut, End, Merger, NoMerger, NoPruner, NodeId, PathConstraint, PruneDecision, Pruner, State, StateId, Status, Tree,
 };
@@ -43,6 +43,8 @@ pub struct RunConfig {
     pub check_pruning: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
+    /// Gives freed memory back to the system, called after states were evicted. Default: does nothing.
+    pub release: fn(),
 }
 
 impl Default for RunConfig {
@@ -55,6 +57,7 @@ impl Default for RunConfig {
             seed: 0,
             check_pruning: None,
             memory: resident_bytes,
+            release: || {},
         }
     }
 }
@@ -76,6 +79,8 @@ pub struct Run {
     /// where paths begin, to re-execute evicted states
     pub(crate) initial: Vec<State>,
     pub(crate) evicted: Vec<Evicted>,
+    /// which states go first
+    pub(crate) evicts: Age,
     /// states that the end of the run left
     #[expect(clippy::vec_box, reason = "as the states were kept: moving the box is cheap, moving the state is not")]
     abandoned: Vec<Box<State>>,
@@ -138,6 +143,7 @@ impl Run {
             halt,
             initial: Vec::new(),
             evicted: Vec::new(),
+            evicts: Age::Oldest,
             abandoned: Vec::new(),
             deferred: DeferredStates::default(),
             stop: None,
@@ -171,6 +177,7 @@ impl Run {
         // A block counts when it is entered, the first one, too.
         self.counters.instructions = ctx.machine.instructions();
         searcher.update(None, &ctx.change.added, &[], self.view(ctx));
+        self.evicts = searcher.selects_last();
         loop {
             ctx.change.added.clear();
             ctx.change.removed.clear();

@@ -15,6 +15,7 @@ pub mod cfg;
 pub mod defs;
 pub mod distance;
 pub mod dominators;
+pub mod error_kind;
 pub mod format;
 pub mod ids;
 pub mod inst;
@@ -31,6 +32,7 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use error_kind::{ErrorKind, UnknownErrorKind};
 pub use ids::{BlockId, FileId, FuncId, GlobalId, InstId, Slot, TypeId};
 pub use inst::*;
 pub use program::*;

@@ -6,7 +6,7 @@ use super::messages::MessageLog;
 use super::sink::{Counts, KleeSink, Wanted};
 use pleach::libc::{self, LibcNeed};
 use pleach::{EndOfRun, Engine};
-use pleach_command::watchdog::{Bounds, Watchdog};
+use pleach_command::watchdog::{Bounds, LastWords, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{
     BranchLogging, ExecConfig, ExternalCallPolicy, ExternalCallWarning, FixedInputs, ForkQuota, ProgramEntry, Rules,
@@ -19,7 +19,6 @@ use pleach_merge::{MergeConfig, MergeEvent, MergeScope};
 use pleach_report::{KTest, SuiteMetadata, testcomp};
 use pleach_smt::{BackendKind, SolverConfig};
 use pleach_state::{ErrorKind, State};
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -80,22 +79,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     }
     let limits = limits(line)?;
     let search = search(line)?;
-    if let Some(directory) = line.value("run-in-dir") {
-        // Nothing here depends on it; that it is there does matter to KLEE.
-        std::fs::read_dir(directory)
-            .map_err(|why| CliError::Usage(format!("Unable to change directory to: {directory} - {why}")))?;
-    }
-    let out = directory::create(line.value("output-dir"), program_file)?;
-    log.message(&format!("output directory is \"{}\"", out.display()));
-    log.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
-    warn_ignored_options(line, log);
-    let mut info = format!(
-        "{}\nPID: {}\n",
-        std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
-        std::process::id()
-    );
-    put(&out, "info", &info)?;
-
+    let (out, mut info) = begin_output(line, program_file, log)?;
     let load_limits =
         LoadLimits { deadline: limits.max_time.map(|time| Instant::now() + time), ..LoadLimits::default() };
     let program = Rc::new(load(line, program_file, scratch.path(), &out, &load_limits)?);
@@ -108,22 +92,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     let aliases = super::alias::aliases(line, &program, log)?;
     let runs = inputs_to_follow(line)?;
     let args: Vec<String> = std::iter::once(program_file.display().to_string()).chain(line.args.clone()).collect();
-    let wanted = Wanted {
-        directory: out.clone(),
-        args: args.clone(),
-        emit_all_errors: line.is_on("emit-all-errors", false),
-        exit_on_error: line.is_on("exit-on-error", false),
-        only_covering_new: line.is_on("only-output-states-covering-new", false),
-        dump_states_on_halt: line.is_on("dump-states-on-halt", true),
-        tests: !line.is_on("write-no-tests", false),
-        ktests: line.is_on("write-ktests", true),
-        smt2s: line.is_on("write-smt2s", false),
-        xmls: line.is_on("write-xml-tests", false),
-        silent_assume: line.is_on("silent-klee-assume", false),
-        lines: line.is_on("write-cov", false),
-        paths: line.is_on("write-paths", false),
-        sym_paths: line.is_on("write-sym-paths", false),
-    };
+    let wanted = wanted(line, &out, &args);
     if wanted.xmls {
         write_suite(line, &program, &main, &out)?;
     }
@@ -137,49 +106,16 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     });
     let (mut instructions, mut forks, mut queries) = (0, 0, 0);
     let began = Instant::now();
-    let (counts, file, mut text) = (sink.counts.clone(), out.clone(), info.clone());
-    watchdog.last_words(Box::new(move |why| {
-        eprintln!("KLEE: WARNING: {} in the middle of a step", pleach::cut_reason::reason(&why).describe());
-        let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).describe();
-        eprint!("{done}");
-        text.push_str(&done);
-        let _ = put(&file, "info", &text);
-        Code::Fine
-    }));
+    watchdog.last_words(last_words(&sink, &out, &info));
     for (number, follow) in runs.iter().enumerate() {
         if let Some(test) = follow {
-            let bytes: usize = test.objects.iter().map(|o| o.1.len()).sum();
-            let of = format!("({bytes} bytes) ({}/{})", number + 1, runs.len());
-            eprintln!("KLEE: replaying: {} {of}", test.file.display());
+            announce(test, number + 1, runs.len());
         }
-        let config = ExecConfig {
-            query_budget: Some(pleach_exec::QUERY_BUDGET),
-            entry: ProgramEntry::Main { args: line.args.clone() },
-            main: main.clone(),
-            aliases: aliases.clone(),
-            // KLEE's memory has a value before it is written, too.
-            uninit: Uninit::Zero,
-            max_stack_depth: line.number("max-stack-frames")?.map_or(8192, |n| n as u32),
-            max_alloc: 1 << 40,
-            program_name: args[0].clone(),
-            environment: environment(line)?,
-            externals: externals(line)?,
-            check_overshift: line.is_on("check-overshift", true),
-            rules: KLEE_RULES,
-            fixed_layout: true,
-            echo: true,
-            // KLEE takes one size.
-            sizes: Sizes { mode: SizeMode::Any, ..Sizes::default() },
-            branches: branches(line)?,
-            split_cases: splits_cases(line)?,
-            inputs: follow
-                .as_ref()
-                .map(|t| FixedInputs { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
-            ..ExecConfig::default()
-        };
+        let config = exec_config(line, &main, &args[0], &aliases, follow.as_ref())?;
         let run_config = RunConfig {
             limits: limits.clone(),
             memory: pleach_command::huge_pages::resident_bytes,
+            release: pleach_command::allocator::release,
             seed: search.seed,
             ..RunConfig::default()
         };
@@ -207,15 +143,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
         forks += engine.run.counters.forks;
         queries += stats.get("chain.queries");
     }
-    let seconds = began.elapsed().as_secs();
-    let _ = write!(
-        info,
-        "Elapsed: {:02}:{:02}:{:02}\nKLEE: done: explored paths = {}\nKLEE: done: total queries = {queries}\n",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60,
-        1 + forks,
-    );
+    info.push_str(&summary(began.elapsed().as_secs(), forks, queries));
     watchdog.claim();
     let (completed, partial, generated) = (sink.completed, sink.partial, sink.generated);
     let done = Counts { instructions, completed, partial, generated }.describe();
@@ -223,6 +151,104 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
     info.push_str(&done);
     put(&out, "info", &info)?;
     Ok(Code::Fine)
+}
+
+/// Makes the output directory; returns it, and what its file `info` says.
+fn begin_output(line: &CommandLine, program_file: &Path, log: &mut MessageLog) -> Result<(PathBuf, String), CliError> {
+    if let Some(directory) = line.value("run-in-dir") {
+        // Nothing here depends on it; that it is there does matter to KLEE.
+        std::fs::read_dir(directory)
+            .map_err(|why| CliError::Usage(format!("Unable to change directory to: {directory} - {why}")))?;
+    }
+    let out = directory::create(line.value("output-dir"), program_file)?;
+    log.message(&format!("output directory is \"{}\"", out.display()));
+    log.keep_in(&out).map_err(|why| CliError::System { what: "write to the output directory", why })?;
+    warn_ignored_options(line, log);
+    let info = format!(
+        "{}\nPID: {}\n",
+        std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
+        std::process::id()
+    );
+    put(&out, "info", &info)?;
+    Ok((out, info))
+}
+
+/// What is written.
+fn wanted(line: &CommandLine, out: &Path, args: &[String]) -> Wanted {
+    Wanted {
+        directory: out.to_owned(),
+        args: args.to_vec(),
+        emit_all_errors: line.is_on("emit-all-errors", false),
+        exit_on_error: line.is_on("exit-on-error", false),
+        only_covering_new: line.is_on("only-output-states-covering-new", false),
+        dump_states_on_halt: line.is_on("dump-states-on-halt", true),
+        tests: !line.is_on("write-no-tests", false),
+        ktests: line.is_on("write-ktests", true),
+        smt2s: line.is_on("write-smt2s", false),
+        xmls: line.is_on("write-xml-tests", false),
+        silent_assume: line.is_on("silent-klee-assume", false),
+        lines: line.is_on("write-cov", false),
+        paths: line.is_on("write-paths", false),
+        sym_paths: line.is_on("write-sym-paths", false),
+    }
+}
+
+/// How KLEE executes.
+fn exec_config(
+    line: &CommandLine,
+    main: &str,
+    program_name: &str,
+    aliases: &[(String, String)],
+    follow: Option<&SeedInput>,
+) -> Result<ExecConfig, CliError> {
+    Ok(ExecConfig {
+        query_budget: Some(pleach_exec::QUERY_BUDGET),
+        entry: ProgramEntry::Main { args: line.args.clone() },
+        main: main.to_owned(),
+        aliases: aliases.to_vec(),
+        // KLEE's memory has a value before it is written, too.
+        uninit: Uninit::Zero,
+        max_stack_depth: line.number("max-stack-frames")?.map_or(8192, |n| n as u32),
+        max_alloc: 1 << 40,
+        program_name: program_name.to_owned(),
+        environment: environment(line)?,
+        externals: externals(line)?,
+        check_overshift: line.is_on("check-overshift", true),
+        rules: KLEE_RULES,
+        fixed_layout: true,
+        echo: true,
+        // KLEE takes one size.
+        sizes: Sizes { mode: SizeMode::Any, ..Sizes::default() },
+        branches: branches(line)?,
+        split_cases: splits_cases(line)?,
+        inputs: follow
+            .map(|t| FixedInputs { objects: t.objects.clone(), by_name: line.is_on("named-seed-matching", false) }),
+        ..ExecConfig::default()
+    })
+}
+
+fn announce(test: &SeedInput, number: usize, of: usize) {
+    let bytes: usize = test.objects.iter().map(|o| o.1.len()).sum();
+    eprintln!("KLEE: replaying: {} ({bytes} bytes) ({number}/{of})", test.file.display());
+}
+
+/// What to say and write when the run has to be ended from outside.
+fn last_words(sink: &KleeSink, out: &Path, info: &str) -> LastWords {
+    let (counts, file, mut text) = (sink.counts.clone(), out.to_owned(), info.to_owned());
+    Box::new(move |why| {
+        eprintln!("KLEE: WARNING: {} in the middle of a step", pleach::cut_reason::reason(&why).describe());
+        let done = counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).describe();
+        eprint!("{done}");
+        text.push_str(&done);
+        let _ = put(&file, "info", &text);
+        Code::Fine
+    })
+}
+
+fn summary(seconds: u64, forks: u64, queries: u64) -> String {
+    let elapsed = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let paths = 1 + forks;
+    format!("Elapsed: {elapsed}\nKLEE: done: explored paths = {paths}\nKLEE: done: total queries = {queries}\n")
 }
 
 fn solver(line: &CommandLine, out: &Path) -> Result<SolverConfig, CliError> {

@@ -13,6 +13,7 @@ mod access;
 pub mod constant_offsets;
 pub mod known_bits;
 pub mod merge;
+pub mod model;
 pub mod object;
 pub mod observed_addresses;
 pub mod pvec;
@@ -24,8 +25,9 @@ pub mod symbolic;
 mod tags;
 pub mod value;
 
+pub use model::{AccessKind, Fault, MemoryModel, RelocatableMemory, Resolution, ResolvedLocation, Target};
 pub use object::{Background, ByteView, Contents, Window};
 pub use segments::SegmentArrangement;
 pub use size::Size;
-pub use space::{AddressSpace, Extent, Full, Object, ObjectEntry, ObjectKind, Site};
+pub use space::{AddressSpace, Extent, Full, NULL_PAGE, Object, ObjectEntry, ObjectKind, RED_ZONE, Site};
 pub use value::{ObjId, Value};

@@ -10,15 +10,13 @@
 
 use crate::access::byte_of;
 use crate::object::{Background, Contents};
-use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, Site};
+use crate::space::{AddressSpace, Object, ObjectEntry, ObjectKind, RED_ZONE, Site, first_segment, last_address};
 use crate::value::ObjId;
 use pleach_expr::Terms;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Kept free between the members of a segment.
-const RED_ZONE: u64 = 32;
 /// Segments do not become larger.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -40,6 +38,45 @@ pub struct SegmentArrangement {
     members: Vec<(ObjId, u64)>,
     size: u64,
     align: u64,
+}
+
+/// What decides the address of a segment: the function and instruction, and how its members lie.
+type SegmentKey = (u32, u32, SegmentArrangement);
+
+/// Where segments lie. The same objects joined at the same place have the same address on every path, so that equal
+/// queries are equal. *Invariant*: segments that can be on one path do not overlap, so a segment that took in others
+/// has another address than one of the same objects that did not.
+#[derive(Default)]
+pub(crate) struct SegmentLayout {
+    known: FxHashMap<SegmentKey, u64>,
+    next: u64,
+    /// addresses are used again
+    reuse: bool,
+}
+
+impl SegmentLayout {
+    pub fn new(reuse: bool) -> SegmentLayout {
+        SegmentLayout { reuse, ..SegmentLayout::default() }
+    }
+
+    /// Where a segment lies that is joined at this place of the program; `None` if there is no room.
+    pub fn address(&mut self, (func, inst): (u32, u32), of: SegmentArrangement, pointer_bits: u16) -> Option<u64> {
+        let (size, align) = (of.size, of.align);
+        let key = (func, inst, of);
+        if let Some(&addr) = self.known.get(&key)
+            && self.reuse
+        {
+            return Some(addr);
+        }
+        let addr = self.next.max(first_segment(pointer_bits)).next_multiple_of(align);
+        let end = addr + size + 2 * RED_ZONE;
+        if end > last_address(pointer_bits) {
+            return None;
+        }
+        self.next = end;
+        self.known.insert(key, addr);
+        Some(addr)
+    }
 }
 
 impl AddressSpace {

@@ -124,8 +124,10 @@ pub enum ObjectEntry {
     },
 }
 
-/// Distance kept between objects.
-const RED_ZONE: u64 = 32;
+/// Addresses below this are null with an offset; no object lies there.
+pub const NULL_PAGE: u64 = 4096;
+/// Distance kept between objects, also between the members of a segment. Twice that lies between segments.
+pub const RED_ZONE: u64 = 32;
 /// Every object whose base occurs in terms begins at a multiple of this (the others are fixed ones, known by their
 /// numbers).
 pub(crate) const ALIGN: u64 = 16;

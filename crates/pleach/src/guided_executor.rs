@@ -61,7 +61,7 @@ impl Stepper for GuidedExecutor {
         self.machine.step_within_budget(state, budget)
     }
     fn stop_at(&mut self, points: Option<pleach_state::StopPoints>) {
-        self.machine.stop_points = points;
+        self.machine.stop_at(points);
     }
     fn instructions(&self) -> u64 {
         self.machine.instructions

@@ -37,7 +37,6 @@ pub mod coverage;
 pub mod cut_reason;
 mod engine;
 mod error;
-pub mod error_kind;
 mod exploration;
 mod guided_executor;
 pub mod inputs;

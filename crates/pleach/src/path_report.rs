@@ -1,6 +1,5 @@
 //! A path that ended as a test and, if it ended in an error, as a report of the error.
 
-use crate::error_kind::reported;
 use crate::inputs::Types;
 use crate::source_paths::relative;
 use pleach_exec::Machine;
@@ -58,7 +57,7 @@ impl PathReporter {
         let stack = self.frames(state);
         let at = stack.iter().find(|f| f.line != 0);
         ErrorRecord {
-            kind: reported(error.kind),
+            kind: error.kind,
             file: at.map_or_else(String::new, |f| f.file.clone()),
             line: at.map_or(0, |f| f.line),
             column: at.map_or(0, |f| f.column),

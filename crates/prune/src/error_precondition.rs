@@ -3,12 +3,12 @@
 //! *Invariant*: every state that satisfies it and stands at the instruction ends there with an error of the same kind.
 //! *Direction*: gives up where the error depends on more than one place in one object, or on where other objects lie.
 
-use crate::matching::{Matcher, NULL_PAGE};
+use crate::matching::Matcher;
 use crate::pruner::Interpolation;
 use pleach_expr::{TermId, sign_extend};
 use pleach_ir::{Arg, Callee, Function, Inst, Opnd, Ty};
 use pleach_memory::resolve::candidates;
-use pleach_memory::{ObjId, ObjectEntry, ObjectKind};
+use pleach_memory::{NULL_PAGE, ObjId, ObjectEntry, ObjectKind};
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, SizeBound, State};
 use pleach_wp::{Condition, Dangling, Dereferenceable, NoInterpolant, PointsTo, WpResult, WpTransformer};

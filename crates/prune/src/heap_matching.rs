@@ -2,11 +2,11 @@
 //!
 //! *Invariant*: bindings are injective, and objects that are the same in every state are bound to themselves.
 
-use crate::matching::{MatchFailure, Matcher, NULL_PAGE, frames};
+use crate::matching::{MatchFailure, Matcher, frames};
 use crate::pointer_literals::aligned;
 use pleach_expr::{TermId, Terms, facts, sign_extend};
 use pleach_memory::resolve::candidates;
-use pleach_memory::{ObjId, ObjectEntry, ObjectKind, Value};
+use pleach_memory::{NULL_PAGE, ObjId, ObjectEntry, ObjectKind, Value};
 use pleach_state::seams::PathOracle;
 use pleach_state::{Frame, State};
 use pleach_wp::{Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo, room_for};

@@ -16,9 +16,6 @@ use pleach_wp::{Condition, Loc, Locs, Sum};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
-/// Addresses below this are null with an offset.
-pub(crate) const NULL_PAGE: u64 = 4096;
-
 /// Object variables of a condition → objects of the state.
 pub type Binding = FxHashMap<ObjId, ObjId>;
 

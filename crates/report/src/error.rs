@@ -35,9 +35,6 @@ pub enum ReportError {
         /// What is wrong, and where.
         why: String,
     },
-    /// A name that is not an error kind.
-    #[error("unknown error kind `{0}`")]
-    UnknownErrorKind(String),
     /// The statistics database refused an operation.
     #[error("statistics database: {0}")]
     Database(#[from] rusqlite::Error),

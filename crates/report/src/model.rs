@@ -1,105 +1,12 @@
 //! What a run finds: tests, errors and where they are.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::ReportError;
 use crate::input::Input;
 
-macro_rules! error_kinds {
-    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
-        /// The kinds of program error, with one spelling everywhere.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum ErrorKind {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
-        }
-
-        impl ErrorKind {
-            /// Every kind, in the order of the documentation.
-            pub const ALL: &'static [ErrorKind] = &[$(ErrorKind::$variant,)*];
-
-            /// The kind's name in files, flags and messages.
-            pub fn as_str(self) -> &'static str {
-                match self { $(ErrorKind::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-error_kinds! {
-    /// A failed `assert`, `klee_assert` or `__VERIFIER_assert`, or a call of `reach_error`.
-    Assert => "assert",
-    /// A call of `abort` or `klee_abort`.
-    Abort => "abort",
-    /// A read outside its object.
-    OobRead => "oob-read",
-    /// A write outside its object.
-    OobWrite => "oob-write",
-    /// An access through a null pointer.
-    Null => "null",
-    /// An access to an object after its lifetime.
-    UseAfterFree => "use-after-free",
-    /// A second `free` of the same allocation.
-    DoubleFree => "double-free",
-    /// `free` of something that is not the start of a heap allocation.
-    BadFree => "bad-free",
-    /// A write to a constant object.
-    Readonly => "readonly",
-    /// Integer division or remainder by zero (or the overflowing quotient).
-    DivZero => "div-zero",
-    /// A shift by at least the width.
-    Overshift => "overshift",
-    /// Signed arithmetic overflow.
-    SignedOverflow => "signed-overflow",
-    /// An access at an address that the type does not allow.
-    Misaligned => "misaligned",
-    /// A copy between ranges that overlap.
-    Overlap => "overlap",
-    /// A `_Bool` or an enumeration that holds none of its values.
-    InvalidValue => "invalid-value",
-    /// A floating-point value that the integer type does not have.
-    FloatCast => "float-cast",
-    /// A builtin called with an argument it has no result for.
-    InvalidBuiltin => "invalid-builtin",
-    /// A variable-length array whose size is not positive.
-    VlaBound => "vla-bound",
-    /// A constant that the compiler folded from undefined behaviour.
-    Poison => "poison",
-    /// A branch, address or output that depends on memory never written.
-    Uninit => "uninit",
-    /// Heap memory lost at exit.
-    Leak => "leak",
-    /// An `unreachable` instruction was reached.
-    Unreachable => "unreachable",
-    /// Call depth or stack size exceeded.
-    StackOverflow => "stack-overflow",
-    /// A call through something that is not a fitting function.
-    BadCall => "bad-call",
-    /// A loop ran beyond its bound.
-    LoopLimit => "loop-limit",
-    /// `klee_report_error`.
-    User => "user",
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for ErrorKind {
-    type Err = ReportError;
-
-    fn from_str(name: &str) -> Result<Self, ReportError> {
-        ErrorKind::ALL
-            .iter()
-            .copied()
-            .find(|kind| kind.as_str() == name)
-            .ok_or_else(|| ReportError::UnknownErrorKind(name.to_owned()))
-    }
-}
+pub use pleach_ir::ErrorKind;
 
 /// One call on the stack, innermost first wherever frames are listed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

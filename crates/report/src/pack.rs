@@ -23,6 +23,8 @@ const SHAPE: u8 = 1;
 const TEST: u8 = 2;
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
 const BUFFER: usize = 1 << 20;
+/// Inputs of all shapes that are remembered; beyond, they are forgotten, and a shape may be written twice.
+const REMEMBERED_INPUTS: usize = 10_000;
 
 /// What tests of one program have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +54,10 @@ pub struct PackWriter {
     out: BufWriter<File>,
     path: PathBuf,
     shapes: HashMap<Shape, u64>,
+    /// How many were written.
+    written: u64,
+    /// Of those in `shapes`.
+    inputs: usize,
     /// The previous test's shape: the next one mostly has it too.
     last: Option<(Shape, u64)>,
     flushed: Instant,
@@ -65,7 +71,7 @@ impl PackWriter {
         let mut out = BufWriter::with_capacity(BUFFER, file);
         out.write_all(HEADER).map_err(ReportError::io("write", path))?;
         let (path, flushed) = (path.to_owned(), Instant::now());
-        Ok(Self { out, path, shapes: HashMap::new(), last: None, flushed, payload: Vec::new() })
+        Ok(Self { out, path, shapes: HashMap::new(), written: 0, inputs: 0, last: None, flushed, payload: Vec::new() })
     }
 
     /// Adds a test; on disk within half a second of the next call, or at [`Self::flush`].
@@ -118,16 +124,27 @@ impl PackWriter {
         let index = match self.shapes.get(&shape) {
             Some(index) => *index,
             None => {
-                let index = self.shapes.len() as u64;
+                let index = self.written;
+                self.written += 1;
                 let mut payload = vec![SHAPE];
                 payload.extend(serde_json::to_vec(&shape).expect("a shape always serialises"));
                 self.record(&payload)?;
-                self.shapes.insert(shape.clone(), index);
+                self.remember(&shape, index);
                 index
             }
         };
         self.last = Some((shape, index));
         Ok(index)
+    }
+
+    /// A program that reads inputs in a loop has a shape for each turn, and those of many turns are large.
+    fn remember(&mut self, shape: &Shape, index: u64) {
+        self.inputs += shape.inputs.len();
+        if self.inputs > REMEMBERED_INPUTS {
+            self.shapes.clear();
+            self.inputs = shape.inputs.len();
+        }
+        self.shapes.insert(shape.clone(), index);
     }
 
     fn record(&mut self, payload: &[u8]) -> Result<()> {

@@ -101,3 +101,20 @@ fn many_tests_are_small_and_quick() {
     assert!(std::fs::metadata(&path).unwrap().len() < 131_072 * 48);
     assert_eq!(PackReader::open(&path).unwrap().count(), 131_072);
 }
+
+#[test]
+fn many_large_shapes_take_little_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tests.pack");
+    let mut writer = PackWriter::create(&path).unwrap();
+    let first = test(1, Prediction::Exit { code: None });
+    let tests: Vec<_> = [1, 6_000, 1, 7_000, 6_000, 1]
+        .map(|n| TestCase { inputs: vec![first.inputs[0].clone(); n], ..first.clone() })
+        .into();
+    for test in &tests {
+        writer.push(test).unwrap();
+        assert!(writer.shapes.keys().map(|s| s.inputs.len()).sum::<usize>() <= REMEMBERED_INPUTS);
+    }
+    writer.flush().unwrap();
+    assert_eq!(read(&std::fs::read(&path).unwrap()).unwrap(), tests);
+}

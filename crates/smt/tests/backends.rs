@@ -291,11 +291,9 @@ fn an_interrupt_ends_a_check() {
     }
 }
 
-/// Rewriting and bit-blasting poll nothing: the check is given up.
-#[test]
-fn an_interrupt_ends_what_comes_before_the_search() {
-    let mut terms = Terms::new(64);
-    let x = var(&mut terms, "x", 64);
+/// A query that takes long before the search begins.
+fn slow_to_rewrite(terms: &mut Terms) -> [TermId; 1] {
+    let x = var(terms, "x", 64);
     let (three, limit) = (terms.constant(64, 3), terms.constant(64, 12_345_678_901));
     let mut y = x;
     for i in 0..20_000 {
@@ -304,10 +302,34 @@ fn an_interrupt_ends_what_comes_before_the_search() {
         let mixed = terms.xor(shifted, sum);
         y = terms.add(mixed, y);
     }
-    let query = [terms.ult(y, limit)];
+    [terms.ult(y, limit)]
+}
+
+/// Rewriting and bit-blasting poll nothing: the check is given up.
+#[test]
+fn an_interrupt_ends_what_comes_before_the_search() {
+    let mut terms = Terms::new(64);
+    let query = slow_to_rewrite(&mut terms);
     let after = Duration::from_millis(300);
     let taken = interrupted(BackendKind::Bitwuzla, &mut terms, &query, after);
     assert!(taken < after + Duration::from_secs(1), "{taken:?}");
+}
+
+#[test]
+fn a_time_limit_ends_what_comes_before_the_search() {
+    let mut terms = Terms::new(64);
+    let query = slow_to_rewrite(&mut terms);
+    let timeout = Duration::from_millis(300);
+    let mut s = assemble(SolverConfig { timeout: Some(timeout), ..SolverConfig::default() });
+    let start = Instant::now();
+    let answer = check(&mut *s, &mut terms, &query);
+    assert!(matches!(answer, Answer::Unknown(UnknownReason::Timeout)), "{answer:?}");
+    assert!(start.elapsed() < timeout + Duration::from_secs(1), "{:?}", start.elapsed());
+    // The next query has an instance of its own.
+    let y = var(&mut terms, "y", 32);
+    let seven = terms.constant(32, 7);
+    let easy = [terms.eq(y, seven)];
+    assert!(check(&mut *s, &mut terms, &easy).is_sat());
 }
 
 #[test]

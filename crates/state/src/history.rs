@@ -8,12 +8,12 @@ use crate::trace::{Access, Exit, ForkKind, Trace};
 use pleach_ir::FuncId;
 use std::rc::Rc;
 
-/// A [`Record`], where one is kept. All methods do nothing where none is.
+/// A [`HistoryRecord`], where one is kept. All methods do nothing where none is.
 #[derive(Clone, Default)]
-pub struct History(Option<Box<Record>>);
+pub struct History(Option<Box<HistoryRecord>>);
 
 #[derive(Clone)]
-struct Record {
+struct HistoryRecord {
     /// executed since this state's node
     trace: Trace,
     /// the state just before the split this one came from, its history included
@@ -41,7 +41,7 @@ impl History {
     /// One that begins at this instruction.
     pub fn beginning(inst: u32) -> History {
         let (trace, joins) = (Trace::beginning(inst), JoinThrottle::default());
-        History(Some(Box::new(Record { trace, origin: None, fork: ForkKind::Other, at_join: false, joins })))
+        History(Some(Box::new(HistoryRecord { trace, origin: None, fork: ForkKind::Other, at_join: false, joins })))
     }
 
     #[inline]
@@ -180,6 +180,6 @@ impl State {
         let mut origin = self.clone();
         origin.history = before;
         let (trace, origin) = (Trace::beginning(inst), Some(Rc::new(origin)));
-        self.history = History(Some(Box::new(Record { trace, origin, fork: kind, at_join, joins })));
+        self.history = History(Some(Box::new(HistoryRecord { trace, origin, fork: kind, at_join, joins })));
     }
 }

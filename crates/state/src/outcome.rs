@@ -2,69 +2,7 @@
 
 use pleach_ir::{FuncId, InstId, Span};
 
-/// Kinds of program errors; the names are the same everywhere.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ErrorKind {
-    Assert,
-    Abort,
-    OobRead,
-    OobWrite,
-    Null,
-    UseAfterFree,
-    DoubleFree,
-    BadFree,
-    Readonly,
-    DivZero,
-    Overshift,
-    SignedOverflow,
-    Misaligned,
-    Overlap,
-    InvalidValue,
-    FloatCast,
-    InvalidBuiltin,
-    VlaBound,
-    Poison,
-    Uninit,
-    Leak,
-    Unreachable,
-    StackOverflow,
-    BadCall,
-    LoopLimit,
-    User,
-}
-
-impl ErrorKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorKind::Assert => "assert",
-            ErrorKind::Abort => "abort",
-            ErrorKind::OobRead => "oob-read",
-            ErrorKind::OobWrite => "oob-write",
-            ErrorKind::Null => "null",
-            ErrorKind::UseAfterFree => "use-after-free",
-            ErrorKind::DoubleFree => "double-free",
-            ErrorKind::BadFree => "bad-free",
-            ErrorKind::Readonly => "readonly",
-            ErrorKind::DivZero => "div-zero",
-            ErrorKind::Overshift => "overshift",
-            ErrorKind::SignedOverflow => "signed-overflow",
-            ErrorKind::Misaligned => "misaligned",
-            ErrorKind::Overlap => "overlap",
-            ErrorKind::InvalidValue => "invalid-value",
-            ErrorKind::FloatCast => "float-cast",
-            ErrorKind::InvalidBuiltin => "invalid-builtin",
-            ErrorKind::VlaBound => "vla-bound",
-            ErrorKind::Poison => "poison",
-            ErrorKind::Uninit => "uninit",
-            ErrorKind::Leak => "leak",
-            ErrorKind::Unreachable => "unreachable",
-            ErrorKind::StackOverflow => "stack-overflow",
-            ErrorKind::BadCall => "bad-call",
-            ErrorKind::LoopLimit => "loop-limit",
-            ErrorKind::User => "user",
-        }
-    }
-}
+pub use pleach_ir::ErrorKind;
 
 /// A bug of the program under test.
 #[derive(Clone, Debug)]

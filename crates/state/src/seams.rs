@@ -23,12 +23,23 @@ pub struct View<'a> {
     pub statistics: &'a dyn SearchMetrics,
 }
 
+/// Of states, by the order in which they were made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Age {
+    Oldest,
+    Newest,
+}
+
 /// Which state next?
 pub trait Searcher {
     /// One of the states that were added and not removed; `None` when there is none.
     fn select(&mut self, view: View) -> Option<StateId>;
     /// `current` has been stepped (it may be among the removed); these came, these left.
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View);
+    /// Which states it is likely to select last. They are evicted first at the memory limit.
+    fn selects_last(&self) -> Age {
+        Age::Oldest
+    }
     fn name(&self) -> String;
 }
 
@@ -38,6 +49,9 @@ impl Searcher for Box<dyn Searcher> {
     }
     fn update(&mut self, current: Option<StateId>, added: &[StateId], removed: &[StateId], view: View) {
         (**self).update(current, added, removed, view);
+    }
+    fn selects_last(&self) -> Age {
+        (**self).selects_last()
     }
     fn name(&self) -> String {
         (**self).name()
@@ -144,6 +158,9 @@ impl<S: Searcher> Searcher for CheckedSearcher<S> {
             assert!(self.waiting.remove(r), "a state was removed that was not there");
         }
         self.inner.update(current, added, removed, view);
+    }
+    fn selects_last(&self) -> Age {
+        self.inner.selects_last()
     }
     fn name(&self) -> String {
         self.inner.name()

@@ -20,7 +20,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("verify", &["ir", "memory", "state"]),
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
-    ("report", &[]),
+    ("report", &["ir"]),
     ("replay", &["report"]),
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "report", "replay"]),
     ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),

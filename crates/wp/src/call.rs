@@ -4,9 +4,8 @@ use crate::condition::{OwningFrame, PointsTo};
 use crate::location::Loc;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};
 use pleach_expr::{SymbolId, TermId, Terms};
-use pleach_ir::{Arg, BinOp, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
+use pleach_ir::{Arg, Callee, FuncId, Function, Opnd, OpndKind, Range, Symbol};
 use pleach_memory::{ObjId, ObjectKind, Size, Value};
-use pleach_semantics::overflow_term;
 use pleach_state::trace::{ArgumentRead, Run};
 use pleach_state::{Access, SizeBound};
 
@@ -184,7 +183,7 @@ impl WpTransformer<'_> {
     }
 
     /// The object ceased to exist here: what points to it from now on pointed to it before.
-    fn died(&mut self, obj: ObjId, owner: OwningFrame) -> WpResult<()> {
+    pub(crate) fn died(&mut self, obj: ObjId, owner: OwningFrame) -> WpResult<()> {
         for d in std::mem::take(&mut self.condition.dangling) {
             if d.obj == obj {
                 let at = d.at.map(u64::try_from).transpose().map_err(|_| NoInterpolant::PointerBeforeObject)?;
@@ -208,247 +207,14 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    /// A call that a model answered.
-    pub(crate) fn modelled(
+    /// A model read bytes through an argument: it points there, and a string ends there.
+    pub(crate) fn argument_read(
         &mut self,
         f: &Function,
         depth: u32,
-        callee: Callee,
-        args: Range,
-        dsts: Range,
-        access: &Access,
+        list: &[Arg],
+        read: &ArgumentRead,
     ) -> WpResult<()> {
-        let list = &f.args[args.as_range()];
-        let dst = f.dsts[dsts.as_range()].first().copied();
-        let needed = dst.is_some_and(|d| self.needs(f, depth, d));
-        match *access {
-            Access::Result(v) => {
-                if let (true, Some(d)) = (needed, dst) {
-                    let w = self.width(f.slots[d.index()].ty);
-                    let t = v.to_term(self.terms, w).ok_or(NoInterpolant::NoValue)?;
-                    self.assign(f, depth, d, t);
-                }
-                Ok(())
-            }
-            Access::Reads { ref reads, ref fixed, ref result } => {
-                self.modelled(f, depth, callee, args, dsts, result)?;
-                for &(index, n) in fixed.iter() {
-                    let Some(a) = list.get(index as usize) else { return Err(NoInterpolant::NoArgument) };
-                    self.same_as_recorded(f, depth, a.value, a.ty, n)?;
-                }
-                reads.iter().try_for_each(|r| self.argument_read(f, depth, list, r))
-            }
-            Access::AtExit(handler) => {
-                if let (true, Some(d)) = (needed, dst) {
-                    let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
-                    self.assign(f, depth, d, done);
-                }
-                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
-                let ptr = self.pointer(f, depth, p.value)?;
-                let w = self.terms.pointer_bits;
-                let known = handler.to_term(self.terms, w).ok_or(NoInterpolant::NoValue)?;
-                let same = self.terms.eq(ptr, known);
-                self.require(same);
-                Ok(())
-            }
-            Access::Argument { index, bits } => {
-                if let (true, Some(d)) = (needed, dst) {
-                    let Some(a) = list.get(index as usize) else { return Err(NoInterpolant::NoArgument) };
-                    let w = self.width(a.ty);
-                    let t = self.operand(f, depth, a.value, w)?;
-                    let t = self.terms.extract(t, 0, bits.min(w));
-                    self.assign(f, depth, d, t);
-                }
-                Ok(())
-            }
-            Access::Fresh => {
-                // What the arguments decide besides the result (an empty range is an error) is not described.
-                if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
-                    return Err(NoInterpolant::UnknownEffects);
-                }
-                // A wide result comes in pieces.
-                for d in &f.dsts[dsts.as_range()] {
-                    if self.needs(f, depth, *d) {
-                        let r = self.register(f, depth, *d);
-                        self.forall(r)?;
-                    }
-                }
-                Ok(())
-            }
-            Access::FreshRange | Access::FreshBelow => {
-                let Some(d) = dst else { return Err(NoInterpolant::NoArgument) };
-                let r = self.register(f, depth, d);
-                let w = self.terms.width(r);
-                // The result may take the place of an argument.
-                let x = self.locs.fresh_variable(self.terms, w);
-                self.replace(r, x);
-                let mut bounds = Vec::new();
-                for a in list.iter().take(2) {
-                    bounds.push(self.operand(f, depth, a.value, w)?);
-                }
-                let (some, inside) = match (access, &bounds[..]) {
-                    (Access::FreshRange, &[lo, hi]) => {
-                        let (above, below) = (self.terms.sle(lo, x), self.terms.slt(x, hi));
-                        (self.terms.slt(lo, hi), self.terms.and(above, below))
-                    }
-                    (Access::FreshBelow, &[n, ..]) => {
-                        let zero = self.terms.constant(w, 0);
-                        (self.terms.ne(n, zero), self.terms.ult(x, n))
-                    }
-                    _ => return Err(NoInterpolant::NoArgument),
-                };
-                if self.needs_term(x) {
-                    self.assume(inside);
-                    self.forall(x)?;
-                }
-                self.require(some);
-                Ok(())
-            }
-            Access::FreshMemory { obj, off, len } => {
-                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
-                for (var, _, _) in self.cells_within(obj, off, len) {
-                    self.forall(var)?;
-                }
-                let ptr = self.pointer(f, depth, p.value)?;
-                self.require_pointer(ptr, obj, Some(off), len, true)?;
-                if let Some(n) = list.get(1) {
-                    self.same_as_recorded(f, depth, n.value, n.ty, len)?;
-                }
-                Ok(())
-            }
-            Access::Assume | Access::AssumeElseFail | Access::Assert => {
-                let Some(a) = list.first() else { return Err(NoInterpolant::NoArgument) };
-                let w = self.width(a.ty);
-                let v = self.operand(f, depth, a.value, w)?;
-                let c = self.truth(v);
-                match access {
-                    Access::Assert => self.require(c),
-                    _ => self.assume(c),
-                }
-                // Where something later must be possible together with `c`, so must `c`.
-                if matches!(access, Access::AssumeElseFail) && self.condition.satisfiable.is_empty() {
-                    self.condition.require_satisfiable(vec![c]);
-                    self.live.forget();
-                }
-                Ok(())
-            }
-            Access::Alloc { obj, size, zeroed, align } => {
-                // `malloc(n)`, `calloc(a, b)`: the sizes are part of what happened.
-                let sizes = if zeroed && align.is_none() && list.len() == 2 { 2 } else { 1 };
-                let constant = list.iter().all(|a| matches!(a.value.kind(), OpndKind::Const(_)));
-                let w = self.terms.pointer_bits;
-                let (mut bytes, mut fits) = (None, Terms::TRUE);
-                for a in list.iter().rev().take(sizes).filter(|_| !constant) {
-                    let v = self.operand(f, depth, a.value, w)?;
-                    bytes = Some(match bytes {
-                        None => v,
-                        Some(n) => {
-                            // Beyond the address space there would be no block.
-                            let over = overflow_term(self.terms, BinOp::Mul, false, n, v);
-                            fits = self.terms.not(over);
-                            self.terms.mul(n, v)
-                        }
-                    });
-                }
-                let (size, as_recorded) = recorded_size(self.terms, size, bytes);
-                self.allocated(f, depth, dst, obj, size, zeroed, false)?;
-                self.block_made(obj)?;
-                self.require(fits);
-                self.require(as_recorded);
-                // `aligned_alloc(align, n)`
-                match (align, list) {
-                    (Some(align), [a, ..]) => self.same_as_recorded(f, depth, a.value, a.ty, align),
-                    _ => Ok(()),
-                }
-            }
-            Access::Free { obj } => {
-                self.killed()?;
-                self.died(obj, OwningFrame::Any)?;
-                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
-                self.block_given(f, depth, p.value, obj, 0)
-            }
-            Access::FreeNull => {
-                let Some(p) = list.first() else { return Err(NoInterpolant::NoArgument) };
-                self.null_given(f, depth, p.value)
-            }
-            Access::Realloc { old, new, kept, size } => {
-                let [p, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
-                if let Some(old) = old {
-                    self.killed()?;
-                    self.died(old, OwningFrame::Any)?;
-                }
-                match new {
-                    Some(new) => {
-                        if let Some(old) = old {
-                            // SOUND: what lies behind may be anything, also the bytes of a larger block.
-                            self.overwrite(new, 0, kept, |w, at, k| w.contents(old, at, k));
-                        }
-                        self.allocated(f, depth, dst, new, size.into(), false, false)?;
-                        self.block_made(new)?;
-                    }
-                    None => {
-                        if let (true, Some(d)) = (needed, dst) {
-                            let null = self.terms.constant(self.terms.pointer_bits, 0);
-                            self.assign(f, depth, d, null);
-                        }
-                    }
-                }
-                match old {
-                    Some(old) => self.block_given(f, depth, p.value, old, kept)?,
-                    None => self.null_given(f, depth, p.value)?,
-                }
-                self.same_as_recorded(f, depth, n.value, n.ty, size)
-            }
-            Access::AllocTo { obj, size, align, at, off } => {
-                let [p, a, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
-                if let (true, Some(d)) = (needed, dst) {
-                    let done = self.terms.constant(self.width(f.slots[d.index()].ty), 0);
-                    self.assign(f, depth, d, done);
-                }
-                let mentioned = self.mentions_memory();
-                let (base, word) = (self.terms.base(obj), u64::from(self.terms.pointer_bits) / 8);
-                self.overwrite(at, off, word, |w, k, n| w.terms.extract(base, (k * 8) as u16, (n * 8) as u16));
-                let SizeBound::Exactly(size) = size else { return Err(NoInterpolant::SymbolicSize) };
-                self.made(depth, obj, size.into(), false, false)?;
-                self.block_made(obj)?;
-                let ptr = self.pointer(f, depth, p.value)?;
-                if mentioned {
-                    self.require_pointer(ptr, at, Some(off), word, true)?;
-                } else {
-                    self.valid_unless_evident(ptr, at, Some(off), word, true);
-                }
-                self.same_as_recorded(f, depth, a.value, a.ty, align)?;
-                self.same_as_recorded(f, depth, n.value, n.ty, size)
-            }
-            Access::Copy { .. }
-            | Access::CopyWithin { .. }
-            | Access::Fill { .. }
-            | Access::FillWithin { .. }
-            | Access::Empty
-                if list.len() >= 3 =>
-            {
-                let len_width = self.width(list[2].ty);
-                if let (true, Some(d)) = (needed, dst) {
-                    let v = self.pointer(f, depth, list[0].value)?;
-                    self.assign(f, depth, d, v);
-                }
-                if matches!(access, Access::Fill { .. } | Access::FillWithin { .. }) {
-                    self.bulk_fill(f, depth, list[0].value, list[1].value, list[2].value, len_width, access)
-                } else {
-                    let mov = match callee {
-                        Callee::Direct(g) => !self.program.function(g).name.contains("memcpy"),
-                        Callee::Indirect(_) => return Err(NoInterpolant::UnknownEffects),
-                    };
-                    self.bulk_copy(f, depth, mov, list[0].value, list[1].value, list[2].value, len_width, access)
-                }
-            }
-            Access::SymbolicSize => Err(NoInterpolant::SymbolicSize),
-            _ => Err(NoInterpolant::UnknownEffects),
-        }
-    }
-
-    /// A model read bytes through an argument: it points there, and a string ends there.
-    fn argument_read(&mut self, f: &Function, depth: u32, list: &[Arg], read: &ArgumentRead) -> WpResult<()> {
         let Some(a) = list.get(read.argument as usize) else { return Err(NoInterpolant::NoArgument) };
         let ptr = self.pointer(f, depth, a.value)?;
         let same = Value::from_term(self.terms, ptr) == Value::Ptr { obj: read.obj, off: read.off as i64 };
@@ -475,13 +241,13 @@ impl WpTransformer<'_> {
     }
 
     /// A heap block came into being.
-    fn block_made(&mut self, obj: ObjId) -> WpResult<()> {
+    pub(crate) fn block_made(&mut self, obj: ObjId) -> WpResult<()> {
         let known = self.condition.blocks.as_mut().is_none_or(|b| b.remove(&obj));
         if known { Ok(()) } else { Err(NoInterpolant::LeakedBlock) }
     }
 
     /// The pointer is to the start of this heap block, which has room for `bytes`.
-    fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> WpResult<()> {
+    pub(crate) fn block_given(&mut self, f: &Function, depth: u32, p: Opnd, obj: ObjId, bytes: u64) -> WpResult<()> {
         let ptr = self.pointer(f, depth, p)?;
         self.condition.require_points_to(PointsTo {
             bytes,
@@ -495,7 +261,7 @@ impl WpTransformer<'_> {
         Ok(())
     }
 
-    fn null_given(&mut self, f: &Function, depth: u32, p: Opnd) -> WpResult<()> {
+    pub(crate) fn null_given(&mut self, f: &Function, depth: u32, p: Opnd) -> WpResult<()> {
         let ptr = self.pointer(f, depth, p)?;
         let zero = self.terms.constant(self.terms.width(ptr), 0);
         let null = self.terms.eq(ptr, zero);
@@ -504,7 +270,7 @@ impl WpTransformer<'_> {
     }
 
     /// `c` holds from here on: each literal is needed only where it does.
-    fn assume(&mut self, c: pleach_expr::TermId) {
+    pub(crate) fn assume(&mut self, c: pleach_expr::TermId) {
         let places: Vec<_> = self.terms.support(c).iter().filter_map(|k| self.locs.get(k.symbol())).collect();
         self.condition.write_sums(self.terms, |s| places.iter().any(|l| s.mentions(*l)));
         let literals = std::mem::take(&mut self.condition.literals);
@@ -522,7 +288,7 @@ impl WpTransformer<'_> {
         a.iter().any(|k| b.binary_search(k).is_ok())
     }
 
-    fn same_as_recorded(
+    pub(crate) fn same_as_recorded(
         &mut self,
         f: &Function,
         depth: u32,

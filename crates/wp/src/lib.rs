@@ -17,6 +17,7 @@ mod linear_sum;
 pub mod location;
 mod may_point_to;
 mod memory;
+mod modelled;
 mod no_interpolant;
 mod obligations;
 mod occurrence_index;

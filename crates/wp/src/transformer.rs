@@ -101,7 +101,8 @@ impl WpTransformer<'_> {
                 }
                 Inst::Call { callee, args, dsts } => {
                     let access = pop()?.clone();
-                    self.modelled(f, run.depth, *callee, *args, *dsts, &access)?;
+                    let call = self.modelled_call(f, run.depth, *callee, *args, *dsts);
+                    self.modelled(&call, &access)?;
                 }
                 Inst::Load { ty, align, dst, ptr, .. } => {
                     let access = pop()?.clone();

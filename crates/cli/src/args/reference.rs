@@ -6,45 +6,8 @@ use std::fmt::Write;
 
 const WIDTH: usize = 110;
 
-const TOP: &str = "\
-# Flags
-
-`pleach COMMAND -h` shows the most used flags of a command, `pleach COMMAND --help` all of them. This page has the same
-texts. It is generated: do not edit it. A test compares it with the program and says how to write it anew.
-
-- Times: `30s`, `5min`, `1h30min`, `250ms`. A bare number is seconds.
-- For the limits `--max-…` of exploration 0 means none, as in KLEE. What a limit takes away is
-  [cut](soundness.md#what-is-cut).
-- `NO_COLOR` switches colours off.
-- The alias `--one-placement` is accepted for `--fixed-layout`, and the link `guess` for `local-search`.
-
-| exit status | meaning |
-|---|---|
-| 0 | no error was found; the property holds; all targets are decided; all replays agree |
-| 1 | errors were found; the property is violated; a replay disagrees |
-| 2 | the input or the command line is wrong, or results could not be written |
-| 3 | the answer is unknown; nothing could be checked; something was cut with `--require-complete` |
-| 4 | `verify`, `reach`: decided under the [assumptions](soundness.md#assumptions) that are listed |
-| 70 | internal error; the results found so far have been written |
-| 128 + n | `test`: signal n ended the run before an error was found |
-";
-
-const BOTTOM: &str = "
-## pleach klee
-
-KLEE's command line: [for users of KLEE](klee-compatibility.md).
-
-## pleach cc, pleach c++
-
-All arguments are clang's: [programs from a build system](building.md).
-
-## Environment variables of the build
-
-- `PLEACH_CACHE` (default `$XDG_CACHE_HOME/pleach` or `~/.cache/pleach`): where Bitwuzla and the C library are
-  built once.
-- `BITWUZLA_PREFIX`: an installed Bitwuzla to use instead.
-- `PLEACH_BIN`: the program that the tests drive.
-";
+const TOP: &str = include_str!("text/flags-top.md");
+const BOTTOM: &str = include_str!("text/flags-bottom.md");
 
 /// Where a topic is explained.
 const PAGES: [(&str, &str); 11] = [

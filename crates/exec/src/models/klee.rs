@@ -132,8 +132,8 @@ fn assume(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let c = m.truth(st, call);
     match m.is_satisfiable(st, c) {
         Ok(Some(side)) => {
-            // An assumption that cannot hold is an error: in backward propagation, one that was implied must stay
-            // implied, any other one satisfiable.
+            // An assumption that cannot hold is an error. So the history tells one that was implied, which must stay
+            // implied elsewhere, from any other, which must stay satisfiable.
             let implied = m.entails(st, c);
             if side.address_free != Terms::TRUE {
                 m.add(st, side);

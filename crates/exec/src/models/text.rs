@@ -1,7 +1,7 @@
 //! What a modelled function reads of its arguments: strings and ranges, with the errors that reading them has.
 
 use super::Call;
-use crate::access::{AccessKind, ResolvedLocation, note};
+use crate::access::{AccessKind, AccessWords as _, ResolvedLocation, note};
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use pleach_expr::{TermId, Terms};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Of longer strings only those that end at a known place are looked at.
 const MAX_SYMBOLIC: u64 = 4096;
 
-/// What was read so far, for backward propagation over the call.
+/// What was read so far, for the history.
 #[derive(Default)]
 pub(crate) struct Reads {
     known: Vec<ArgumentRead>,

@@ -3,7 +3,7 @@
 //! *Deviation* from KLEE: no batches by time, which would make the order depend on the machine.
 
 use pleach_state::StateId;
-use pleach_state::seams::{Searcher, View};
+use pleach_state::seams::{Age, Searcher, View};
 
 pub struct Batching {
     inner: Box<dyn Searcher>,
@@ -39,6 +39,9 @@ impl Searcher for Batching {
             self.current = heir.map(|h| (*h, start));
         }
         self.inner.update(current, added, removed, view);
+    }
+    fn selects_last(&self) -> Age {
+        self.inner.selects_last()
     }
     fn name(&self) -> String {
         format!("{} (batches of {} instructions)", self.inner.name(), self.batch)

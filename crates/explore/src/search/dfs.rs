@@ -2,6 +2,7 @@
 
 use pleach_state::StateId;
 use pleach_state::seams::{Searcher, View};
+use rustc_hash::FxHashSet;
 
 #[derive(Default)]
 pub struct Dfs {
@@ -20,11 +21,14 @@ impl Searcher for Dfs {
         self.stack.last().copied()
     }
     fn update(&mut self, _: Option<StateId>, added: &[StateId], removed: &[StateId], _: View) {
-        for r in removed {
-            if self.stack.last() == Some(r) {
+        match removed {
+            [] => {}
+            [one] if self.stack.last() == Some(one) => {
                 self.stack.pop();
-            } else {
-                self.stack.retain(|s| s != r);
+            }
+            _ => {
+                let gone: FxHashSet<_> = removed.iter().collect();
+                self.stack.retain(|s| !gone.contains(s));
             }
         }
         match self.last_sibling_first {

@@ -1,7 +1,7 @@
 //! Several strategies, used in turn. Each knows all states.
 
 use pleach_state::StateId;
-use pleach_state::seams::{Searcher, View};
+use pleach_state::seams::{Age, Searcher, View};
 
 pub struct Interleaved {
     all: Vec<Box<dyn Searcher>>,
@@ -24,6 +24,9 @@ impl Searcher for Interleaved {
         for s in &mut self.all {
             s.update(current, added, removed, view);
         }
+    }
+    fn selects_last(&self) -> Age {
+        self.all.first().map_or(Age::Oldest, |s| s.selects_last())
     }
     fn name(&self) -> String {
         self.all.iter().map(|s| s.name()).collect::<Vec<_>>().join(",")

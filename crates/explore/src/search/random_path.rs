@@ -4,7 +4,7 @@
 //! and a loop that forks a state at every turn does not drown the others.
 
 use crate::rng::Rng;
-use pleach_state::seams::{Searcher, View};
+use pleach_state::seams::{Age, Searcher, View};
 use pleach_state::{NodeId, StateId};
 use rustc_hash::FxHashMap;
 
@@ -59,6 +59,10 @@ impl Searcher for RandomPath {
             self.node.insert(*a, state.node);
             self.at.insert(state.node, *a);
         }
+    }
+    /// The shorter a path is, the more likely.
+    fn selects_last(&self) -> Age {
+        Age::Newest
     }
     fn name(&self) -> String {
         "random-path".into()

@@ -184,15 +184,20 @@ impl Engine for Bitwuzla {
     fn check(&mut self, assumptions: &[ffi::Term], how: Check) -> Result<Verdict, SmtError> {
         self.stop.arm(&self.steps, self.timeout);
         let outcome = match how {
-            Check::Large if self.stop.interrupt.is_some() => detached::check(self.solver, assumptions, &self.stop),
-            _ => Some(check_on_this_thread(self.solver, assumptions)),
+            Check::Large if self.stop.interrupt.is_some() || self.timeout.is_some() => {
+                detached::check(self.solver, self.manager, assumptions, &self.stop)
+            }
+            _ => Ok(check_on_this_thread(self.solver, assumptions)),
         };
         self.steps.taken.set(self.steps.taken.get() + self.stop.polled());
-        let Some(outcome) = outcome else {
-            // They belong to the thread now.
-            self.solver = ptr::null_mut();
-            self.manager = ptr::null_mut();
-            return Ok(Verdict::Unknown(UnknownReason::Interrupted));
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(why) => {
+                // They belong to the thread now.
+                self.solver = ptr::null_mut();
+                self.manager = ptr::null_mut();
+                return Ok(Verdict::Unknown(why));
+            }
         };
         if outcome.answer == ffi::Answer::SAT {
             return Ok(Verdict::Sat);

@@ -75,8 +75,13 @@ impl Stop {
         if self.is_interrupted() {
             return Some(INTERRUPT);
         }
+        self.is_overdue().then_some(TIME)
+    }
+
+    /// The time of this check is up.
+    pub fn is_overdue(&self) -> bool {
         let until = self.until.load(Ordering::Relaxed);
-        (until != u64::MAX && self.origin.elapsed().as_micros() >= u128::from(until)).then_some(TIME)
+        until != u64::MAX && self.origin.elapsed().as_micros() >= u128::from(until)
     }
 }
 
