@@ -245,6 +245,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         method,
         scopes,
         max_states: args.merge_max_states.max(2),
+        rounds: !args.merge_exits_only,
         check: args.check_merging,
         ..defaults
     })

@@ -181,6 +181,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_enum, help_heading = "Merging")]
     #[arg(hide_short_help = true)]
     pub merge_scope: Vec<MergeScope>,
+    /// Merge only where a loop is left, not also where its next round begins
+    #[arg(long, help_heading = "Merging", hide_short_help = true)]
+    pub merge_exits_only: bool,
     /// Merge at most this many states at a time
     #[arg(long, value_name = "N", help_heading = "Merging", default_value_t = 10_000, hide_short_help = true)]
     pub merge_max_states: usize,
