@@ -211,6 +211,7 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
         limits,
         seed: args.seed,
         check_pruning,
+        check_merging: args.check_merging.then_some(CHECKED_INSTRUCTIONS),
         memory: pleach_command::huge_pages::resident_bytes,
         ..RunConfig::default()
     })
@@ -222,6 +223,9 @@ fn kind(name: &str) -> Result<ErrorKind, CliError> {
         CliError::Usage(format!("unknown error kind `{name}`; valid are {names}"))
     })
 }
+
+/// How far a merged state and its members are explored to compare them.
+const CHECKED_INSTRUCTIONS: u64 = 10_000;
 
 /// None if merging is off.
 fn merge(args: &RunArgs) -> Option<MergeConfig> {

@@ -288,7 +288,8 @@ impl Machine {
     #[inline(always)]
     fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
         st.trace.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
-        st.at_join = code.joins[st.frame.func.index()][st.block.index()] && st.take_join_token();
+        let is_join = code.joins.get(st.frame.func.index()).is_some_and(|j| j[st.block.index()]);
+        st.at_join = is_join && st.take_join_token();
         st.at_join
     }
 

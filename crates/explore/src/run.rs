@@ -37,6 +37,8 @@ pub struct RunConfig {
     /// Explore subsumed states anyway, each up to this many instructions, and compare with the subsuming node. Needs a
     /// [`pleach_state::CheckedPruner`]. Default: no.
     pub check_pruning: Option<u64>,
+    /// Explore merged states and their members separately, each up to this many instructions, and compare. Default: no.
+    pub check_merging: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
 }
@@ -50,6 +52,7 @@ impl Default for RunConfig {
             flush_time: Duration::from_millis(400),
             seed: 0,
             check_pruning: None,
+            check_merging: None,
             memory: resident_bytes,
         }
     }

@@ -9,6 +9,7 @@
 //! tree is built from the path constraints and not from the execution tree. What was assumed on the way is then in it,
 //! and a path that ended inside makes its siblings' condition stay without a special case.
 
+use crate::measure::TermSizes;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::Value;
 use pleach_memory::merge::Choice;
@@ -140,6 +141,13 @@ impl GuardTree {
     pub fn condition_of(&self, terms: &mut Terms, member: usize) -> TermId {
         let split = self.nodes[0].common.len();
         conjunction(terms, &self.suffixes[member][split..])
+    }
+
+    /// Of the members' further constraints together, and of what became of them.
+    pub fn sizes(&self, terms: &mut Terms, sizes: &mut TermSizes) -> (u64, u64) {
+        let before = self.suffixes.iter().map(|s| sizes.all(terms, s)).fold(0u64, u64::saturating_add);
+        let after = self.constraints(terms);
+        (before, sizes.all(terms, &after))
     }
 
     /// The condition through the tree is the textbook's.

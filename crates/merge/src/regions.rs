@@ -12,9 +12,11 @@ use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
 use crate::guard::{GuardTree, MergeMethod, NotExclusive};
 use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
+use crate::measure::{Measured, MergedSizes, TermSizes};
 use pleach_expr::TermId;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{BlockId, FuncId, Program};
+use pleach_memory::merge::Choice;
 use pleach_state::seams::PathOracle;
 use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints};
 use rustc_hash::FxHashMap;
@@ -176,6 +178,7 @@ pub struct Merging {
     /// by leaf: where it last passed a mark or a loop's header
     passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
+    sizes: TermSizes,
 }
 
 /// What was merged so far.
@@ -189,6 +192,7 @@ struct MergeStatistics {
     refused: BTreeMap<Refusal, u64>,
     refused_states: u64,
     checked: Checked,
+    sizes: MergedSizes,
 }
 
 impl Merging {
@@ -203,6 +207,7 @@ impl Merging {
             early: VecDeque::new(),
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
+            sizes: TermSizes::default(),
         }
     }
 
@@ -378,22 +383,19 @@ impl Merging {
         let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
         let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
-        if !self.config.check {
-            let mut choice = &guard;
-            return fields::merge(
-                &members,
-                &group.before,
-                self.config.one_sided,
-                &guard,
-                &mut choice,
-                &mut self.facts,
-                logic,
-            );
-        }
-        let mut choice = CheckedChoice { guard: &guard, obligations: Vec::new() };
+        let mut plain = &guard;
+        let mut checked = CheckedChoice { guard: &guard, obligations: Vec::new() };
+        let choice: &mut dyn Choice = if self.config.check { &mut checked } else { &mut plain };
+        let mut choice = Measured { choice, sizes: &mut self.sizes, found: MergedSizes::default() };
         let merged =
             fields::merge(&members, &group.before, self.config.one_sided, &guard, &mut choice, &mut self.facts, logic)?;
-        let mut obligations = choice.obligations;
+        let mut found = choice.found;
+        (found.conditions_before, found.conditions_after) = guard.sizes(logic.terms(), &mut self.sizes);
+        self.statistics.sizes.add(found);
+        if !self.config.check {
+            return Ok(merged);
+        }
+        let mut obligations = checked.obligations;
         obligations.push(guard.equals_textbook(logic.terms()));
         for o in obligations {
             self.statistics.checked.check(o, logic);
@@ -561,6 +563,11 @@ impl Merger for Merging {
             ("states_out", s.groups),
             ("largest_group", s.largest_group),
             ("refused_states", s.refused_states),
+            ("conditions_before", s.sizes.conditions_before),
+            ("conditions_after", s.sizes.conditions_after),
+            ("values_before", s.sizes.values_before),
+            ("values_after", s.sizes.values_after),
+            ("largest_value", s.sizes.largest_value),
         ]
         .map(|(name, n)| (name.to_owned(), n))
         .to_vec();

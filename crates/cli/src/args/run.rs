@@ -210,8 +210,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Solving", hide_short_help = true)]
     pub query_log: Option<PathBuf>,
 
-    /// Check each merge by the solver: its values against those of every member, its condition against the textbook's
+    /// Check each merge: by the solver, its values against those of every member and its condition against the textbook's
     ///
+    /// The merged state and its members are also explored separately, up to 10000 instructions each: errors, covered
+    /// blocks and ends have to be the same.
     /// The run fails with status 70 if one is wrong. Needs merging.
     #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
     pub check_merging: bool,
