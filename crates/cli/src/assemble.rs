@@ -144,6 +144,7 @@ fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
                 SizeMode::Any => pleach_exec::SizeMode::Any,
             },
             capacity: args.capacity,
+            one_state: args.symbolic_input_size && args.symbolic_size == SizeMode::Symbolic,
         },
         check_resolution: args.check_resolution,
         query_budget: Some(args.query_budget).filter(|n| *n > 0),

@@ -43,6 +43,11 @@ pub struct RunArgs {
     /// All lengths up to it are explored.
     #[arg(long, value_name = "BYTES", help_heading = "Inputs", default_value_t = 8, hide_short_help = true)]
     pub max_fuzz_size: u32,
+    /// Explore all lengths of the fuzz data in one state, with an object of symbolic size
+    ///
+    /// By default each length is a state of its own from the beginning.
+    #[arg(long, help_heading = "Inputs", hide_short_help = true)]
+    pub symbolic_input_size: bool,
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", help_heading = "Inputs", value_enum, default_value_t = Uninit::Symbolic)]
     #[arg(hide_short_help = true)]
