@@ -75,7 +75,6 @@ impl Behaviour {
 
 impl Run {
     /// Explores a merged state and its members, each for itself, and compares.
-    #[expect(clippy::vec_box, reason = "as the states are kept")]
     pub(crate) fn recheck_merge<M: Stepper>(
         &mut self,
         merged: &State,
