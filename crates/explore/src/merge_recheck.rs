@@ -1,4 +1,4 @@
-//! Merged states explored beside their members, to check whether they behave alike.
+//! Merged states explored next to their members, to check whether they behave alike.
 //!
 //! *Idea*: the merged state and each member are explored in sub-explorations, without merging and without nodes, up to
 //! a limit of instructions each. *Invariant*: the blocks entered, the errors found and the ways to end are those of the
@@ -84,20 +84,20 @@ impl Run {
     ) {
         let blocks = Rc::new(Blocks::new(&ctx.machine.logic().program()));
         let together = self.behaviour(merged, &blocks, limit, ctx);
-        let mut apart: Option<Behaviour> = None;
+        let mut separate: Option<Behaviour> = None;
         for m in members {
             let one = self.behaviour(m, &blocks, limit, ctx);
-            match &mut apart {
+            match &mut separate {
                 Some(all) => all.add(&one),
-                None => apart = Some(one),
+                None => separate = Some(one),
             }
         }
-        let Some(apart) = apart else { return };
+        let Some(separate) = separate else { return };
         self.counters.rechecked_merges.groups += 1;
-        self.counters.rechecked_merges.unfinished += u64::from(together.cut || apart.cut);
-        let added = together.beyond(&apart).filter(|_| !apart.cut).map(|what| ("which no member reaches", what));
+        self.counters.rechecked_merges.unfinished += u64::from(together.cut || separate.cut);
+        let added = together.beyond(&separate).filter(|_| !separate.cut).map(|what| ("which no member reaches", what));
         let lost =
-            || apart.beyond(&together).filter(|_| !together.cut).map(|what| ("which only a member reaches", what));
+            || separate.beyond(&together).filter(|_| !together.cut).map(|what| ("which only a member reaches", what));
         let Some((who, what)) = added.or_else(lost) else { return };
         let span = ctx.machine.span(merged);
         let place = format!("{}:{}", ctx.machine.logic().program().path(span), span.line);

@@ -5,8 +5,9 @@
 //! Regions nest: a fork in an inner loop begins a region inside the outer one's. *Invariant*: `inside` of a region counts
 //! the leaves that are in it and in no inner region; `inner` counts its inner regions; a region with neither is done.
 //! Inside a loop each round is a region of its own: what it forks into meets again at the loop's header, so that a loop
-//! that forks in each round does not double its states with each. *Deviations*: rounds; nested loops, loops with calls and several exits are included, which the thesis excludes. A region
-//! begins at its first fork, not at the loop's entry, so that loops without forks cost nothing.
+//! that forks in each round does not double its states with each. *Deviations*: the thesis has no rounds. Nested loops,
+//! loops with calls and several exits are included, which the thesis excludes. A region begins at its first fork, not at
+//! the loop's entry, so that loops without forks cost nothing.
 
 use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
@@ -124,7 +125,7 @@ struct Region {
 }
 
 /// Where a state in a region is.
-enum Place {
+enum Whereabouts {
     Inside,
     /// where the region is left by a way on which others may follow
     Waits,
@@ -139,7 +140,7 @@ impl Region {
         self.inside == 0 && self.inner == 0
     }
 
-    fn place(&self, state: &State, program: &Program) -> Place {
+    fn place(&self, state: &State, program: &Program) -> Whereabouts {
         let (depth, here) = (state.call_depth(), self.stop.depth);
         let other = |func: FuncId| depth == here && state.frame.func != func;
         let jumped_out = match self.extent {
@@ -149,16 +150,16 @@ impl Region {
             Extent::Call(func) => depth + 1 < here || other(func),
         };
         if jumped_out {
-            return Place::Outside;
+            return Whereabouts::Outside;
         }
         let first = program.function(state.frame.func).blocks[state.block.index()].first.0;
         let at_start = state.inst == first || depth < here;
         match self.header {
-            _ if !at_start || !self.stop.is_at(state) => Place::Inside,
-            Some(header) if header == state.block => Place::AtHeader,
+            _ if !at_start || !self.stop.is_at(state) => Whereabouts::Inside,
+            Some(header) if header == state.block => Whereabouts::AtHeader,
             // Who leaves the loop waits with those of the other rounds.
-            Some(_) => Place::Outside,
-            None => Place::Waits,
+            Some(_) => Whereabouts::Outside,
+            None => Whereabouts::Waits,
         }
     }
 }
@@ -456,11 +457,11 @@ impl Merger for Merging {
             && let Some(r) = self.regions.get(&id)
         {
             match r.place(state, &self.facts.program) {
-                Place::Inside => return false,
-                Place::Waits => return true,
+                Whereabouts::Inside => return false,
+                Whereabouts::Waits => return true,
                 // A fork at its first instruction leaves the children where the round began.
-                Place::AtHeader => return self.passed.get(&state.node) != Some(&state.position()),
-                Place::Outside => {
+                Whereabouts::AtHeader => return self.passed.get(&state.node) != Some(&state.position()),
+                Whereabouts::Outside => {
                     let outer = r.outer;
                     self.leaves.remove(&state.node);
                     self.enter(state.node, outer);
