@@ -144,6 +144,7 @@ fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
                 SizeMode::Any => pleach_exec::SizeMode::Any,
             },
             capacity: args.capacity,
+            one_state: args.symbolic_input_size && args.symbolic_size == SizeMode::Symbolic,
         },
         check_resolution: args.check_resolution,
         query_budget: Some(args.query_budget).filter(|n| *n > 0),
@@ -211,6 +212,7 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
         limits,
         seed: args.seed,
         check_pruning,
+        check_merging: args.check_merging.then_some(CHECKED_INSTRUCTIONS),
         memory: pleach_command::huge_pages::resident_bytes,
         release: pleach_command::allocator::release,
         ..RunConfig::default()
@@ -220,6 +222,9 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
 fn kind(name: &str) -> Result<ErrorKind, CliError> {
     name.parse().map_err(|why: UnknownErrorKind| CliError::Usage(why.to_string()))
 }
+
+/// How far a merged state and its members are explored to compare them.
+const CHECKED_INSTRUCTIONS: u64 = 10_000;
 
 /// None if merging is off.
 fn merge(args: &RunArgs) -> Option<MergeConfig> {
@@ -243,6 +248,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         method,
         scopes,
         max_states: args.merge_max_states.max(2),
+        rounds: !args.merge_exits_only,
         check: args.check_merging,
         ..defaults
     })

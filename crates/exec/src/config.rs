@@ -124,11 +124,13 @@ pub struct Sizes {
     pub mode: SizeMode,
     /// bytes of the largest object that is explored where the path does not bound its size
     pub capacity: u64,
+    /// all sizes of an input in one state instead of a state for each
+    pub one_state: bool,
 }
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { mode: SizeMode::Symbolic, capacity: 128 }
+        Sizes { mode: SizeMode::Symbolic, capacity: 128, one_state: false }
     }
 }
 

@@ -9,7 +9,7 @@ use pleach_ir::cfg::Cfg;
 use pleach_ir::liveness::Liveness;
 use pleach_ir::types::DebugType;
 use pleach_ir::{BlockId, InstId};
-use pleach_memory::{Background, Contents, ObjId, ObjectKind, Site, Value};
+use pleach_memory::{Background, Contents, ObjId, ObjectKind, Site, Size, Value};
 use pleach_state::{Assumption, Input, InputType, Origin, State};
 
 /// Numbers of instructions that no function has: those of objects that parameters point to.
@@ -175,6 +175,41 @@ impl Machine {
             let _ = self.make_symbolic(st, data, 0, u64::from(n), "data", Origin::FuzzData);
         }
         for (p, v) in f.params.iter().zip([Value::ptr(data, 0), Value::Int(u64::from(n))]) {
+            st.frame.regs[p.slot.index()] = v;
+        }
+        Ok(())
+    }
+
+    /// `LLVMFuzzerTestOneInput(data, n)` with 1 to `most` symbolic bytes: one object of symbolic size.
+    pub(crate) fn fuzz_data_up_to(&mut self, st: &mut State, most: u32) -> Result<(), SetupError> {
+        let program = self.program.clone();
+        let f = program.function(st.frame.func);
+        let full = || SetupError::Memory("the arguments of the program".into());
+        let bits = f.params.get(1).map_or(self.terms.pointer_bits, |p| program.target.bits(p.ty));
+        let key =
+            |terms: &mut pleach_expr::Terms, name: &str| SymbolOrigin::Input { name: terms.symbols.name(name), nth: 0 };
+        // It is no input of its own: the tests have as many bytes.
+        let origin = key(&mut self.terms, "data.size");
+        let symbol = self.terms.symbols.intern(origin, SymbolKind::Bits(bits), || "data.size".into());
+        let n = self.terms.var(symbol);
+        let (zero, limit) = (self.terms.constant(bits, 0), self.terms.constant(bits, u64::from(most)));
+        let (some, within) = (self.terms.ult(zero, n), self.terms.ule(n, limit));
+        let bounded = self.terms.and(some, within);
+        // A fresh symbolic variable can have any value.
+        let _ = self.assume(st, bounded);
+        let size = self.terms.resize_unsigned(n, self.terms.pointer_bits);
+        let (_, shown) = st.name_input("data");
+        let origin = key(&mut self.terms, "data");
+        let kind = SymbolKind::Array { element: 8, len: most };
+        let symbol = self.terms.symbols.intern(origin, kind, || shown.clone());
+        let contents = Contents::new(u64::from(most), Background::Array(self.terms.array_var(symbol)));
+        let site = Site::new(st.frame.func.0, u32::MAX);
+        let size = Size::Symbolic { size, capacity: u64::from(most) };
+        let data = st.memory.allocate(size, 16, ObjectKind::Global, site, contents).map_err(|_| full())?;
+        let site = (st.frame.func, InstId(st.inst));
+        let (ty, length) = (InputType::Bytes, Some(n));
+        st.inputs.push(Input { name: shown, symbol, size: most, length, origin: Origin::FuzzData, ty, site });
+        for (p, v) in f.params.iter().zip([Value::ptr(data, 0), Value::Term(n)]) {
             st.frame.regs[p.slot.index()] = v;
         }
         Ok(())

@@ -327,13 +327,22 @@ impl Machine {
             }
             ProgramEntry::Fuzz { max_size } => {
                 self.assume_of_run(Assumption::FuzzSize(max_size));
-                (0..=max_size)
+                // Given inputs have one size.
+                let together = self.config.sizes.one_state && self.config.inputs.is_none() && max_size > 1;
+                let alone = if together { 0 } else { max_size };
+                let mut states = (0..=alone)
                     .map(|n| {
                         let mut st = first.clone();
                         self.fuzz_data(&mut st, n)?;
                         Ok(st)
                     })
-                    .collect::<Result<_, SetupError>>()?
+                    .collect::<Result<Vec<State>, SetupError>>()?;
+                if together {
+                    let mut st = first.clone();
+                    self.fuzz_data_up_to(&mut st, max_size)?;
+                    states.push(st);
+                }
+                states
             }
         };
         for st in &mut states {

@@ -293,7 +293,7 @@ impl Machine {
     #[inline(always)]
     fn record_exit(&mut self, code: &Code, st: &mut State, to: u32, exit: Exit) -> bool {
         st.history.leave(st.frame.func, to, st.call_depth(), exit, st.inst);
-        st.history.enter(code.joins[st.frame.func.index()][st.block.index()])
+        st.history.enter(code.joins.get(st.frame.func.index()).is_some_and(|j| j[st.block.index()]))
     }
 
     /// Coverage and counters of a block entry; `state.block` and `state.inst` point to its start.

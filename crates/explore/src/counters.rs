@@ -32,6 +32,8 @@ pub struct Counters {
     pub progress_share: f64,
     /// with [`crate::RunConfig::check_pruning`]
     pub rechecked: crate::subsumption_recheck::Rechecked,
+    /// with [`crate::RunConfig::check_merging`]
+    pub rechecked_merges: crate::merge_recheck::RecheckedMerges,
     pub speculated: crate::speculate::Speculated,
 }
 

@@ -18,6 +18,7 @@ pub mod evict;
 mod limit_polling;
 pub mod limits;
 mod merge;
+pub mod merge_recheck;
 mod reached_below;
 mod reopen;
 pub mod rng;

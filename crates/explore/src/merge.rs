@@ -68,6 +68,9 @@ impl Run {
                     }
                 }
                 Some(mut state) => {
+                    if let Some(limit) = self.config.check_merging {
+                        self.recheck_merge(&state, &group.members, limit, ctx);
+                    }
                     let leaves: Vec<NodeId> = group.members.iter().map(|m| m.node).collect();
                     self.counters.merged += leaves.len() as u64;
                     self.counters.merged_into += 1;

@@ -41,6 +41,8 @@ pub struct RunConfig {
     /// Explore subsumed states anyway, each up to this many instructions, and compare with the subsuming node. Default:
     /// no.
     pub check_pruning: Option<u64>,
+    /// Explore merged states and their members separately, each up to this many instructions, and compare. Default: no.
+    pub check_merging: Option<u64>,
     /// How the process measures its memory. Default: the resident set.
     pub memory: fn() -> Option<u64>,
     /// Gives freed memory back to the system, called after states were evicted. Default: does nothing.
@@ -56,6 +58,7 @@ impl Default for RunConfig {
             flush_time: Duration::from_millis(400),
             seed: 0,
             check_pruning: None,
+            check_merging: None,
             memory: resident_bytes,
             release: || {},
         }

@@ -189,6 +189,8 @@ pub struct Terms {
     /// width of addresses
     pub pointer_bits: u16,
     pub(crate) support: crate::support::SupportCache,
+    /// ranges of parts of long choices
+    pub(crate) ranges: rustc_hash::FxHashMap<TermId, (u64, u64)>,
     /// long operations over terms poll it whether to go on
     pub brake: crate::Brake,
 }
@@ -236,6 +238,7 @@ impl Terms {
             symbols: Symbols::default(),
             pointer_bits,
             support: Default::default(),
+            ranges: Default::default(),
             brake: Default::default(),
         };
         let f = t.constant(1, 0);

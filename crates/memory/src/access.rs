@@ -2,11 +2,14 @@
 
 use crate::object::{Background, ByteView, Contents, PAGE, ZeroPage};
 use crate::value::{ObjId, Value};
-use pleach_expr::{INDEX_BITS, SymbolKind, SymbolOrigin, TermId, Terms};
+use pleach_expr::{INDEX_BITS, Op, SymbolKind, SymbolOrigin, TermId, Terms};
+use smallvec::SmallVec;
 
 /// Copies of at most this many bytes decide uninitialised bytes, or source and copy would differ. Padding stays
 /// undecided (less than a word, next to something written), and so do large buffers.
 const MAX_DECIDED: u64 = 64;
+/// Stores at symbolic offsets that a read of one byte chooses between, instead of being a read of the whole array.
+const MAX_STORES: usize = 4;
 
 /// Copies and fills of more bytes look whether they have to leave off.
 const LONG: u64 = 1 << 16;
@@ -63,7 +66,7 @@ impl Contents {
             ByteView::Background => {
                 let (array, origin) = self.decide_background(terms, off, obj);
                 let i = terms.constant(INDEX_BITS, off - origin);
-                terms.read(array, i)
+                read_at_constant(terms, array, i)
             }
         }
     }
@@ -202,4 +205,37 @@ impl Contents {
             }
         }
     }
+}
+
+/// An element of an array. Below few stores at symbolic offsets it is a choice: what the path says about the offset and
+/// about the element are then constraints of their own.
+fn read_at_constant(terms: &mut Terms, array: TermId, i: TermId) -> TermId {
+    let mut stores: SmallVec<[(TermId, TermId); MAX_STORES]> = SmallVec::new();
+    let mut below = array;
+    while terms.op(below) == Op::Store {
+        let n = terms.node(below);
+        if stores.len() == MAX_STORES {
+            return terms.read(array, i);
+        }
+        stores.push((n.arg_b(), n.arg_c()));
+        below = n.arg_a();
+    }
+    let element = terms.read(below, i);
+    stores.into_iter().rev().fold(element, |old, (at, value)| {
+        let here = is_at(terms, at, i);
+        terms.ite(here, value, old)
+    })
+}
+
+/// The index of a store is this constant.
+fn is_at(terms: &mut Terms, at: TermId, i: TermId) -> TermId {
+    let n = terms.node(at);
+    if n.op == Op::Extract && n.b == 0 {
+        // SOUND: the offset of a store is within the object, so nothing of it was cut off to get an index; where it
+        // means nothing, the store changes nothing.
+        let offset = n.arg_a();
+        let i = terms.resize_unsigned(i, terms.width(offset));
+        return terms.eq(offset, i);
+    }
+    terms.eq(at, i)
 }

@@ -9,9 +9,9 @@
 use pleach_expr::{Op, TermId, Terms, mask};
 
 /// More leaves than this are left to other ways.
-const MAX_OFFSETS: u32 = 128;
+const MAX_OFFSETS: u32 = 2048;
 /// At most this many leaves are visited for them: those of operands count as well.
-const EFFORT: u32 = 4 * MAX_OFFSETS;
+const EFFORT: u32 = 2 * MAX_OFFSETS;
 
 /// `ite`s over constants.
 #[derive(Clone, PartialEq, Eq, Debug)]

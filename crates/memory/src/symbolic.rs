@@ -64,7 +64,7 @@ impl Contents {
 
     /// The value of `n` bytes at an offset that is a choice between constants, as that choice.
     fn read_choice(&mut self, terms: &mut Terms, w: Window, off: TermId, n: u64, uninit: ObjId) -> Option<TermId> {
-        let offsets = Offsets::of(terms, off).filter(|_| few(n) && !self.is_background(w))?;
+        let offsets = Offsets::of(terms, off).filter(|_| few(n))?;
         let mut undefined = false;
         let value = offsets.choose(terms, &mut |terms, k| {
             let at = fits(w, k, n).then_some(w.start + k)?;
@@ -86,10 +86,10 @@ impl Contents {
             }
         }
         let places = self.write_places(terms, w, off, n)?;
-        let index = places.index(terms, off);
+        // SOUND: where the offset means something, it is one of these.
         let when = |i: u64, terms: &mut Terms| {
-            let k = terms.constant(INDEX_BITS, i);
-            terms.eq(index, k)
+            let k = terms.constant(terms.width(off), places.at(i) - w.start);
+            terms.eq(off, k)
         };
         Some((0..places.count).map(|i| (places.at(i), when(i, terms))).collect())
     }

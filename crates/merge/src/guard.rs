@@ -9,6 +9,7 @@
 //! tree is built from the path constraints and not from the execution tree. What was assumed on the way is then in it,
 //! and a path that ended inside makes its siblings' condition stay without a special case.
 
+use crate::measure::TermSizes;
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::Value;
 use pleach_memory::merge::Choice;
@@ -26,14 +27,20 @@ pub enum MergeMethod {
 
 /// A node with more branches, which are compared pair by pair, is refused.
 const MAX_BRANCHES: usize = 64;
-/// The same where whole constraints are compared.
-const MAX_WHOLE: usize = 8;
+/// The same where several constraints are compared together.
+const MAX_WHOLE: usize = 16;
+/// How often branches are divided at one node.
+const MAX_DIVISIONS: usize = 16;
 
 #[derive(Clone, Debug)]
 enum Below {
     Member(usize),
-    /// conditions and nodes
-    Branches(Vec<(TermId, usize)>),
+    Branches {
+        /// conditions and nodes
+        sides: Vec<(TermId, usize)>,
+        /// one of the conditions always holds
+        exhaustive: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -76,40 +83,15 @@ impl GuardTree {
                 nodes.push(GuardNode { common, below: Below::Member(only) });
                 continue;
             }
-            let first = members[0];
-            while let Some(&c) = suffixes[first].get(at)
-                && members.iter().all(|m| suffixes[*m].get(at) == Some(&c))
-            {
-                common.push(c);
-                at += 1;
-            }
-            let mut branches: Vec<(TermId, Vec<usize>)> = Vec::new();
-            for m in members {
-                let &c = suffixes[m].get(at).ok_or(NotExclusive)?;
-                match branches.iter_mut().find(|b| b.0 == c) {
-                    Some(b) => b.1.push(m),
-                    None => branches.push((c, vec![m])),
-                }
-            }
-            let mut next_at = at + 1;
-            if check_exclusive(&branches, logic).is_err() {
-                // Members that were merged before differ in a disjunction, behind constraints that others have as well:
-                // all that is left of each distinguishes it.
-                let all = branches.into_iter().flat_map(|b| b.1);
-                let whole = |m: usize| (conjunction(logic.terms(), &suffixes[m][at..]), vec![m]);
-                branches = all.map(whole).collect();
-                next_at = usize::MAX;
-                if branches.len() > MAX_WHOLE {
-                    return Err(NotExclusive);
-                }
-                check_exclusive(&branches, logic)?;
-            }
+            at += extend_by_common(&mut common, &suffixes, &members, at);
+            let branches = distinguish(&suffixes, members, at, logic)?;
+            let exhaustive = is_exhaustive(&branches, logic);
             let mut below = Vec::with_capacity(branches.len());
-            for (c, members) in branches {
-                below.push((c, todo.len()));
-                todo.push((members, next_at));
+            for b in branches {
+                below.push((b.condition, todo.len()));
+                todo.push((b.members, b.at));
             }
-            nodes.push(GuardNode { common, below: Below::Branches(below) });
+            nodes.push(GuardNode { common, below: Below::Branches { sides: below, exhaustive } });
         }
         Ok(GuardTree { nodes, suffixes, method })
     }
@@ -136,8 +118,11 @@ impl GuardTree {
         for (i, n) in self.nodes.iter().enumerate().rev() {
             let below = match &n.below {
                 Below::Member(_) => Terms::TRUE,
-                Below::Branches(b) => {
-                    let sides: Vec<(TermId, TermId)> = b.iter().map(|&(c, at)| (c, made[at])).collect();
+                Below::Branches { sides, exhaustive: true } if sides.iter().all(|s| made[s.1] == Terms::TRUE) => {
+                    Terms::TRUE
+                }
+                Below::Branches { sides, .. } => {
+                    let sides: Vec<(TermId, TermId)> = sides.iter().map(|&(c, at)| (c, made[at])).collect();
                     either(terms, &sides)
                 }
             };
@@ -156,6 +141,13 @@ impl GuardTree {
     pub fn condition_of(&self, terms: &mut Terms, member: usize) -> TermId {
         let split = self.nodes[0].common.len();
         conjunction(terms, &self.suffixes[member][split..])
+    }
+
+    /// Of the members' further constraints together, and of what became of them.
+    pub fn sizes(&self, terms: &mut Terms, sizes: &mut TermSizes) -> (u64, u64) {
+        let before = self.suffixes.iter().map(|s| sizes.all(terms, s)).fold(0u64, u64::saturating_add);
+        let after = self.constraints(terms);
+        (before, sizes.all(terms, &after))
     }
 
     /// The condition through the tree is the textbook's.
@@ -180,8 +172,8 @@ impl GuardTree {
         for (i, n) in self.nodes.iter().enumerate().rev() {
             made[i] = match &n.below {
                 Below::Member(m) => values[*m],
-                Below::Branches(b) => {
-                    let mut sides = b.iter().rev();
+                Below::Branches { sides, .. } => {
+                    let mut sides = sides.iter().rev();
                     let last = sides.next().map_or(Terms::TRUE, |s| made[s.1]);
                     sides.fold(last, |rest, &(c, at)| terms.ite(c, made[at], rest))
                 }
@@ -250,29 +242,115 @@ fn either(terms: &mut Terms, sides: &[(TermId, TermId)]) -> TermId {
     all
 }
 
-fn check_exclusive(branches: &[(TermId, Vec<usize>)], logic: &mut dyn PathOracle) -> Result<(), NotExclusive> {
-    if let [(c, _), (d, _)] = branches
-        && logic.terms().not(*c) == *d
-    {
-        return Ok(());
+/// Some members of a node, what distinguishes them from its others, and how many of their constraints are in that.
+#[derive(Clone, Debug)]
+struct Branch {
+    condition: TermId,
+    members: Vec<usize>,
+    at: usize,
+}
+
+/// Adds the constraints that all members have from there on; how many they are.
+fn extend_by_common(common: &mut Vec<TermId>, suffixes: &[Vec<TermId>], members: &[usize], at: usize) -> usize {
+    let first = suffixes[members[0]].get(at..).unwrap_or_default();
+    let shared = |i: usize| members.iter().all(|m| suffixes[*m].get(at + i) == first.get(i));
+    let n = (0..first.len()).take_while(|i| shared(*i)).count();
+    common.extend(&first[..n]);
+    n
+}
+
+/// By the next constraint of each member.
+fn group_by_next(
+    suffixes: &[Vec<TermId>],
+    members: Vec<usize>,
+    at: usize,
+) -> Result<Vec<(TermId, Vec<usize>)>, NotExclusive> {
+    let mut groups: Vec<(TermId, Vec<usize>)> = Vec::new();
+    for m in members {
+        let &c = suffixes[m].get(at).ok_or(NotExclusive)?;
+        match groups.iter_mut().find(|g| g.0 == c) {
+            Some(g) => g.1.push(m),
+            None => groups.push((c, vec![m])),
+        }
     }
+    Ok(groups)
+}
+
+/// Branches whose conditions exclude each other. The next constraint of each member is enough where the execution tree
+/// forked. Members that were merged before have a disjunction there, which others exclude by several constraints
+/// together: the branches' conditions then become longer, and branches are divided, until they are exclusive.
+fn distinguish(
+    suffixes: &[Vec<TermId>],
+    members: Vec<usize>,
+    at: usize,
+    logic: &mut dyn PathOracle,
+) -> Result<Vec<Branch>, NotExclusive> {
+    let groups = group_by_next(suffixes, members, at)?;
+    let branch = |(condition, members)| Branch { condition, members, at: at + 1 };
+    let mut branches: Vec<Branch> = groups.into_iter().map(branch).collect();
     if branches.len() > MAX_BRANCHES {
         return Err(NotExclusive);
     }
-    for (i, (c, _)) in branches.iter().enumerate() {
-        for (d, _) in &branches[i + 1..] {
-            if different_constants(logic.terms(), *c, *d) {
+    if overlapping(&branches, logic).is_none() {
+        return Ok(branches);
+    }
+    branches.iter_mut().for_each(|b| lengthen(b, suffixes, logic.terms()));
+    for _ in 0..MAX_DIVISIONS {
+        let Some((i, j)) = overlapping(&branches, logic) else { return Ok(branches) };
+        // Most members are where the later rounds of a loop are: the others are divided.
+        let divisible = [i, j].into_iter().filter(|k| branches[*k].members.len() > 1);
+        let least = divisible.min_by_key(|k| branches[*k].members.len()).ok_or(NotExclusive)?;
+        let Branch { condition, members, at } = branches.remove(least);
+        for (next, members) in group_by_next(suffixes, members, at)? {
+            let condition = logic.terms().and(condition, next);
+            let mut divided = Branch { condition, members, at: at + 1 };
+            lengthen(&mut divided, suffixes, logic.terms());
+            branches.push(divided);
+        }
+        if branches.len() > MAX_WHOLE {
+            return Err(NotExclusive);
+        }
+    }
+    Err(NotExclusive)
+}
+
+/// Takes all constraints into the condition that the members have in common.
+fn lengthen(b: &mut Branch, suffixes: &[Vec<TermId>], terms: &mut Terms) {
+    let mut common = Vec::new();
+    b.at += extend_by_common(&mut common, suffixes, &b.members, b.at);
+    let common = conjunction(terms, &common);
+    b.condition = terms.and(b.condition, common);
+}
+
+/// Two branches that are not known to be exclusive.
+fn overlapping(branches: &[Branch], logic: &mut dyn PathOracle) -> Option<(usize, usize)> {
+    for (i, Branch { condition: c, .. }) in branches.iter().enumerate() {
+        for (j, Branch { condition: d, .. }) in branches.iter().enumerate().skip(i + 1) {
+            let terms = logic.terms();
+            if terms.not(*c) == *d || different_constants(terms, *c, *d) {
                 continue;
             }
-            let terms = logic.terms();
             let both = terms.and(*c, *d);
             let never = terms.not(both);
             if !logic.valid(never) {
-                return Err(NotExclusive);
+                return Some((i, j));
             }
         }
     }
-    Ok(())
+    None
+}
+
+/// One of the conditions holds whatever the inputs are.
+fn is_exhaustive(branches: &[Branch], logic: &mut dyn PathOracle) -> bool {
+    let terms = logic.terms();
+    if let [a, b] = branches
+        && terms.not(a.condition) == b.condition
+    {
+        return true;
+    }
+    let conditions: Vec<TermId> = branches.iter().map(|b| b.condition).collect();
+    let any = terms.or_all(&conditions);
+    logic.valid(any)
 }
 
 /// `x = 1` and `x = 2`.

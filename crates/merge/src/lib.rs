@@ -25,6 +25,7 @@ mod check;
 mod fields;
 mod guard;
 mod loops;
+mod measure;
 mod regions;
 
 pub use fields::Refusal;

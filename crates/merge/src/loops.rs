@@ -15,6 +15,8 @@ pub(crate) struct FunctionFacts {
     pub liveness: Liveness,
     /// by loop: the blocks that it is left to
     exits: Vec<Rc<BitSet>>,
+    /// by loop: those and its header
+    exits_and_header: Vec<Rc<BitSet>>,
     /// no block
     none: Rc<BitSet>,
     /// what the call before an instruction says about merging
@@ -55,8 +57,15 @@ impl FunctionFacts {
             });
             Rc::new(blocks)
         });
+        let exits: Vec<Rc<BitSet>> = exits.collect();
+        let with_header = loops.iter().map(|(id, l)| {
+            let mut blocks = (*exits[id.index()]).clone();
+            blocks.insert(l.header.index());
+            Rc::new(blocks)
+        });
         FunctionFacts {
-            exits: exits.collect(),
+            exits_and_header: with_header.collect(),
+            exits,
             liveness: Liveness::new(f, &cfg),
             none: Rc::new(BitSet::new(f.blocks.len())),
             marks: marks(program, f),
@@ -66,6 +75,10 @@ impl FunctionFacts {
 
     pub fn exits(&self, l: LoopId) -> Rc<BitSet> {
         self.exits[l.index()].clone()
+    }
+
+    pub fn exits_and_header(&self, l: LoopId) -> Rc<BitSet> {
+        self.exits_and_header[l.index()].clone()
     }
 
     /// The call just before the instruction is a mark.

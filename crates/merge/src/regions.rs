@@ -4,16 +4,20 @@
 //! leave the loop wait where they leave it. When nobody is inside any more, those who left by the same way are merged.
 //! Regions nest: a fork in an inner loop begins a region inside the outer one's. *Invariant*: `inside` of a region counts
 //! the leaves that are in it and in no inner region; `inner` counts its inner regions; a region with neither is done.
-//! *Deviations*: nested loops, loops with calls and several exits are included, which the thesis excludes. A region
-//! begins at its first fork, not at the loop's entry, so that loops without forks cost nothing.
+//! Inside a loop each round is a region of its own: what it forks into meets again at the loop's header, so that a loop
+//! that forks in each round does not double its states with each. *Deviations*: the thesis has no rounds. Nested loops,
+//! loops with calls and several exits are included, which the thesis excludes. A region begins at its first fork, not at
+//! the loop's entry, so that loops without forks cost nothing.
 
 use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
 use crate::guard::{GuardTree, MergeMethod, NotExclusive};
 use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
+use crate::measure::{Measured, MergedSizes, TermSizes};
 use pleach_expr::TermId;
 use pleach_ir::loops::LoopId;
-use pleach_ir::{FuncId, Program};
+use pleach_ir::{BlockId, FuncId, Program};
+use pleach_memory::merge::Choice;
 use pleach_state::seams::PathOracle;
 use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints};
 use rustc_hash::FxHashMap;
@@ -50,6 +54,8 @@ pub struct MergeConfig {
     pub scopes: Vec<MergeScope>,
     /// States that wait at one place at most; that number is merged before the others arrive. Default: 10,000.
     pub max_states: usize,
+    /// Merge also at the header of a loop, what one round has forked into. Default: yes.
+    pub rounds: bool,
     /// Merge also where only some states have allocated an object. Not where leaks are looked for: whether the object
     /// is there would depend on the member. Default: yes.
     pub one_sided: bool,
@@ -65,6 +71,7 @@ impl Default for MergeConfig {
             method: MergeMethod::Tree,
             scopes: vec![MergeScope::Loops],
             max_states: 10_000,
+            rounds: true,
             one_sided: true,
             check: false,
             on_mark: None,
@@ -84,8 +91,19 @@ impl MergeConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Extent {
     Loop(FuncId, LoopId),
+    /// one round of a loop: until its header is reached again
+    Round(FuncId, LoopId),
     Call(FuncId),
     Marked,
+}
+
+impl Extent {
+    fn of_loop(self) -> Option<(FuncId, LoopId)> {
+        match self {
+            Extent::Loop(f, l) | Extent::Round(f, l) => Some((f, l)),
+            Extent::Call(_) | Extent::Marked => None,
+        }
+    }
 }
 
 /// States that left a region in the same way.
@@ -97,6 +115,8 @@ struct WaitingGroup {
 struct Region {
     extent: Extent,
     stop: StopPoints,
+    /// of the loop, if the region is one of its rounds
+    header: Option<BlockId>,
     before: PathConstraint,
     outer: Option<RegionId>,
     inside: usize,
@@ -104,9 +124,43 @@ struct Region {
     waiting: Vec<WaitingGroup>,
 }
 
+/// Where a state in a region is.
+enum Whereabouts {
+    Inside,
+    /// where the region is left by a way on which others may follow
+    Waits,
+    /// where the next round begins
+    AtHeader,
+    /// left, without a place to wait at
+    Outside,
+}
+
 impl Region {
     fn is_done(&self) -> bool {
         self.inside == 0 && self.inner == 0
+    }
+
+    fn place(&self, state: &State, program: &Program) -> Whereabouts {
+        let (depth, here) = (state.call_depth(), self.stop.depth);
+        let other = |func: FuncId| depth == here && state.frame.func != func;
+        let jumped_out = match self.extent {
+            // Who returns leaves the loop first: an exception or a long jump went past its exits.
+            Extent::Loop(func, _) | Extent::Round(func, _) => depth < here || other(func),
+            Extent::Marked => false,
+            Extent::Call(func) => depth + 1 < here || other(func),
+        };
+        if jumped_out {
+            return Whereabouts::Outside;
+        }
+        let first = program.function(state.frame.func).blocks[state.block.index()].first.0;
+        let at_start = state.inst == first || depth < here;
+        match self.header {
+            _ if !at_start || !self.stop.is_at(state) => Whereabouts::Inside,
+            Some(header) if header == state.block => Whereabouts::AtHeader,
+            // Who leaves the loop waits with those of the other rounds.
+            Some(_) => Whereabouts::Outside,
+            None => Whereabouts::Waits,
+        }
     }
 }
 
@@ -122,21 +176,24 @@ pub struct Merging {
     done: VecDeque<RegionId>,
     /// groups that are handed out before their region is done
     early: VecDeque<Group>,
-    /// by leaf: where its last mark was
-    marks: FxHashMap<NodeId, (u64, u32)>,
+    /// by leaf: where it last passed a mark or a loop's header
+    passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
+    sizes: TermSizes,
 }
 
 /// What was merged so far.
 #[derive(Clone, Default, Debug)]
 struct MergeStatistics {
     regions: u64,
+    rounds: u64,
     groups: u64,
     states: u64,
     largest_group: u64,
     refused: BTreeMap<Refusal, u64>,
     refused_states: u64,
     checked: Checked,
+    sizes: MergedSizes,
 }
 
 impl Merging {
@@ -149,8 +206,9 @@ impl Merging {
             leaves: FxHashMap::default(),
             done: VecDeque::new(),
             early: VecDeque::new(),
-            marks: FxHashMap::default(),
+            passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
+            sizes: TermSizes::default(),
         }
     }
 
@@ -183,6 +241,29 @@ impl Merging {
         None
     }
 
+    /// The region in which the children of a fork are.
+    fn region_of(&mut self, fork: &Fork, current: Option<RegionId>, logic: &mut dyn PathOracle) -> Option<RegionId> {
+        let mut region = current;
+        if let Some((extent, stop)) = self.extent_of(fork, logic) {
+            let here = current.and_then(|id| self.regions.get(&id));
+            let is_same =
+                |r: &Region| r.extent == extent || extent.of_loop().is_some_and(|l| r.extent.of_loop() == Some(l));
+            let same = here.is_some_and(|r| is_same(r) && r.stop.depth == stop.depth);
+            // A call's region does not end inside it, a loop's does.
+            let inside = here.is_none_or(|r| stop.depth >= r.stop.depth);
+            if !same && inside {
+                region = Some(self.open_region(extent, stop, fork.before.clone(), current));
+            }
+        }
+        // Once states wait where a loop is left, every fork inside begins a round.
+        let here = region.and_then(|id| self.regions.get(&id)).map(|r| (r.extent, r.stop.depth));
+        if let Some((Extent::Loop(func, l), depth)) = here.filter(|_| self.config.rounds) {
+            let stop = StopPoints { func, depth, blocks: self.facts.of(func).exits_and_header(l) };
+            region = Some(self.open_region(Extent::Round(func, l), stop, fork.before.clone(), region));
+        }
+        region
+    }
+
     fn open_region(
         &mut self,
         extent: Extent,
@@ -192,8 +273,16 @@ impl Merging {
     ) -> RegionId {
         let id = RegionId(self.next);
         self.next += 1;
-        self.statistics.regions += 1;
-        self.regions.insert(id, Region { extent, stop, before, outer, inside: 0, inner: 0, waiting: Vec::new() });
+        match extent {
+            Extent::Round(..) => self.statistics.rounds += 1,
+            _ => self.statistics.regions += 1,
+        }
+        let header = match extent {
+            Extent::Round(f, l) => Some(self.facts.of(f).loops.get(l).header),
+            _ => None,
+        };
+        let region = Region { extent, stop, header, before, outer, inside: 0, inner: 0, waiting: Vec::new() };
+        self.regions.insert(id, region);
         if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
             o.inner += 1;
         }
@@ -207,7 +296,7 @@ impl Merging {
         }
         let mark = self.facts.of(state.frame.func).mark_before(state.inst)?;
         // A fork at the next instruction leaves its children there.
-        (self.marks.insert(state.node, state.position()) != Some(state.position())).then_some(mark)
+        (self.passed.insert(state.node, state.position()) != Some(state.position())).then_some(mark)
     }
 
     /// Deals with a mark; whether the state waits.
@@ -295,22 +384,19 @@ impl Merging {
         let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
         let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
-        if !self.config.check {
-            let mut choice = &guard;
-            return fields::merge(
-                &members,
-                &group.before,
-                self.config.one_sided,
-                &guard,
-                &mut choice,
-                &mut self.facts,
-                logic,
-            );
-        }
-        let mut choice = CheckedChoice { guard: &guard, obligations: Vec::new() };
+        let mut plain = &guard;
+        let mut checked = CheckedChoice { guard: &guard, obligations: Vec::new() };
+        let choice: &mut dyn Choice = if self.config.check { &mut checked } else { &mut plain };
+        let mut choice = Measured { choice, sizes: &mut self.sizes, found: MergedSizes::default() };
         let merged =
             fields::merge(&members, &group.before, self.config.one_sided, &guard, &mut choice, &mut self.facts, logic)?;
-        let mut obligations = choice.obligations;
+        let mut found = choice.found;
+        (found.conditions_before, found.conditions_after) = guard.sizes(logic.terms(), &mut self.sizes);
+        self.statistics.sizes.add(found);
+        if !self.config.check {
+            return Ok(merged);
+        }
+        let mut obligations = checked.obligations;
         obligations.push(guard.equals_textbook(logic.terms()));
         for o in obligations {
             self.statistics.checked.check(o, logic);
@@ -341,23 +427,12 @@ impl Merger for Merging {
 
     fn forked(&mut self, fork: Fork, logic: &mut dyn PathOracle) {
         let current = self.leaves.remove(&fork.node);
-        let mut region = current;
-        if fork.children.len() > 1
-            && let Some((extent, stop)) = self.extent_of(&fork, logic)
-        {
-            let here = current.and_then(|id| self.regions.get(&id));
-            // A call's region does not end inside it, a loop's does.
-            let same = here.is_some_and(|r| r.extent == extent && r.stop.depth == stop.depth);
-            let inside = here.is_none_or(|r| stop.depth >= r.stop.depth);
-            if !same && inside {
-                region = Some(self.open_region(extent, stop, fork.before.clone(), current));
-            }
-        }
-        let mark = self.marks.remove(&fork.node);
+        let region = if fork.children.len() > 1 { self.region_of(&fork, current, logic) } else { current };
+        let passed = self.passed.remove(&fork.node);
         for &(child, _) in fork.children {
             self.enter(child, region);
-            mark.into_iter().for_each(|at| {
-                self.marks.insert(child, at);
+            passed.into_iter().for_each(|at| {
+                self.passed.insert(child, at);
             });
         }
         if let Some(id) = current {
@@ -366,8 +441,8 @@ impl Merger for Merging {
     }
 
     fn grew(&mut self, node: NodeId, child: NodeId) {
-        if let Some(at) = self.marks.remove(&node) {
-            self.marks.insert(child, at);
+        if let Some(at) = self.passed.remove(&node) {
+            self.passed.insert(child, at);
         }
         if let Some(r) = self.leaves.remove(&node) {
             self.leaves.insert(child, r);
@@ -378,26 +453,23 @@ impl Merger for Merging {
         if let Some(mark) = self.new_mark(state) {
             return self.pass_mark(mark, state);
         }
-        loop {
-            let Some(&id) = self.leaves.get(&state.node) else { return false };
-            let Some(r) = self.regions.get(&id) else { return false };
-            let depth = state.call_depth();
-            let jumped_out = match r.extent {
-                // Who returns leaves the loop first: an exception or a long jump went past its exits.
-                Extent::Loop(func, _) => depth < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
-                Extent::Marked => false,
-                Extent::Call(func) => depth + 1 < r.stop.depth || depth == r.stop.depth && state.frame.func != func,
-            };
-            if !jumped_out {
-                let first = self.facts.program.function(state.frame.func).blocks[state.block.index()].first.0;
-                let at_start = state.inst == first || depth < r.stop.depth;
-                return at_start && r.stop.is_at(state);
+        while let Some(&id) = self.leaves.get(&state.node)
+            && let Some(r) = self.regions.get(&id)
+        {
+            match r.place(state, &self.facts.program) {
+                Whereabouts::Inside => return false,
+                Whereabouts::Waits => return true,
+                // A fork at its first instruction leaves the children where the round began.
+                Whereabouts::AtHeader => return self.passed.get(&state.node) != Some(&state.position()),
+                Whereabouts::Outside => {
+                    let outer = r.outer;
+                    self.leaves.remove(&state.node);
+                    self.enter(state.node, outer);
+                    self.leave(id);
+                }
             }
-            let outer = r.outer;
-            self.leaves.remove(&state.node);
-            self.enter(state.node, outer);
-            self.leave(id);
         }
+        false
     }
 
     fn wait(&mut self, state: Box<State>) {
@@ -426,7 +498,7 @@ impl Merger for Merging {
     }
 
     fn left(&mut self, leaf: NodeId) {
-        self.marks.remove(&leaf);
+        self.passed.remove(&leaf);
         if let Some(id) = self.leaves.remove(&leaf) {
             self.leave(id);
         }
@@ -472,10 +544,8 @@ impl Merger for Merging {
 
     fn resumed(&mut self, state: &State, outer: Option<RegionId>) {
         self.enter(state.node, outer);
-        // The mark at which it waited is behind it.
-        if self.config.scopes.contains(&MergeScope::Marked) {
-            self.marks.insert(state.node, state.position());
-        }
+        // The mark or the header at which it waited is behind it.
+        self.passed.insert(state.node, state.position());
     }
 
     fn take_waiting(&mut self) -> Vec<Box<State>> {
@@ -488,11 +558,17 @@ impl Merger for Merging {
         let s = &self.statistics;
         let mut all: Vec<(String, u64)> = [
             ("regions", s.regions),
+            ("rounds", s.rounds),
             ("groups", s.groups),
             ("states_in", s.states),
             ("states_out", s.groups),
             ("largest_group", s.largest_group),
             ("refused_states", s.refused_states),
+            ("conditions_before", s.sizes.conditions_before),
+            ("conditions_after", s.sizes.conditions_after),
+            ("values_before", s.sizes.values_before),
+            ("values_after", s.sizes.values_after),
+            ("largest_value", s.sizes.largest_value),
         ]
         .map(|(name, n)| (name.to_owned(), n))
         .to_vec();

@@ -304,7 +304,17 @@ impl<'a> Engine<'a> {
 
     /// Figures of merging; empty without it.
     pub fn merging_statistics(&self) -> Vec<(String, u64)> {
-        self.merging.as_ref().map_or_else(Vec::new, Merger::statistics)
+        let mut all = self.merging.as_ref().map_or_else(Vec::new, Merger::statistics);
+        if self.run.config.check_merging.is_some() {
+            let r = &self.run.counters.rechecked_merges;
+            let explored = [
+                ("explored_groups", r.groups),
+                ("explored_unfinished", r.unfinished),
+                ("explored_wrong", r.failures.len() as u64),
+            ];
+            all.extend(explored.map(|(name, n)| (name.to_owned(), n)));
+        }
+        all
     }
 
     /// Merged values and conditions that the solver found wrong, where they are checked.

@@ -99,7 +99,8 @@ impl<'a> Collector<'a> {
         engine.executor.machine.assume_surroundings();
         let machine = &engine.executor.machine;
         let assumed: Vec<_> = machine.assumptions.iter().cloned().collect();
-        let unsound = !counters.rechecked.failures.is_empty() || !machine.disagreements.is_empty();
+        let rechecked = [&counters.rechecked.failures, &counters.rechecked_merges.failures];
+        let unsound = rechecked.iter().any(|f| !f.is_empty()) || !machine.disagreements.is_empty();
         let complete = counters.is_complete() && outcome == EndOfRun::Done && !unsound;
         let mut solver = pleach_smt::Stats::new();
         machine.solver.stats(&mut solver);

@@ -315,7 +315,8 @@ fn report_wrong_results(engine: &Engine, solver: &pleach_smt::Stats, audit: &Aud
     }
     let rechecked = &engine.run.counters.rechecked.failures;
     let wrong = wrong_hits > 0 || wrong_merges > 0;
-    wrong || !rechecked.is_empty() || !audit.failures.is_empty() || !disagreements.is_empty()
+    let merges = &engine.run.counters.rechecked_merges.failures;
+    wrong || !merges.is_empty() || !rechecked.is_empty() || !audit.failures.is_empty() || !disagreements.is_empty()
 }
 
 /// The command line without what only says where results go.

@@ -51,7 +51,12 @@ fn side(rng: &mut Rng, terms: &mut Terms, vars: &[TermId], width: u16) -> TermId
 
 fn comparison(rng: &mut Rng, terms: &mut Terms, vars: &[TermId]) -> TermId {
     let own = terms.width(vars[0]);
-    let width = if rng.below(3) == 0 { own + 2 } else { own };
+    // Wider than the variables, or their lower bits only.
+    let width = match rng.below(6) {
+        0 | 1 => own + 2,
+        2 if own > 2 => own - 1,
+        _ => own,
+    };
     let (mut a, b) = (side(rng, terms, vars, width), side(rng, terms, vars, width));
     if width > own && rng.below(2) == 0 {
         let c = side(rng, terms, vars, width);

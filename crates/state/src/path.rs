@@ -15,6 +15,9 @@ use std::rc::Rc;
 
 type GroupId = u32;
 
+/// A conjunction of more conjuncts is added as a whole: each that joins a large group would copy it.
+const MAX_SEPARATE: usize = 256;
+
 #[derive(Debug)]
 pub struct Group {
     /// sorted, without duplicates, base-free
@@ -211,6 +214,27 @@ impl PathConstraint {
         self.len += 1;
         let mut conjuncts = Vec::new();
         split(terms, address_free, &mut conjuncts);
+        let one_by_one = 2..=MAX_SEPARATE;
+        if relevant.based.is_some() || condition != address_free || !one_by_one.contains(&conjuncts.len()) {
+            return self.add_conjuncts(terms, condition, address_free, conjuncts, relevant, model);
+        }
+        for c in conjuncts {
+            // SOUND: the model satisfies all conjuncts and the groups that they join.
+            let relevant = self.relevant(terms, c);
+            self.add_conjuncts(terms, c, c, vec![c], &relevant, model.clone());
+        }
+    }
+
+    /// Adds conjuncts to the groups that they belong to, which become one.
+    fn add_conjuncts(
+        &mut self,
+        terms: &mut Terms,
+        condition: TermId,
+        address_free: TermId,
+        conjuncts: Vec<TermId>,
+        relevant: &IndependentSlice,
+        model: Rc<Model>,
+    ) {
         let mut keys: Vec<Key> = terms.support(address_free).to_vec();
         let mut constraints: Vec<TermId> = relevant.constraints.to_vec();
         let based = (relevant.based.is_some() || condition != address_free).then(|| {
@@ -328,12 +352,18 @@ fn sorted(mut constraints: Vec<TermId>) -> Rc<[TermId]> {
     constraints.into()
 }
 
-fn split(terms: &Terms, t: TermId, out: &mut Vec<TermId>) {
+fn split(terms: &mut Terms, t: TermId, out: &mut Vec<TermId>) {
     let mut todo = vec![t];
     while let Some(t) = todo.pop() {
         let n = terms.node(t);
         if n.op == Op::And && n.width == 1 {
             todo.extend([n.arg_b(), n.arg_a()]);
+            continue;
+        }
+        let below = terms.node(if n.op == Op::Not { n.arg_a() } else { t });
+        if n.op == Op::Not && below.op == Op::Or && below.width == 1 {
+            // ¬(a ∨ b) is ¬a ∧ ¬b
+            todo.extend([terms.not(below.arg_b()), terms.not(below.arg_a())]);
         } else {
             out.push(t);
         }

@@ -43,6 +43,11 @@ pub struct RunArgs {
     /// All lengths up to it are explored.
     #[arg(long, value_name = "BYTES", help_heading = "Inputs", default_value_t = 8, hide_short_help = true)]
     pub max_fuzz_size: u32,
+    /// Explore all lengths of the fuzz data in one state, with an object of symbolic size
+    ///
+    /// By default each length is a state of its own from the beginning.
+    #[arg(long, help_heading = "Inputs", hide_short_help = true)]
+    pub symbolic_input_size: bool,
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", help_heading = "Inputs", value_enum, default_value_t = Uninit::Symbolic)]
     #[arg(hide_short_help = true)]
@@ -189,6 +194,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_enum, help_heading = "Merging")]
     #[arg(hide_short_help = true)]
     pub merge_scope: Vec<MergeScope>,
+    /// Merge only where a loop is left, not also where its next round begins
+    #[arg(long, help_heading = "Merging", hide_short_help = true)]
+    pub merge_exits_only: bool,
     /// Merge at most this many states at a time
     #[arg(long, value_name = "N", help_heading = "Merging", default_value_t = 10_000, hide_short_help = true)]
     pub merge_max_states: usize,
@@ -215,8 +223,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Solving", hide_short_help = true)]
     pub query_log: Option<PathBuf>,
 
-    /// Check each merge by the solver: its values against those of every member, its condition against the textbook's
+    /// Check each merge: by the solver, its values against those of every member and its condition against the textbook's
     ///
+    /// The merged state and its members are also explored separately, up to 10000 instructions each: errors, covered
+    /// blocks and ends have to be the same.
     /// The run fails with status 70 if one is wrong. Needs merging.
     #[arg(long, help_heading = DEVELOPERS, hide_short_help = true)]
     pub check_merging: bool,

@@ -4,7 +4,7 @@
 //! signed order of terms with sign 0 is the unsigned one.
 
 use super::div::{constant_quotient, fits_signed, product};
-use super::ite;
+use super::{ite, merged};
 use crate::term::{Node, Op, TermId, Terms, mask};
 
 pub(crate) fn ult(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
@@ -90,7 +90,30 @@ fn less(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<TermId>
     } else {
         None
     };
-    found.or_else(|| both(terms, signed, true, a, b))
+    found.or_else(|| with_chain(terms, signed, true, a, b)).or_else(|| both(terms, signed, true, a, b))
+}
+
+/// `x < y` or `x <= y` where neither is a constant and one is a long chain of choices between constants.
+fn with_chain(terms: &mut Terms, signed: bool, strict: bool, a: TermId, b: TermId) -> Option<TermId> {
+    let compare = |terms: &mut Terms, x: TermId, y: TermId| {
+        if strict { lt(terms, signed, x, y) } else { le(terms, signed, x, y) }
+    };
+    match (terms.op(a), terms.op(b)) {
+        (Op::Const, _) | (_, Op::Const) | (Op::Ite, Op::Ite) => None,
+        (Op::Ite, _) => merged::compare_chain(terms, a, b, |terms, arm| compare(terms, arm, b)),
+        (_, Op::Ite) => merged::compare_chain(terms, b, a, |terms, arm| compare(terms, a, arm)),
+        _ => None,
+    }
+}
+
+/// The range of a choice is on one side of a constant.
+fn choice_below(terms: &mut Terms, x: TermId, c: TermId) -> Option<TermId> {
+    let c = terms.as_const(c).filter(|_| terms.op(x) == Op::Ite)?;
+    match terms.range_of_choice(x) {
+        (_, high) if high < c => Some(Terms::TRUE),
+        (low, _) if low >= c => Some(Terms::FALSE),
+        _ => None,
+    }
 }
 
 /// `x < c`.
@@ -110,6 +133,10 @@ fn below_constant(terms: &mut Terms, signed: bool, x: TermId, c: TermId) -> Opti
         // rule slt-greatest: x <s max → x != max
         CommonPart::Greatest => return Some(terms.ne(x, c)),
         CommonPart::SecondGreatest | CommonPart::Inside => {}
+    }
+    // rule ult-choice: x < c, all that the choice x can be below c → true
+    if !signed && let Some(t) = choice_below(terms, x, c) {
+        return Some(t);
     }
     // rule ult-ite: ite(d, k, x) < c → d | x < c where k < c, else !d & x < c
     // rule slt-ite: the same, signed
@@ -157,6 +184,12 @@ fn above_constant(terms: &mut Terms, signed: bool, c: TermId, x: TermId) -> Opti
         // rule slt-above-least: min <s x → x != min
         CommonPart::Least => return Some(terms.ne(x, c)),
         CommonPart::SecondLeast | CommonPart::Inside => {}
+    }
+    // rule ult-choice-right: c < x, nothing that the choice x can be above c → false
+    let one = terms.one(width);
+    let next = terms.add(c, one);
+    if !signed && let Some(t) = choice_below(terms, x, next) {
+        return Some(terms.not(t));
     }
     // rule ult-ite-right: c < ite(d, k, x) → d | c < x where c < k, else !d & c < x
     // rule slt-ite-right: the same, signed
@@ -348,5 +381,5 @@ fn less_equal(terms: &mut Terms, signed: bool, a: TermId, b: TermId) -> Option<T
         let c = terms.sub(a, one);
         return Some(lt(terms, signed, c, b));
     }
-    both(terms, signed, false, a, b)
+    with_chain(terms, signed, false, a, b).or_else(|| both(terms, signed, false, a, b))
 }

@@ -4,7 +4,7 @@
 //! words made of parts are compared part by part, so that independent parts stay independent.
 
 use super::div::{constant_quotient, fits_signed};
-use super::ite;
+use super::{ite, merged};
 use crate::term::{Node, Op, TermId, Terms, mask};
 
 pub(crate) fn eq(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
@@ -35,7 +35,18 @@ pub(crate) fn eq(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
     if terms.is_constant(b) {
         return with_constant(terms, a, b);
     }
-    both(terms, a, b).or_else(|| one_side(terms, a, b)).or_else(|| one_side(terms, b, a))
+    let found = both(terms, a, b).or_else(|| one_side(terms, a, b)).or_else(|| one_side(terms, b, a));
+    found.or_else(|| with_chain(terms, a, b))
+}
+
+/// `x == y` where neither is a constant and one is a long chain of choices between constants.
+fn with_chain(terms: &mut Terms, a: TermId, b: TermId) -> Option<TermId> {
+    match (terms.op(a), terms.op(b)) {
+        (Op::Ite, Op::Ite) => None,
+        (Op::Ite, _) => merged::compare_chain(terms, a, b, |terms, arm| terms.eq(b, arm)),
+        (_, Op::Ite) => merged::compare_chain(terms, b, a, |terms, arm| terms.eq(a, arm)),
+        _ => None,
+    }
 }
 
 /// Conjunction of the equalities of two parts.

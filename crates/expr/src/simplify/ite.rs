@@ -3,7 +3,7 @@
 use crate::term::{Op, TermId, Terms, facts};
 
 /// The longest chain of choices a comparison is pushed through.
-const CHAIN: usize = 64;
+const CHAIN: usize = 2048;
 
 pub(crate) fn ite(terms: &mut Terms, c: TermId, a: TermId, b: TermId) -> Option<TermId> {
     let n = terms.node(c);
@@ -27,6 +27,12 @@ pub(crate) fn ite(terms: &mut Terms, c: TermId, a: TermId, b: TermId) -> Option<
         // rule ite-eq-swapped: ite(x == y, y, x) → x
         if n.arg_a() == b && n.arg_b() == a {
             return Some(b);
+        }
+        // rule ite-eq-constant: ite(x == k, x, y) → ite(x == k, k, y)
+        let (x, k) = (n.arg_a(), n.arg_b());
+        let (x, k) = if terms.is_constant(x) { (k, x) } else { (x, k) };
+        if x == a && terms.is_constant(k) {
+            return Some(terms.ite(c, k, b));
         }
     }
     extension(terms, c, a, b).or_else(|| nested(terms, c, a, b)).or_else(|| arms(terms, c, a, b))

@@ -20,6 +20,7 @@ pub(crate) mod extract;
 pub(crate) mod float;
 pub(crate) mod ite;
 pub(crate) mod known;
+mod merged;
 pub(crate) mod mul;
 pub(crate) mod quantifier;
 pub(crate) mod shift;

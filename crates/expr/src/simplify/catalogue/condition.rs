@@ -73,6 +73,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "ite-not", matches: "(ite (not c:1) x:W y:W)", gives: "(ite c:1 y:W x:W)" },
     Rule { name: "ite-eq", matches: "(ite (eq x:W y:W) x:W y:W)", gives: "y:W" },
     Rule { name: "ite-eq-swapped", matches: "(ite (eq x:W y:W) y:W x:W)", gives: "x:W" },
+    Rule { name: "ite-eq-constant", matches: "(ite (eq x:W 0:W) x:W y:W)", gives: "(ite (eq x:W 0:W) 0:W y:W)" },
     Rule { name: "ite-or", matches: "(ite c:1 1:1 d:1)", gives: "(or c:1 d:1)" },
     Rule { name: "ite-or", matches: "(ite c:1 c:1 d:1)", gives: "(or c:1 d:1)" },
     Rule { name: "ite-and", matches: "(ite c:1 d:1 0:1)", gives: "(and c:1 d:1)" },

@@ -68,6 +68,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "ult-range", matches: "(ult (or x:32 12:32) (urem y:32 10:32))", gives: "0:1" },
     Rule { name: "ule-range", matches: "(ule (urem x:32 10:32) (or y:32 9:32))", gives: "1:1" },
     Rule { name: "ule-range", matches: "(ule (or y:32 10:32) (urem x:32 10:32))", gives: "0:1" },
+    Rule { name: "ult-choice", matches: "(ult (ite c:1 (urem x:32 10:32) (urem y:32 5:32)) 12:32)", gives: "1:1" },
+    Rule {
+        name: "ult-choice-right",
+        matches: "(ult 12:32 (ite c:1 (urem x:32 10:32) (urem y:32 5:32)))",
+        gives: "0:1",
+    },
     Rule { name: "ult-zexts", matches: "(ult (zext D x:W) (zext D y:H))", gives: "(ult x:W (zext W y:H))" },
     Rule { name: "ult-sexts", matches: "(ult (sext D x:W) (sext D y:H))", gives: "(ult x:W (sext W y:H))" },
     Rule { name: "slt-sexts", matches: "(slt (sext D x:W) (sext D y:H))", gives: "(slt x:W (sext W y:H))" },

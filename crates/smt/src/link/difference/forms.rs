@@ -37,6 +37,8 @@ pub(super) struct Atom {
     pub key: Option<Key>,
     /// ≡ base + offset modulo 2^width
     base: Option<(AtomId, i128)>,
+    /// the base is the reading of a wider term of which this is the lower part
+    truncated: bool,
     /// the other reading
     twin: Option<AtomId>,
 }
@@ -92,6 +94,12 @@ fn leaf(terms: &Terms, t: TermId) -> Option<Key> {
     }
 }
 
+/// The lower bits of a wider term.
+fn is_lower_part(terms: &Terms, t: TermId) -> bool {
+    let n = terms.node(t);
+    n.op == Op::Extract && n.b == 0
+}
+
 impl Forms {
     /// What the constraint says.
     pub fn of(&mut self, terms: &Terms, constraint: TermId) -> Form {
@@ -110,7 +118,16 @@ impl Forms {
             self.forms.clear();
             self.index.clear();
             self.atoms.clear();
-            let zero = Atom { term: Terms::FALSE, width: 1, low: 0, high: 0, key: None, base: None, twin: None };
+            let zero = Atom {
+                term: Terms::FALSE,
+                width: 1,
+                low: 0,
+                high: 0,
+                key: None,
+                base: None,
+                truncated: false,
+                twin: None,
+            };
             self.atoms.push(zero);
         }
     }
@@ -129,6 +146,13 @@ impl Forms {
         let (base, offset) = atom.base?;
         let b = self.atom(base);
         let turn = 1i128 << atom.width;
+        if atom.truncated {
+            // Equal where the wider one fits; what it is elsewhere is left open.
+            let fits = Form::Same(a, base, offset);
+            let below = Form::AtMost(base, ZERO, -1 - offset);
+            let above = Form::AtMost(ZERO, base, offset - turn);
+            return Some(Form::Any(Rc::new([fits, below, above])));
+        }
         let least = (atom.low - b.high - offset).div_euclid(turn);
         let most = (atom.high - b.low - offset).div_euclid(turn);
         if most - least > MAX_TURNS {
@@ -246,7 +270,9 @@ impl Forms {
     /// Equality is the same in both readings: take the one in use.
     fn reading(&self, terms: &Terms, a: TermId, b: TermId) -> bool {
         let unsigned = |t: TermId| {
-            terms.op(t) == Op::ZExt || self.index.contains_key(&(t, false)) && !self.index.contains_key(&(t, true))
+            terms.op(t) == Op::ZExt
+                || is_lower_part(terms, t)
+                || self.index.contains_key(&(t, false)) && !self.index.contains_key(&(t, true))
         };
         !(unsigned(a) || unsigned(b))
     }
@@ -295,6 +321,8 @@ impl Forms {
             }
             Op::ZExt => self.sum(terms, n.arg_a(), false, depth + 1),
             Op::SExt => self.sum(terms, n.arg_a(), true, depth + 1),
+            // the lower part of a wider term: read as the wider one most often is
+            Op::Extract if is_lower_part(terms, t) => self.sum(terms, n.arg_a(), true, depth + 1),
             _ => None,
         }
     }
@@ -326,7 +354,10 @@ impl Forms {
         if let Some(other) = twin {
             self.atoms[other.0 as usize].twin = Some(id);
         }
-        self.atoms.push(Atom { term: t, width, low, high, key: leaf(terms, t), base, twin });
+        // A lower part is tied to the wider term by its unsigned reading only.
+        let truncated = is_lower_part(terms, t);
+        let base = base.filter(|_| !(truncated && signed));
+        self.atoms.push(Atom { term: t, width, low, high, key: leaf(terms, t), base, truncated, twin });
         self.index.insert((t, signed), id);
         id
     }
