@@ -10,7 +10,7 @@
 
 use crate::graph::{Graph, NodeId};
 use crate::search::{Aim, Found, Search};
-use crate::transfer::Transfer;
+use crate::transfer::{Taken, Transfer};
 use crate::variables::VarId;
 use pleach_expr::{SymbolKind, TermId, Terms};
 use pleach_smt::Satisfiability;
@@ -67,14 +67,17 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
         states[n.index()] = Some(state);
     }
     let Some(state) = states[graph.entry.index()].take() else { return Found::No };
-    let current: FxHashMap<VarId, TermId> = state
-        .versions
-        .iter()
-        .map(|(v, version)| (*v, search.translator.variables.term(search.translator.terms, *v, version.number)))
-        .collect();
-    let mut all = search.input_conditions(&current);
+    let mut all = search.input_conditions();
     all.push(state.reached);
-    search.solve(&all, &current)
+    search.solve(&all)
+}
+
+/// The value of a variable after an edge; `None` if it is that before the node, which differs between paths.
+fn value_of(search: &mut Search, transfer: &Transfer, e: &Taken, v: VarId) -> Option<TermId> {
+    match e.values.get(&v) {
+        Some(&t) => Some(t),
+        None => search.translator.known_value(&transfer.known, v),
+    }
 }
 
 /// MERGE: the state of a node and its condition; nothing if no path leads to the aim.
@@ -94,7 +97,8 @@ fn merge(
     for (e, s) in &edges {
         for (&v, version) in &s.versions {
             let base = search.translator.variables.term(search.translator.terms, v, 0);
-            let assigned = version.needed && e.values.get(&v).is_some_and(|t| *t != base);
+            let value = value_of(search, transfer, e, v);
+            let assigned = version.needed && value.is_some_and(|t| t != base);
             let number = version.number + u32::from(assigned);
             let entry = versions.entry(v).or_insert(Version { number, needed: false });
             entry.number = entry.number.max(number);
@@ -133,10 +137,9 @@ fn merge(
         let mut all = terms.and(condition, s.reached);
         for (&v, version) in s.versions.iter().filter(|(_, version)| version.needed) {
             let after = search.translator.variables.term(search.translator.terms, v, version.number);
-            let terms = &mut *search.translator.terms;
-            let before = match e.values.get(&v) {
-                Some(t) => terms.substitute(*t, &map),
-                None => search.translator.variables.term(terms, v, versions[&v].number),
+            let before = match value_of(search, transfer, e, v) {
+                Some(t) => search.translator.terms.substitute(t, &map),
+                None => search.translator.variables.term(search.translator.terms, v, versions[&v].number),
             };
             let terms = &mut *search.translator.terms;
             let same = if search.translator.variables.is_array(v) {

@@ -17,6 +17,13 @@ pub enum CutReason {
     GraphSize,
 }
 
+impl CutReason {
+    /// Nothing is followed beyond it. Beyond the others execution continues with any result.
+    pub fn ends_path(&self) -> bool {
+        matches!(self, CutReason::Unwind(_) | CutReason::GraphSize)
+    }
+}
+
 impl fmt::Display for CutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -77,6 +77,8 @@ pub struct Effort {
     pub nodes: usize,
     pub checks: u64,
     pub solver: Duration,
+    /// until the goals were decided, in the last graph; without finding out what lies beyond the bounds
+    pub goals: Duration,
     pub time: Duration,
 }
 
@@ -151,7 +153,7 @@ fn within(
             let again = refuted.filter(|(old, _)| *old == heap).map(|(_, why)| why);
             let result = match again {
                 Some(why) => Confirmation::Refuted(why),
-                None if cuts.is_empty() => confirm(&heap, Exactness::Exact),
+                None if cuts.iter().all(CutReason::ends_path) => confirm(&heap, Exactness::Exact),
                 None => confirm(&heap, Exactness::Abstracted),
             };
             match result {
@@ -179,6 +181,7 @@ fn ask(
     deadline: Option<Instant>,
     effort: &mut Effort,
 ) -> (Found, Vec<CutReason>) {
+    let start = Instant::now();
     let unknown = |why: String| (Found::Unknown(why), Vec::new());
     effort.nodes = graph.nodes.len();
     let Some(mut pointers) = Pointers::new(program, graph) else {
@@ -190,10 +193,7 @@ fn ask(
     };
     let mut terms = Terms::new(64);
     let mut translator = Translator::new(&mut terms, graph, pointers, layout);
-    let mut transfers: Vec<Transfer> = (0..graph.nodes.len()).map(|_| Transfer::default()).collect();
-    for &n in &graph.order {
-        transfers[n.index()] = translator.node(n);
-    }
+    let transfers = translator.all();
     let solver = SolverConfig { timeout: config.time, ..SolverConfig::bare(config.backend) };
     let open = || Session::open(config.backend, &solver);
     let session = match open() {
@@ -202,6 +202,7 @@ fn ask(
     };
     let mut search = Search { translator, session, deadline };
     let found = run(&mut search, graph, &transfers, Aim::Goals, config.style);
+    effort.goals = start.elapsed();
     count(effort, &search.session);
     let reasons = |transfers: &[Transfer]| -> Vec<CutReason> {
         let all: BTreeSet<CutReason> = transfers.iter().flat_map(|t| t.cuts.iter().map(|c| c.1.clone())).collect();

@@ -47,8 +47,16 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
                 map.insert(base, *t);
             }
             ways += 1;
-            let terms = &mut *search.translator.terms;
             for &d in &states[e.to.index()] {
+                for v in search.variables_of(d) {
+                    if !e.values.contains_key(&v)
+                        && let Some(t) = search.translator.known_value(&transfer.known, v)
+                    {
+                        let base = search.translator.variables.term(search.translator.terms, v, 0);
+                        map.insert(base, t);
+                    }
+                }
+                let terms = &mut *search.translator.terms;
                 let before = terms.substitute(d, &map);
                 let d = terms.and(e.condition, before);
                 if d != Terms::FALSE && seen.insert(d) {
@@ -65,14 +73,12 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
         }
         states[n.index()] = all;
     }
-    let current = FxHashMap::default();
-    let inputs = search.input_conditions(&current);
-    let tie = search.input_substitution();
+    let inputs = search.input_conditions();
     let mut unknown = None;
     for d in std::mem::take(&mut states[graph.entry.index()]) {
-        let mut query = vec![search.translator.terms.substitute(d, &tie)];
+        let mut query = vec![d];
         query.extend(&inputs);
-        match search.solve(&query, &current) {
+        match search.solve(&query) {
             Found::No => {}
             Found::Unknown(why) => unknown = Some(why),
             yes => return yes,

@@ -188,7 +188,8 @@ impl Layout {
     /// Null is 0; one positive number for what is allocated or global, as many negative ones per pool as a path can
     /// meet.
     fn number(&mut self, pointers: &Pointers, sources: i64) -> Result<(), String> {
-        let (mut up, mut down) = (0i64, 0i64);
+        // The last index is no cell of a total array, so -1 is no reference.
+        let (mut up, mut down) = (0i64, -1i64);
         for g in &pointers.groups {
             self.ranges.push(match g {
                 // SOUND: a path reads at most `sources` references, and only their equality matters: objects of the

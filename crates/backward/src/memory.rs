@@ -11,7 +11,7 @@ use crate::layout::{Atom, AtomKind, Region};
 use crate::pointers::{Group, GroupId, Offset, Pointer, constant};
 use crate::transfer::{Here, Translator, Value};
 use crate::types::{self, LeafKind};
-use crate::variables::{Var, symbol};
+use crate::variables::Var;
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
 use pleach_ir::loops::LoopId;
 use pleach_ir::{Inst, Opnd, Ty};
@@ -22,11 +22,13 @@ const MAX_PIECES: usize = 512;
 impl Translator<'_> {
     /// The array at the beginning of the entry.
     pub fn input_array(&mut self, array: usize) -> TermId {
-        symbol(self.terms, &format!("input{array}"), SymbolKind::total(self.layout.arrays[array]))
+        let id = self.variables.id(Var::Array(array), SymbolKind::total(self.layout.arrays[array]));
+        self.variables.input(self.terms, id)
     }
 
     pub fn input_freed(&mut self) -> TermId {
-        symbol(self.terms, "input-freed", SymbolKind::total(1))
+        let id = self.variables.id(Var::Freed, SymbolKind::total(1));
+        self.variables.input(self.terms, id)
     }
 
     fn array(&mut self, here: &Here, array: usize) -> TermId {

@@ -13,7 +13,6 @@ use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Init, Symbol, Ty};
 use pleach_smt::{Satisfiability, Session};
-use rustc_hash::FxHashMap;
 use std::time::Instant;
 
 /// What is looked for.
@@ -63,16 +62,13 @@ impl Search<'_> {
         all
     }
 
-    fn at_entry(&mut self, var: Var, kind: SymbolKind, current: &FxHashMap<VarId, TermId>) -> TermId {
+    fn at_entry(&mut self, var: Var, kind: SymbolKind) -> TermId {
         let id = self.translator.variables.id(var, kind);
-        match current.get(&id) {
-            Some(&t) => t,
-            None => self.translator.variables.term(self.translator.terms, id, 0),
-        }
+        self.translator.variables.input(self.translator.terms, id)
     }
 
-    /// What holds of the variables at the entry. Arrays are tied by equality if they have a version there.
-    pub fn input_conditions(&mut self, current: &FxHashMap<VarId, TermId>) -> Vec<TermId> {
+    /// What holds of the input.
+    pub fn input_conditions(&mut self) -> Vec<TermId> {
         let mut all = Vec::new();
         let program = self.translator.program;
         let f = self.translator.graph.function(program, FrameId::ENTRY);
@@ -80,7 +76,7 @@ impl Search<'_> {
         for p in &f.params {
             let ty = p.debug_type.map(|t| types::resolve(program, t));
             if p.ty == Ty::Ptr {
-                let r = self.at_entry(Var::Ref(FrameId::ENTRY, p.slot), SymbolKind::Bits(ref_bits), current);
+                let r = self.at_entry(Var::Ref(FrameId::ENTRY, p.slot), SymbolKind::Bits(ref_bits));
                 let pool = self.translator.pointers.pool(ty.and_then(|t| types::pointee(program, t)).flatten());
                 let null = self.translator.terms.constant(ref_bits, 0);
                 let is_null = self.translator.terms.eq(r, null);
@@ -91,40 +87,17 @@ impl Search<'_> {
             {
                 let width = program.target.bits(p.ty);
                 if width > 1 {
-                    let v = self.at_entry(Var::Slot(FrameId::ENTRY, p.slot), SymbolKind::Bits(width), current);
+                    let v = self.at_entry(Var::Slot(FrameId::ENTRY, p.slot), SymbolKind::Bits(width));
                     let one = self.translator.terms.constant(width, 1);
                     all.push(self.translator.terms.ule(v, one));
                 }
             }
-        }
-        for (&v, &t) in current {
-            let input = match self.translator.variables.var(v) {
-                Var::Array(a) => self.translator.input_array(a),
-                Var::Freed => self.translator.input_freed(),
-                _ => continue,
-            };
-            all.push(self.translator.terms.array_eq(t, input));
         }
         self.initial_globals(&mut all);
         all.retain(|t| *t != Terms::TRUE);
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// Arrays without versions become those of the input.
-    pub fn input_substitution(&mut self) -> FxHashMap<TermId, TermId> {
-        let mut map = FxHashMap::default();
-        for a in 0..self.translator.layout.arrays.len() {
-            let kind = SymbolKind::total(self.translator.layout.arrays[a]);
-            let id = self.translator.variables.id(Var::Array(a), kind);
-            let base = self.translator.variables.term(self.translator.terms, id, 0);
-            map.insert(base, self.translator.input_array(a));
-        }
-        let id = self.translator.variables.id(Var::Freed, SymbolKind::total(1));
-        let base = self.translator.variables.term(self.translator.terms, id, 0);
-        map.insert(base, self.translator.input_freed());
-        map
     }
 
     /// Globals have their initial values at the entry, as in forward execution.
@@ -186,14 +159,14 @@ impl Search<'_> {
         }
     }
 
-    pub fn solve(&mut self, query: &[TermId], current: &FxHashMap<VarId, TermId>) -> Found {
+    pub fn solve(&mut self, query: &[TermId]) -> Found {
         if query.contains(&Terms::FALSE) {
             return Found::No;
         }
         match self.session.check(self.translator.terms, query) {
             Satisfiability::Unsat => Found::No,
             Satisfiability::Unknown(why) => Found::Unknown(why.to_string()),
-            Satisfiability::Sat => match InputHeap::read(self, current) {
+            Satisfiability::Sat => match InputHeap::read(self, query) {
                 Ok(heap) => Found::Yes(heap),
                 Err(why) => Found::Unknown(why.to_string()),
             },

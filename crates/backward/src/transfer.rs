@@ -4,7 +4,8 @@
 //! assumption (no error happens), and for each edge a condition and new values of variables. *Invariant*: an execution
 //! of the node that leaves by the edge satisfies both, or one of the node's cuts. *Deviations*: an operation that would
 //! be an error ends the path; the paper has only null. Fields of a new object have any value (`new` initialises
-//! nothing).
+//! nothing). *Known values*: a variable that has the same value on all paths to a node, as a term over the input, is
+//! that term there; only the others are variables of conditions.
 
 use crate::cut::CutReason;
 use crate::graph::{FrameId, Graph, NodeId, Role, Via, ends_program};
@@ -17,6 +18,10 @@ use pleach_ir::{
 };
 use pleach_semantics as semantics;
 use rustc_hash::FxHashMap;
+
+/// What is known at a node of the variables that were assigned: their value in terms of the input, or that it differs
+/// between paths. The others are those of the input.
+pub type Known = FxHashMap<VarId, Option<TermId>>;
 
 /// One way out of a node.
 pub struct Taken {
@@ -32,6 +37,8 @@ pub struct Transfer {
     /// executions that are not followed from here
     pub cuts: Vec<(TermId, CutReason)>,
     pub edges: Vec<Taken>,
+    /// at the beginning
+    pub known: Known,
 }
 
 /// A value in a slot.
@@ -51,6 +58,10 @@ pub struct Translator<'a> {
     fresh: u32,
     /// numbers that were made of pointers
     pub(crate) numbers: FxHashMap<TermId, (TermId, TermId)>,
+    /// per node, while paths to it are joined
+    known: Vec<Option<Known>>,
+    /// terms without variables
+    inputs_only: FxHashMap<TermId, bool>,
 }
 
 /// The node at hand.
@@ -65,16 +76,72 @@ pub struct Here<'f> {
     /// no error so far
     pub assume: TermId,
     pub cuts: Vec<(TermId, CutReason)>,
+    known: Known,
 }
 
 impl<'a> Translator<'a> {
     pub fn new(terms: &'a mut Terms, graph: &'a Graph, pointers: Pointers<'a>, layout: Layout) -> Translator<'a> {
         let program = pointers.program;
         let variables = Variables::default();
-        Translator { terms, program, graph, pointers, layout, variables, fresh: 0, numbers: FxHashMap::default() }
+        let known = vec![None; graph.nodes.len()];
+        let (numbers, inputs_only) = (FxHashMap::default(), FxHashMap::default());
+        Translator { terms, program, graph, pointers, layout, variables, fresh: 0, numbers, known, inputs_only }
     }
 
-    pub fn node(&mut self, n: NodeId) -> Transfer {
+    /// Every node, from the entry on.
+    pub fn all(&mut self) -> Vec<Transfer> {
+        let mut transfers: Vec<Transfer> = (0..self.graph.nodes.len()).map(|_| Transfer::default()).collect();
+        self.known[self.graph.entry.index()] = Some(Known::default());
+        for &n in self.graph.order.iter().rev() {
+            // SOUND: no path leads to a node that nothing is known of.
+            let Some(known) = self.known[n.index()].take() else { continue };
+            let mut made = self.node(n, known);
+            for e in &mut made.edges {
+                self.join(&made.known, e);
+            }
+            transfers[n.index()] = made;
+        }
+        transfers
+    }
+
+    /// Adds a path to what is known at its end.
+    fn join(&mut self, before: &Known, e: &Taken) {
+        let mut after = before.clone();
+        for (&v, &t) in &e.values {
+            let value = self.is_input(t).then_some(t);
+            after.insert(v, value);
+        }
+        let Some(old) = self.known[e.to.index()].take() else {
+            self.known[e.to.index()] = Some(after);
+            return;
+        };
+        let mut joined = Known::default();
+        for &v in old.keys().chain(after.keys()) {
+            let (a, b) = (self.known_value(&old, v), self.known_value(&after, v));
+            joined.insert(v, if a == b { a } else { None });
+        }
+        self.known[e.to.index()] = Some(joined);
+    }
+
+    /// The value of a variable in terms of the input.
+    pub fn known_value(&mut self, known: &Known, v: VarId) -> Option<TermId> {
+        match known.get(&v) {
+            Some(value) => *value,
+            None => Some(self.variables.input(self.terms, v)),
+        }
+    }
+
+    fn is_input(&mut self, t: TermId) -> bool {
+        if let Some(&known) = self.inputs_only.get(&t) {
+            return known;
+        }
+        let support = self.terms.support(t);
+        let only = support.iter().all(|k| self.variables.by_symbol(k.symbol()).is_none());
+        self.inputs_only.insert(t, only);
+        only
+    }
+
+    fn node(&mut self, n: NodeId, known: Known) -> Transfer {
         let node = self.graph.node(n);
         let f = self.graph.function(self.program, node.frame);
         let state = self.pointers.before[n.index()].clone();
@@ -87,6 +154,7 @@ impl<'a> Translator<'a> {
             values: FxHashMap::default(),
             assume: Terms::TRUE,
             cuts: Vec::new(),
+            known,
         };
         match &node.role {
             Role::Cut(reason) => {
@@ -95,7 +163,7 @@ impl<'a> Translator<'a> {
             Role::Goal(None) => return Transfer { goal: Some(Terms::TRUE), ..Transfer::default() },
             Role::Goal(Some(i)) => {
                 let goal = self.failure(&mut here, *i);
-                return Transfer { goal: Some(goal), cuts: here.cuts, edges: Vec::new() };
+                return Transfer { goal: Some(goal), cuts: here.cuts, known: here.known, edges: Vec::new() };
             }
             Role::Inner => {}
         }
@@ -118,7 +186,7 @@ impl<'a> Translator<'a> {
                 edges.push(taken);
             }
         }
-        Transfer { goal: None, cuts: here.cuts, edges }
+        Transfer { goal: None, cuts: here.cuts, edges, known: here.known }
     }
 
     fn edge(&mut self, here: &mut Here, to: NodeId, via: &Via) -> Option<Taken> {
@@ -242,8 +310,11 @@ impl<'a> Translator<'a> {
 
     pub fn read_var(&mut self, here: &Here, var: Var, kind: SymbolKind) -> TermId {
         let id = self.variables.id(var, kind);
-        match here.values.get(&id) {
-            Some(&v) => v,
+        if let Some(&v) = here.values.get(&id) {
+            return v;
+        }
+        match self.known_value(&here.known, id) {
+            Some(v) => v,
             None => self.variables.term(self.terms, id, 0),
         }
     }
@@ -266,7 +337,7 @@ impl<'a> Translator<'a> {
         let offset = match (here.values.get(&id), known) {
             (Some(&v), _) => v,
             (None, Some(k)) => self.terms.constant(64, k as u64),
-            (None, None) => self.variables.term(self.terms, id, 0),
+            (None, None) => self.read_var(here, Var::Off(here.frame, s), SymbolKind::Bits(64)),
         };
         Value::Pointer { reference, offset }
     }

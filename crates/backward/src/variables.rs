@@ -44,13 +44,6 @@ impl Variables {
         id
     }
 
-    pub fn find(&self, var: Var) -> Option<VarId> {
-        self.ids.get(&var).copied()
-    }
-
-    pub fn var(&self, id: VarId) -> Var {
-        self.all[id.0 as usize].0
-    }
 
     pub fn is_array(&self, id: VarId) -> bool {
         matches!(self.all[id.0 as usize].1, SymbolKind::Array { .. })
@@ -61,21 +54,29 @@ impl Variables {
         if let Some(&known) = self.versions.get(&(id, version)) {
             return known;
         }
-        let (var, kind) = self.all[id.0 as usize];
-        let name = match var {
+        let kind = self.all[id.0 as usize].1;
+        let t = symbol(terms, &format!("{}#{version}", self.name(id)), kind);
+        self.versions.insert((id, version), t);
+        if version == 0 {
+            self.symbols.insert(SymbolId(terms.node(t).a), id);
+        }
+        t
+    }
+
+    /// The value at the beginning of the entry.
+    pub fn input(&self, terms: &mut Terms, id: VarId) -> TermId {
+        symbol(terms, &format!("{}#input", self.name(id)), self.all[id.0 as usize].1)
+    }
+
+    fn name(&self, id: VarId) -> String {
+        match self.all[id.0 as usize].0 {
             Var::Slot(f, s) => format!("f{}.{}", f.0, s.0),
             Var::Ref(f, s) => format!("f{}.{}.ref", f.0, s.0),
             Var::Off(f, s) => format!("f{}.{}.offset", f.0, s.0),
             Var::Array(a) => format!("memory{a}"),
             Var::Size(g) => format!("size{}", g.0),
             Var::Freed => "freed".into(),
-        };
-        let t = symbol(terms, &format!("{name}#{version}"), kind);
-        self.versions.insert((id, version), t);
-        if version == 0 {
-            self.symbols.insert(SymbolId(terms.node(t).a), id);
         }
-        t
     }
 
     /// The variable whose version 0 the symbol is.

@@ -8,7 +8,6 @@ use crate::assemble;
 use confirm::Confirmer;
 use errors::{ErrorTarget, all_errors};
 use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, harness, picture, precondition};
-use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
@@ -72,6 +71,7 @@ fn config(args: &ReachArgs) -> Config {
         inline: args.inline.unwrap_or(default.inline),
         abstract_loops: !args.no_abstract_loops,
         time: args.run.max_time,
+        backend: assemble::backend(&args.run),
         ..default
     }
 }
@@ -138,7 +138,8 @@ fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<Qu
 
 fn row(program: &Program, question: &Question, answer: &Answer, replay: String, effort: &Effort) -> TargetResult {
     let from = &program.function(question.entry).name;
-    let work = format!("{} nodes, {} checks, {}", effort.nodes, effort.checks, duration::show(effort.time));
+    let ms = effort.goals.as_secs_f64() * 1000.0;
+    let work = format!("{} nodes, {} checks, {ms:.1} ms", effort.nodes, effort.checks);
     let (result, reason) = match answer {
         Answer::Reachable(_) => ("reachable", format!("from {from} ({work})")),
         Answer::Unreachable { unbounded: true } => {
