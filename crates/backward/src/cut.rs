@@ -18,6 +18,11 @@ pub enum CutReason {
 }
 
 impl CutReason {
+    /// What the user can move: iterations and depth of calls.
+    pub fn is_bound(&self) -> bool {
+        matches!(self, CutReason::Unwind(_) | CutReason::Inline(_))
+    }
+
     /// Nothing is followed beyond it. Beyond the others execution continues with any result.
     pub fn ends_path(&self) -> bool {
         matches!(self, CutReason::Unwind(_) | CutReason::GraphSize)

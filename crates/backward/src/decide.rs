@@ -208,19 +208,33 @@ fn ask(
         let all: BTreeSet<CutReason> = transfers.iter().flat_map(|t| t.cuts.iter().map(|c| c.1.clone())).collect();
         all.into_iter().collect()
     };
-    if !matches!(found, Found::No) || transfers.iter().all(|t| t.cuts.is_empty()) {
-        let cuts = reasons(&transfers);
-        return (found, cuts);
+    let all = reasons(&transfers);
+    if !matches!(found, Found::No) || all.is_empty() {
+        return (found, all);
     }
-    search.session = match open() {
-        Ok(session) => session,
-        Err(why) => return unknown(why.to_string()),
+    let mut reached = |aim: Aim| -> Result<bool, String> {
+        search.session = open().map_err(|why| why.to_string())?;
+        let beyond = run(&mut search, graph, &transfers, aim, config.style);
+        count(effort, &search.session);
+        Ok(!matches!(beyond, Found::No))
     };
-    let beyond = run(&mut search, graph, &transfers, Aim::Cuts, config.style);
-    count(effort, &search.session);
-    match beyond {
-        Found::No => (found, Vec::new()),
-        _ => (found, reasons(&transfers)),
+    // SOUND: a cut that cannot be excluded counts as reached.
+    match reached(Aim::Cuts) {
+        Err(why) => return unknown(why),
+        Ok(false) => return (found, Vec::new()),
+        Ok(true) => {}
+    }
+    let (bounds, others): (Vec<CutReason>, Vec<CutReason>) = all.into_iter().partition(CutReason::is_bound);
+    if others.is_empty() {
+        return (found, bounds);
+    }
+    match reached(Aim::Unsupported) {
+        Ok(false) => (found, bounds),
+        Ok(true) => {
+            let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+            unknown(others.join("; "))
+        }
+        Err(why) => unknown(why),
     }
 }
 

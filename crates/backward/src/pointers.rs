@@ -138,6 +138,7 @@ impl<'a> Pointers<'a> {
         let before = vec![State::default(); graph.nodes.len()];
         let (groups, ids, content) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
         let mut made = Pointers { program, graph, groups, ids, before, content, changed: false };
+        made.constants();
         made.parameters();
         for _ in 0..ROUNDS {
             made.changed = false;
@@ -149,6 +150,18 @@ impl<'a> Pointers<'a> {
             }
         }
         None
+    }
+
+    /// Whatever a function names has a group from the start.
+    fn constants(&mut self) {
+        let functions: BTreeSet<_> = self.graph.frames.iter().map(|f| f.func).collect();
+        for f in functions {
+            for c in &self.program.function(f).consts {
+                if let Const::Addr { symbol, .. } = c {
+                    self.symbol(*symbol, 0);
+                }
+            }
+        }
     }
 
     fn parameters(&mut self) {

@@ -2,6 +2,7 @@
 //!
 //! *Paper*: Backward, GETCONDITION: the arrays at the entry are those of the input, its references are null or negative.
 
+use crate::cut::CutReason;
 use crate::graph::FrameId;
 use crate::heap::InputHeap;
 use crate::layout::AtomKind;
@@ -20,8 +21,10 @@ use std::time::Instant;
 pub enum Aim {
     /// the goals
     Goals,
-    /// executions that are not followed
+    /// executions that are not followed, for any reason
     Cuts,
+    /// … for another reason than a bound
+    Unsupported,
 }
 
 pub enum Found {
@@ -45,8 +48,9 @@ impl Search<'_> {
     pub fn own_condition(&mut self, transfer: &Transfer, aim: Aim) -> TermId {
         match aim {
             Aim::Goals => transfer.goal.unwrap_or(Terms::FALSE),
-            Aim::Cuts => {
-                let all: Vec<TermId> = transfer.cuts.iter().map(|c| c.0).collect();
+            Aim::Cuts | Aim::Unsupported => {
+                let wanted = |c: &&(TermId, CutReason)| aim == Aim::Cuts || !c.1.is_bound();
+                let all: Vec<TermId> = transfer.cuts.iter().filter(wanted).map(|c| c.0).collect();
                 self.translator.terms.or_all(&all)
             }
         }
