@@ -167,6 +167,9 @@ impl Search<'_> {
         if query.contains(&Terms::FALSE) {
             return Found::No;
         }
+        if let Some(why) = self.out_of_time() {
+            return Found::Unknown(why);
+        }
         match self.session.check(self.translator.terms, query) {
             Satisfiability::Unsat => Found::No,
             Satisfiability::Unknown(why) => Found::Unknown(why.to_string()),

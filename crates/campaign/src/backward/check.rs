@@ -20,6 +20,10 @@ pub struct Totals {
     /// why there was no answer
     pub reasons: std::collections::BTreeMap<String, u64>,
     pub wrong: Vec<String>,
+    /// seconds and questions per style
+    pub times: std::collections::BTreeMap<String, (f64, u64)>,
+    /// the longest question
+    pub slowest: (f64, String),
 }
 
 pub const STYLES: [Style; 6] = [
@@ -49,7 +53,7 @@ pub fn check(program: &Program, f: &Function, seed: u64, totals: &mut Totals) {
             style,
             unwind: UNWIND,
             abstract_loops: seed.is_multiple_of(2),
-            time: Some(std::time::Duration::from_secs(3)),
+            time: Some(std::time::Duration::from_secs(2)),
             ..Config::default()
         };
         let mut bad = None;
@@ -63,7 +67,14 @@ pub fn check(program: &Program, f: &Function, seed: u64, totals: &mut Totals) {
             }
             Confirmation::Refuted("the input does not reach it".into())
         };
-        let (answer, _) = pleach_backward::decide(program, id, &goals, &config, &mut confirm);
+        let (answer, effort) = pleach_backward::decide(program, id, &goals, &config, &mut confirm);
+        let (time, name) = (effort.time.as_secs_f64(), format!("{style:?}"));
+        if time > totals.slowest.0 {
+            let work = format!("{} nodes, solver {:.1} s", effort.nodes, effort.solver.as_secs_f64());
+            totals.slowest = (time, format!("{} mark {mark} {name}: {work}", f.name));
+        }
+        let of_style = totals.times.entry(name).or_default();
+        *of_style = (of_style.0 + time, of_style.1 + 1);
         let hit = reached >> mark & 1 == 1;
         totals.reached += u64::from(hit);
         if let Some(input) = bad {

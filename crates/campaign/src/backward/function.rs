@@ -193,7 +193,11 @@ impl Generator {
             7 => Int::Deref,
             8 => Int::Bump(self.ptr_var(), Box::new(self.int(deep - 1))),
             _ => {
-                let op = ['+', '-', '*', '/'][self.rng.below(4) as usize];
+                // Products and quotients of two variables take the solver long and show little.
+                let op = ['+', '-', '+', '-', '+', '-', '*', '/'][self.rng.below(8) as usize];
+                if matches!(op, '*' | '/') && !self.rng.one_in(8) {
+                    return Int::Bin(op, Box::new(self.int(deep - 1)), Box::new(Int::Const(self.rng.below(4) as i32)));
+                }
                 Int::Bin(op, Box::new(self.int(deep - 1)), Box::new(self.int(deep - 1)))
             }
         }

@@ -46,6 +46,10 @@ fn main() -> ExitCode {
     for (why, n) in &totals.reasons {
         println!("  {n} unknown: {why}");
     }
+    for (style, (seconds, n)) in &totals.times {
+        println!("  {style}: {n} questions, {seconds:.1} s");
+    }
+    println!("  slowest: {:.1} s, {}", totals.slowest.0, totals.slowest.1);
     totals.wrong.iter().for_each(|w| println!("WRONG {w}"));
     if totals.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -34,7 +34,9 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let questions = questions(&args, &wishes, &program)?;
     let dir = RunDir::create(args.run.output_dir.as_deref())?;
     let config = config(&args);
-    let mut confirmer = Confirmer::new(&args, &program, &dir)?;
+    let mut confirmer = Confirmer::new(&args, &dir)?;
+    let entry = questions.first().map_or("", |q| program.function(q.entry).name.as_str());
+    dir.write_run_info(&confirmer.run_info(entry))?;
     let (mut rows, mut text) = (Vec::new(), String::new());
     let mut assumed = BTreeSet::new();
     for (i, question) in questions.iter().enumerate() {
@@ -56,6 +58,7 @@ fn refuse(args: &ReachArgs) -> Result<(), CliError> {
     let usage = |what: &str| Err(CliError::Usage(format!("--backward does not take {what}")));
     match () {
         () if args.each => usage("--each: every target has an answer of its own"),
+        () if args.no_prune => usage("--no-prune: nothing is pruned"),
         () if args.all_blocks => usage("--all-blocks"),
         () if !args.run.param.is_empty() => usage("--param"),
         () if !args.run.args.is_empty() => usage("arguments of the program"),

@@ -22,7 +22,7 @@ pub struct Confirmer<'a> {
 }
 
 impl<'a> Confirmer<'a> {
-    pub fn new(args: &ReachArgs, _: &Program, dir: &'a RunDir) -> Result<Confirmer<'a>, CliError> {
+    pub fn new(args: &ReachArgs, dir: &'a RunDir) -> Result<Confirmer<'a>, CliError> {
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
         Ok(Confirmer {
@@ -33,6 +33,21 @@ impl<'a> Confirmer<'a> {
             cc_flags: pleach::cc_flags(&assemble::compile(&args.run.compile, false)),
             note: String::new(),
         })
+    }
+
+    /// How to build the program.
+    pub fn run_info(&self, entry: &str) -> RunInfo {
+        RunInfo {
+            sources: self.files.clone(),
+            directory: self.directory.clone(),
+            cc_flags: self.cc_flags.clone(),
+            libraries: Vec::new(),
+            error_functions: Vec::new(),
+            entry: entry.to_owned(),
+            entry_kind: EntryKind::Main,
+            argv: vec!["harness".into()],
+            command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+        }
     }
 
     pub fn take_note(&mut self) -> String {
@@ -75,17 +90,7 @@ impl<'a> Confirmer<'a> {
         let same = |f: &PathBuf| absolute(f) == Path::new(included) || absolute(f).ends_with(included);
         let mut sources = vec![std::path::absolute(harness).unwrap_or_else(|_| harness.to_owned())];
         sources.extend(self.files.iter().filter(|f| !same(f)).cloned());
-        let info = RunInfo {
-            sources,
-            directory: self.directory.clone(),
-            cc_flags: self.cc_flags.clone(),
-            libraries: Vec::new(),
-            error_functions: Vec::new(),
-            entry: "main".into(),
-            entry_kind: EntryKind::Main,
-            argv: vec!["harness".into()],
-            command: Vec::new(),
-        };
+        let info = RunInfo { sources, ..self.run_info("main") };
         Replayer::for_program(info, self.dir.file(&format!("replay-{number}")), options)
     }
 }
