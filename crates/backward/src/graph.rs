@@ -195,24 +195,15 @@ pub fn ends_program(f: &Function) -> bool {
         )
 }
 
-/// Functions with a meaning of their own, whatever body they have.
-pub fn is_modelled(name: &str) -> bool {
-    matches!(
-        name,
-        "malloc"
-            | "calloc"
-            | "free"
-            | "klee_assume"
-            | "__VERIFIER_assume"
-            | "__VERIFIER_assert"
-            | "printf"
-            | "puts"
-            | "putchar"
-            | "fprintf"
-            | "fputs"
-            | "fflush"
-            | "perror"
-    )
+/// Functions with a meaning of their own. Those for verifiers may have a body that says more, and then have none.
+pub fn is_modelled(f: &Function) -> bool {
+    match f.name.as_str() {
+        "malloc" | "calloc" | "free" | "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fflush" | "perror" => {
+            true
+        }
+        "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" => f.is_declaration(),
+        _ => false,
+    }
 }
 
 impl<'a> Builder<'a> {
@@ -338,7 +329,9 @@ impl<'a> Builder<'a> {
             }
             if let Inst::Call { callee: Callee::Direct(g), .. } = inst {
                 let callee = self.program.function(*g);
-                if ends_program(callee) {
+                // A goal may be in the body of a function that does not return.
+                let leads = self.capable[g.index()] && !callee.is_declaration();
+                if ends_program(callee) && !leads {
                     return;
                 }
                 if self.is_inlined(key.frame, callee) {
@@ -350,7 +343,7 @@ impl<'a> Builder<'a> {
     }
 
     fn is_inlined(&self, frame: FrameId, callee: &Function) -> bool {
-        !callee.is_declaration() && !is_modelled(&callee.name) && self.frames[frame.index()].depth < self.bounds.inline
+        !callee.is_declaration() && !is_modelled(callee) && self.frames[frame.index()].depth < self.bounds.inline
     }
 
     /// A goal at the node's first instruction. One that has to fail is a node of its own, and so is what follows.

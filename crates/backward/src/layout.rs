@@ -90,6 +90,10 @@ impl Layout {
             let node = graph.node(n);
             let f = graph.function(pointers.program, node.frame);
             let mut state = pointers.before[n.index()].clone();
+            if node.havoc.is_some() {
+                // Every pointer that the loop writes may be another one.
+                sources += f.slots.iter().filter(|s| s.ty == Ty::Ptr).count() as i64;
+            }
             for i in node.insts.clone() {
                 let (accesses, loads, frees) = Layout::accesses(pointers, graph, n, f, i, &state);
                 sources += loads;
@@ -118,7 +122,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The shapes of one instruction, how many references it reads from memory, and whether it frees.
+    /// The shapes of one instruction, how many references that nothing else has it may give, and whether it frees.
     fn accesses(
         pointers: &mut Pointers,
         graph: &Graph,
@@ -177,9 +181,13 @@ impl Layout {
                 }
                 out.push((to, one));
             }
-            Inst::Call { callee: pleach_ir::Callee::Direct(g), .. } => {
-                frees = pointers.program.function(g).name == "free";
+            Inst::Call { callee, dsts, .. } => {
+                if let pleach_ir::Callee::Direct(g) = callee {
+                    frees = pointers.program.function(g).name == "free";
+                }
+                loads += dsts.len as i64;
             }
+            Inst::Undef { .. } | Inst::Cast { .. } | Inst::Scalar { .. } | Inst::VaArg { .. } => loads += 1,
             _ => {}
         }
         (out, loads, frees)

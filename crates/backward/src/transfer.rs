@@ -162,7 +162,8 @@ impl<'a> Translator<'a> {
             }
             Role::Goal(None) => return Transfer { goal: Some(Terms::TRUE), ..Transfer::default() },
             Role::Goal(Some(i)) => {
-                let goal = self.failure(&mut here, *i);
+                let fails = self.failure(&mut here, *i);
+                let goal = self.terms.and(here.assume, fails);
                 return Transfer { goal: Some(goal), cuts: here.cuts, known: here.known, edges: Vec::new() };
             }
             Role::Inner => {}
@@ -687,12 +688,12 @@ impl<'a> Translator<'a> {
     fn call(&mut self, here: &mut Here, i: usize, callee: Callee, dsts: Range, args: Range) {
         let f = here.f;
         let args = &f.args[args.as_range()];
-        let (name, declared) = match callee {
+        let (name, declared, modelled) = match callee {
             Callee::Direct(g) => {
                 let g = self.program.function(g);
-                (g.name.as_str(), g.is_declaration())
+                (g.name.as_str(), g.is_declaration(), crate::graph::is_modelled(g))
             }
-            Callee::Indirect(_) => ("", true),
+            Callee::Indirect(_) => ("", true, false),
         };
         let dst = f.dsts[dsts.as_range()].first().copied();
         match name {
@@ -711,15 +712,15 @@ impl<'a> Translator<'a> {
                 return;
             }
             "free" => return self.free(here, args[0].value),
-            "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" => {
+            "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" if modelled => {
                 let width = self.program.target.bits(args[0].ty);
                 let c = self.bits(here, args[0].value, width);
                 let zero = self.terms.constant(width, 0);
                 let holds = self.terms.ne(c, zero);
                 self.assume(here, holds);
             }
-            name if crate::graph::is_modelled(name) => {}
-            name if name.starts_with("__VERIFIER_nondet_") || name == "klee_int" => {}
+            _ if modelled => {}
+            name if declared && (name.starts_with("__VERIFIER_nondet_") || name == "klee_int") => {}
             name if declared => self.cut(here, CutReason::External(name.to_owned())),
             name => self.cut(here, CutReason::Inline(name.to_owned())),
         }

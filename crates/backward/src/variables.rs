@@ -44,7 +44,6 @@ impl Variables {
         id
     }
 
-
     pub fn is_array(&self, id: VarId) -> bool {
         matches!(self.all[id.0 as usize].1, SymbolKind::Array { .. })
     }

@@ -36,7 +36,10 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
-    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "merge", "backward", "prune", "audit", "pleach", "testkit"]),
+    (
+        "campaign",
+        &["ir", "load", "smt", "state", "exec", "explore", "merge", "backward", "prune", "audit", "pleach", "testkit"],
+    ),
 ];
 
 /// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
