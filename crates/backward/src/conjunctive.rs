@@ -17,7 +17,7 @@ use pleach_smt::Satisfiability;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// When the solver is asked on the way.
+/// When the solver is queried on the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Solve {
     Never,

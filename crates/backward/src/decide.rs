@@ -1,4 +1,4 @@
-//! The question and its answer.
+//! The query and its answer.
 
 use crate::conjunctive::{self, Solve};
 use crate::cut::CutReason;
@@ -37,7 +37,7 @@ pub struct Config {
     pub abstract_loops: bool,
     /// Nodes of an unwound graph. Default: 20,000.
     pub max_nodes: usize,
-    /// Time for one question. Default: none.
+    /// Time for one query. Default: none.
     pub time: Option<Duration>,
     /// Default: Bitwuzla.
     pub backend: BackendKind,
@@ -134,7 +134,7 @@ fn within(
     if config.abstract_loops {
         let graph = graph(program, entry, goals, config, Loops::Havoc);
         if graph.has_havoc && may_abstract(program, &graph) {
-            match ask(program, &graph, config, deadline, effort) {
+            match ask(program, &graph, config, Exactness::Abstracted, deadline, effort) {
                 (Found::No, cuts) if cuts.is_empty() => return Answer::Unreachable { unbounded: true },
                 (Found::Yes(heap), _) => match confirm(&heap, Exactness::Abstracted) {
                     Confirmation::Confirmed => return Answer::Reachable(heap),
@@ -145,24 +145,26 @@ fn within(
         }
     }
     let graph = graph(program, entry, goals, config, Loops::Unwind(config.unwind));
-    match ask(program, &graph, config, deadline, effort) {
+    match ask(program, &graph, config, Exactness::Abstracted, deadline, effort) {
         (Found::Unknown(why), _) => Answer::Unknown(why),
         (Found::No, cuts) if cuts.is_empty() => Answer::Unreachable { unbounded: false },
         (Found::No, cuts) => Answer::UnreachableWithin(cuts),
         (Found::Yes(heap), cuts) => {
             let again = refuted.filter(|(old, _)| *old == heap).map(|(_, why)| why);
-            let result = match again {
-                Some(why) => Confirmation::Refuted(why),
-                None if cuts.iter().all(CutReason::ends_path) => confirm(&heap, Exactness::Exact),
-                None => confirm(&heap, Exactness::Abstracted),
+            let exact = cuts.iter().all(CutReason::ends_path);
+            let kind = if exact { Exactness::Exact } else { Exactness::Abstracted };
+            let why = match again.map_or_else(|| confirm(&heap, kind), Confirmation::Refuted) {
+                Confirmation::Confirmed => return Answer::Reachable(heap),
+                Confirmation::Refuted(why) => why,
             };
-            match result {
-                Confirmation::Confirmed => Answer::Reachable(heap),
-                Confirmation::Refuted(why) => Answer::Unknown(match cuts.first() {
-                    Some(cut) => format!("{why} ({cut})"),
-                    None => why,
-                }),
+            // Another input may do without what is approximated.
+            if !exact
+                && let (Found::Yes(heap), _) = ask(program, &graph, config, Exactness::Exact, deadline, effort)
+                && let Confirmation::Confirmed = confirm(&heap, Exactness::Exact)
+            {
+                return Answer::Reachable(heap);
             }
+            Answer::Unknown(cuts.first().map_or_else(|| why.clone(), |cut| format!("{why} ({cut})")))
         }
     }
 }
@@ -178,6 +180,7 @@ fn ask(
     program: &Program,
     graph: &Graph,
     config: &Config,
+    exact: Exactness,
     deadline: Option<Instant>,
     effort: &mut Effort,
 ) -> (Found, Vec<CutReason>) {
@@ -193,6 +196,7 @@ fn ask(
     };
     let mut terms = Terms::new(64);
     let mut translator = Translator::new(&mut terms, graph, pointers, layout);
+    translator.exact = exact == Exactness::Exact;
     let transfers = translator.all();
     let solver = SolverConfig { timeout: config.time, ..SolverConfig::bare(config.backend) };
     let open = || Session::open(config.backend, &solver);

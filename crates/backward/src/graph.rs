@@ -1,4 +1,4 @@
-//! The graph that is walked backward: the control flow of the entry with calls inlined and loops unwound.
+//! The graph that is traversed backward: the control flow of the entry with calls inlined and loops unwound.
 //!
 //! *Paper*: Backward §3.1: "we expect that the graph is acyclic". *Idea*: a node is a piece of a block in one frame and
 //! one combination of iterations. *Invariant*: every execution of the entry that reaches a goal without leaving the

@@ -1,7 +1,7 @@
 //! Numbers for references, and the arrays that memory is made of.
 //!
 //! *Paper*: Backward §4.1: null is 0, what is allocated is positive, what the input has is negative; one array per
-//! field. *Idea*: groups that one access may mean form a region. A region has one array per piece of its objects that
+//! field. *Idea*: groups that one access may refer to form a region. A region has one array per piece of its objects that
 //! is accessed as a whole (an atom), indexed by the reference; where offsets vary by multiples of m, by reference and
 //! offset. *Invariant*: two accesses that may touch the same byte use the same atoms. *Deviations*: typing is not
 //! trusted; a region whose accesses are mixed is split down to bytes, and one with mixed pointers and numbers is broken,

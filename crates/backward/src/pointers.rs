@@ -4,7 +4,7 @@
 //! multiple (`r` modulo `m`; `m` = 0: exactly `r`). Memory has one such value per group and known offset, whatever the
 //! order of stores. *Invariant*: every pointer of an execution in the graph is null, lies in one of its groups at an
 //! offset of its class, or is marked `unknown`. *Deviations*: the paper has one array per field of a class; here the
-//! groups that one access may mean share their arrays, and so typing is never trusted.
+//! groups that one access may refer to share their arrays, and so typing is never trusted.
 
 use crate::graph::{FrameId, Graph, NodeId, Via};
 use crate::types::{self, LeafKind};

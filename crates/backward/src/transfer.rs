@@ -62,6 +62,8 @@ pub struct Translator<'a> {
     known: Vec<Option<Known>>,
     /// terms without variables
     inputs_only: FxHashMap<TermId, bool>,
+    /// paths end where they are cut
+    pub exact: bool,
 }
 
 /// The node at hand.
@@ -85,7 +87,19 @@ impl<'a> Translator<'a> {
         let variables = Variables::default();
         let known = vec![None; graph.nodes.len()];
         let (numbers, inputs_only) = (FxHashMap::default(), FxHashMap::default());
-        Translator { terms, program, graph, pointers, layout, variables, fresh: 0, numbers, known, inputs_only }
+        Translator {
+            terms,
+            program,
+            graph,
+            pointers,
+            layout,
+            variables,
+            fresh: 0,
+            numbers,
+            known,
+            inputs_only,
+            exact: false,
+        }
     }
 
     /// Every node, from the entry on.
@@ -280,6 +294,10 @@ impl<'a> Translator<'a> {
         let when = self.terms.and(here.assume, condition);
         if when != Terms::FALSE {
             here.cuts.push((when, reason));
+        }
+        if self.exact {
+            let follow = self.terms.not(condition);
+            self.assume(here, follow);
         }
     }
 

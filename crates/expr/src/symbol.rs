@@ -20,7 +20,7 @@ impl SymbolKind {
     /// cell's number.
     pub const TOTAL: u32 = u32::MAX;
 
-    /// An array without an end, from indices to elements of so many bits.
+    /// An array without an end, from indices to elements of this many bits.
     pub fn total(element: u16) -> SymbolKind {
         SymbolKind::Array { element, len: SymbolKind::TOTAL }
     }

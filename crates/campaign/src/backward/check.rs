@@ -7,7 +7,7 @@ use pleach_ir::{Const, FuncId, Inst, InstId, OpndKind, Program, Symbol};
 use pleach_testkit::random::Rng;
 use std::collections::BTreeSet;
 
-/// What came of the questions.
+/// What came of the queries.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub functions: u64,
@@ -20,9 +20,9 @@ pub struct Totals {
     /// why there was no answer
     pub reasons: std::collections::BTreeMap<String, u64>,
     pub wrong: Vec<String>,
-    /// seconds and questions per style
+    /// seconds and queries per style
     pub times: std::collections::BTreeMap<String, (f64, u64)>,
-    /// the longest question
+    /// the longest query
     pub slowest: (f64, String),
 }
 

@@ -48,7 +48,7 @@ pub enum Stmt {
     StoreLink(usize, bool, Ptr),
     StoreElement(Int, bool, Int),
     /// `r = &p->v`, `&t[e & 7]` or `&i0`
-    Point(Place),
+    Point(PointerTarget),
     StoreDeref(Int),
     /// `h2(&p0, p)`: assigns through a pointer to a pointer
     Assign(Ptr),
@@ -57,14 +57,14 @@ pub enum Stmt {
     Free(usize),
     If(Cond, Vec<Stmt>, Vec<Stmt>),
     While(Cond, Vec<Stmt>),
-    /// a loop of so many iterations over `k`
+    /// a loop of this many iterations over `k`
     Repeat(u32, Vec<Stmt>),
     Mark(u32),
     Return,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Place {
+pub enum PointerTarget {
     Field(usize),
     Element(Int),
     Local,
@@ -142,9 +142,9 @@ impl Generator {
             9..=10 => Stmt::StoreLink(self.ptr_var(), self.rng.one_in(2), self.ptr()),
             11 => Stmt::StoreElement(self.int(1), !self.rng.one_in(4), self.int(1)),
             12 => Stmt::Point(match self.rng.below(3) {
-                0 => Place::Field(self.ptr_var()),
-                1 => Place::Element(self.int(1)),
-                _ => Place::Local,
+                0 => PointerTarget::Field(self.ptr_var()),
+                1 => PointerTarget::Element(self.int(1)),
+                _ => PointerTarget::Local,
             }),
             13 => Stmt::StoreDeref(self.int(1)),
             14 => Stmt::Assign(self.ptr()),
@@ -275,9 +275,9 @@ fn write_block(body: &[Stmt], depth: usize, loops: usize, out: &mut String) {
                 let mask = if *masked { " & 7" } else { "" };
                 format!("{{ int i = {}; int e = {}; t[i{mask}] = e; }}", int(i), int(e))
             }
-            Stmt::Point(Place::Field(p)) => format!("if ({}) r = &{}->v;", PTRS[*p], PTRS[*p]),
-            Stmt::Point(Place::Element(e)) => format!("if (t) r = &t[{} & 7];", int(e)),
-            Stmt::Point(Place::Local) => "r = &i0;".into(),
+            Stmt::Point(PointerTarget::Field(p)) => format!("if ({}) r = &{}->v;", PTRS[*p], PTRS[*p]),
+            Stmt::Point(PointerTarget::Element(e)) => format!("if (t) r = &t[{} & 7];", int(e)),
+            Stmt::Point(PointerTarget::Local) => "r = &i0;".into(),
             Stmt::StoreDeref(e) => format!("{{ int e = {}; *r = e; }}", int(e)),
             Stmt::Assign(e) => format!("h2(&p0, {});", ptr(e)),
             Stmt::Copy(p, q) => format!("if ({} != {}) *{} = *{};", PTRS[*p], PTRS[*q], PTRS[*p], PTRS[*q]),

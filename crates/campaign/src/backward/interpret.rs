@@ -1,6 +1,6 @@
 //! What a generated function does with one input.
 
-use super::function::{Cond, Function, Int, Place, Ptr, Stmt};
+use super::function::{Cond, Function, Int, PointerTarget, Ptr, Stmt};
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Node {
@@ -103,17 +103,17 @@ impl Machine<'_> {
                     t[i] = v;
                 }
             }
-            Stmt::Point(Place::Field(p)) => {
+            Stmt::Point(PointerTarget::Field(p)) => {
                 if let Some(n) = self.ptrs[*p] {
                     self.r = Target::Field(n);
                 }
             }
-            Stmt::Point(Place::Element(e)) => {
+            Stmt::Point(PointerTarget::Element(e)) => {
                 if self.t.is_some() {
                     self.r = Target::Element((self.int(e)? & 7) as usize);
                 }
             }
-            Stmt::Point(Place::Local) => self.r = Target::Local,
+            Stmt::Point(PointerTarget::Local) => self.r = Target::Local,
             Stmt::StoreDeref(e) => {
                 let v = self.int(e)?;
                 match self.r {

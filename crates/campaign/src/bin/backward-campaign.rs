@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         println!("  {n} unknown: {why}");
     }
     for (style, (seconds, n)) in &totals.times {
-        println!("  {style}: {n} questions, {seconds:.1} s");
+        println!("  {style}: {n} queries, {seconds:.1} s");
     }
     println!("  slowest: {:.1} s, {}", totals.slowest.0, totals.slowest.1);
     totals.wrong.iter().for_each(|w| println!("WRONG {w}"));

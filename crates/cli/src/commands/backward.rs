@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// One target with the function that execution begins in.
-pub struct Question {
+pub struct TargetQuery {
     name: String,
     span: Span,
     entry: FuncId,
@@ -31,23 +31,23 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let compile = assemble::compile(&args.run.compile, false);
     let program = pleach::load(&args.run.files, &compile)?;
-    let questions = questions(&args, &wishes, &program)?;
+    let queries = queries(&args, &wishes, &program)?;
     let dir = RunDir::create(args.run.output_dir.as_deref())?;
     let config = config(&args);
     let mut confirmer = Confirmer::new(&args, &dir)?;
-    let entry = questions.first().map_or("", |q| program.function(q.entry).name.as_str());
+    let entry = queries.first().map_or("", |q| program.function(q.entry).name.as_str());
     dir.write_run_info(&confirmer.run_info(entry))?;
     let (mut rows, mut text) = (Vec::new(), String::new());
     let mut assumed = BTreeSet::new();
-    for (i, question) in questions.iter().enumerate() {
-        let mut ask = |heap: &InputHeap, exact| confirmer.confirm(&program, question, heap, exact, i + 1);
-        let (answer, effort) = decide(&program, question.entry, &question.goals, &config, &mut ask);
+    for (i, query) in queries.iter().enumerate() {
+        let mut ask = |heap: &InputHeap, exact| confirmer.confirm(&program, query, heap, exact, i + 1);
+        let (answer, effort) = decide(&program, query.entry, &query.goals, &config, &mut ask);
         let replay = confirmer.take_note();
-        rows.push(row(&program, question, &answer, replay, &effort));
+        rows.push(row(&program, query, &answer, replay, &effort));
         if let Answer::Reachable(heap) = &answer {
-            text.push_str(&describe(&program, question, heap, &dir, i + 1)?);
+            text.push_str(&describe(&program, query, heap, &dir, i + 1)?);
         } else if !matches!(answer, Answer::Unknown(_)) {
-            assumed.extend(pleach_backward::assumptions(&program, question.entry));
+            assumed.extend(pleach_backward::assumptions(&program, query.entry));
         }
     }
     conclude(&args, &dir, rows, &text, assumed)
@@ -79,7 +79,7 @@ fn config(args: &ReachArgs) -> Config {
     }
 }
 
-fn questions(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Result<Vec<Question>, CliError> {
+fn queries(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Result<Vec<TargetQuery>, CliError> {
     let entry = match &args.run.entry {
         Some(name) => Some(program.function_named(name).ok_or_else(|| no_function(program, name))?),
         None => None,
@@ -99,7 +99,7 @@ fn questions(args: &ReachArgs, wishes: &[TargetSpec], program: &Program) -> Resu
         }
         for ErrorTarget { name, span, function, goal, kinds } in found {
             let entry = entry.unwrap_or(function);
-            all.push(Question { name, span, entry, goals: BTreeSet::from([goal]), kinds });
+            all.push(TargetQuery { name, span, entry, goals: BTreeSet::from([goal]), kinds });
         }
     }
     Ok(all)
@@ -112,8 +112,8 @@ fn no_function(program: &Program, name: &str) -> CliError {
     TargetError::NoFunction { name: name.to_owned(), known }.into()
 }
 
-/// The questions of one target: one per function that it is in, or one from the given entry.
-fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<Question> {
+/// The queries of one target: one per function that it is in, or one from the given entry.
+fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<TargetQuery> {
     let mut by_entry: BTreeMap<FuncId, BTreeSet<Goal>> = BTreeMap::new();
     let mut is_assert = false;
     match &target.locations {
@@ -129,7 +129,7 @@ fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<Qu
         }
     }
     let kinds = if is_assert { vec![ErrorKind::Assert] } else { Vec::new() };
-    let one = |(entry, goals): (FuncId, BTreeSet<Goal>)| Question {
+    let one = |(entry, goals): (FuncId, BTreeSet<Goal>)| TargetQuery {
         name: target.name.clone(),
         span: target.span,
         entry,
@@ -139,8 +139,8 @@ fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<Qu
     by_entry.into_iter().map(one).collect()
 }
 
-fn row(program: &Program, question: &Question, answer: &Answer, replay: String, effort: &Effort) -> TargetResult {
-    let from = &program.function(question.entry).name;
+fn row(program: &Program, query: &TargetQuery, answer: &Answer, replay: String, effort: &Effort) -> TargetResult {
+    let from = &program.function(query.entry).name;
     let ms = effort.goals.as_secs_f64() * 1000.0;
     let work = format!("{} nodes, {} checks, {ms:.1} ms", effort.nodes, effort.checks);
     let (result, reason) = match answer {
@@ -155,26 +155,23 @@ fn row(program: &Program, question: &Question, answer: &Answer, replay: String, 
         }
         Answer::Unknown(why) => ("unknown", why.clone()),
     };
-    let at = if question.span.is_known() {
-        format!("{}:{}", program.path(question.span), question.span.line)
-    } else {
-        String::new()
-    };
-    TargetResult { target: question.name.clone(), at, result: result.into(), reason, replay, ..TargetResult::default() }
+    let at =
+        if query.span.is_known() { format!("{}:{}", program.path(query.span), query.span.line) } else { String::new() };
+    TargetResult { target: query.name.clone(), at, result: result.into(), reason, replay, ..TargetResult::default() }
 }
 
 /// The input as text and as files.
 fn describe(
     program: &Program,
-    question: &Question,
+    query: &TargetQuery,
     heap: &InputHeap,
     dir: &RunDir,
     number: usize,
 ) -> Result<String, CliError> {
     let dot = format!("target-{number}.dot");
     dir.write(&dot, picture(program, heap).as_bytes())?;
-    let entry = &program.function(question.entry).name;
-    let mut out = format!("\n{} is reached from {entry} if\n", question.name);
+    let entry = &program.function(query.entry).name;
+    let mut out = format!("\n{} is reached from {entry} if\n", query.name);
     for line in precondition(program, heap) {
         let _ = writeln!(out, "  {line}");
     }
@@ -183,10 +180,10 @@ fn describe(
 }
 
 /// The C program of an input.
-pub fn program_of(program: &Program, question: &Question, heap: &InputHeap) -> String {
-    let source = program.path(program.function(question.entry).span);
+pub fn program_of(program: &Program, query: &TargetQuery, heap: &InputHeap) -> String {
+    let source = program.path(program.function(query.entry).span);
     let has_main = |f: &pleach_ir::Function| f.name == "main" && !f.is_declaration();
-    harness(program, question.entry, heap, source, program.functions.iter().any(has_main))
+    harness(program, query.entry, heap, source, program.functions.iter().any(has_main))
 }
 
 fn conclude(

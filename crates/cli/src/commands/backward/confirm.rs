@@ -1,6 +1,6 @@
-//! A native run of a candidate: what the solver says of an input is believed only if the program does it.
+//! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
 
-use super::{Question, program_of};
+use super::{TargetQuery, program_of};
 use crate::args::ReachArgs;
 use crate::assemble;
 use pleach_backward::{Confirmation, Exactness, Goal, InputHeap};
@@ -57,12 +57,12 @@ impl<'a> Confirmer<'a> {
     pub fn confirm(
         &mut self,
         program: &Program,
-        question: &Question,
+        query: &TargetQuery,
         heap: &InputHeap,
         exact: Exactness,
         number: usize,
     ) -> Confirmation {
-        let text = program_of(program, question, heap);
+        let text = program_of(program, query, heap);
         let name = format!("target-{number}.c");
         if let Err(why) = self.dir.write(&name, text.as_bytes()) {
             return Confirmation::Refuted(why.to_string());
@@ -74,8 +74,8 @@ impl<'a> Confirmer<'a> {
                 Exactness::Abstracted => Confirmation::Refuted(self.take_note()),
             };
         };
-        let replayer = self.replayer(program, question, &self.dir.file(&name), number, options);
-        match shown(&replayer, program, question) {
+        let replayer = self.replayer(program, query, &self.dir.file(&name), number, options);
+        match observed_target(&replayer, program, query) {
             Ok(note) => {
                 self.note = note;
                 Confirmation::Confirmed
@@ -84,7 +84,14 @@ impl<'a> Confirmer<'a> {
         }
     }
 
-    fn replayer(&self, program: &Program, q: &Question, harness: &Path, number: usize, options: Options) -> Replayer {
+    fn replayer(
+        &self,
+        program: &Program,
+        q: &TargetQuery,
+        harness: &Path,
+        number: usize,
+        options: Options,
+    ) -> Replayer {
         let included = program.path(program.function(q.entry).span);
         let absolute = |f: &PathBuf| self.directory.join(f);
         let same = |f: &PathBuf| absolute(f) == Path::new(included) || absolute(f).ends_with(included);
@@ -96,10 +103,10 @@ impl<'a> Confirmer<'a> {
 }
 
 /// What a native run showed of the target, or why it does not confirm it.
-fn shown(replayer: &Replayer, program: &Program, question: &Question) -> Result<String, String> {
-    let (file, line) = (program.path(question.span).to_owned(), question.span.line);
-    if question.kinds.is_empty() {
-        let lines = lines(program, question);
+fn observed_target(replayer: &Replayer, program: &Program, query: &TargetQuery) -> Result<String, String> {
+    let (file, line) = (program.path(query.span).to_owned(), query.span.line);
+    if query.kinds.is_empty() {
+        let lines = lines(program, query);
         let passed = replayer.passes(&test(Prediction::Cut { reason: "the target".into() }), &lines).map_err(text)?;
         let hit = passed.iter().position(|p| *p == Some(true));
         return match hit {
@@ -109,7 +116,7 @@ fn shown(replayer: &Replayer, program: &Program, question: &Question) -> Result<
         };
     }
     let mut why = String::new();
-    for &kind in &question.kinds {
+    for &kind in &query.kinds {
         let message = String::new();
         let predicted = Prediction::Error { kind, file: file.clone(), line, message };
         match replayer.replay(&test(predicted)).map_err(text)?.verdict {
@@ -145,15 +152,15 @@ fn test(predicted: Prediction) -> TestCase {
 }
 
 /// The lines of the goals.
-fn lines(program: &Program, question: &Question) -> Vec<Line> {
+fn lines(program: &Program, query: &TargetQuery) -> Vec<Line> {
     let mut all = BTreeSet::new();
-    if question.span.is_known() {
-        all.insert(Line { file: program.path(question.span).to_owned(), line: question.span.line });
+    if query.span.is_known() {
+        all.insert(Line { file: program.path(query.span).to_owned(), line: query.span.line });
     }
-    for goal in &question.goals {
+    for goal in &query.goals {
         let (Goal::At(f, i) | Goal::Fails(f, i)) = *goal;
         let span = program.function(f).spans.get(i.index()).copied().unwrap_or_default();
-        if span.is_known() && !question.span.is_known() {
+        if span.is_known() && !query.span.is_known() {
             all.insert(Line { file: program.path(span).to_owned(), line: span.line });
         }
     }
