@@ -13,6 +13,7 @@
 //! assert!(generate::standalone(7).contains("s7_main()"));
 //! ```
 
+pub mod backward;
 pub mod batch;
 pub mod compare;
 pub mod endless;

@@ -157,10 +157,7 @@ fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
 fn solver(args: &RunArgs) -> SolverConfig {
     let on = |link| args.solver_links.is_empty() || args.solver_links.contains(&link);
     SolverConfig {
-        backend: match args.solver {
-            Solver::Bitwuzla => BackendKind::Bitwuzla,
-            Solver::Z3 => BackendKind::Z3,
-        },
+        backend: backend(args),
         timeout: args.max_solver_time,
         validate: args.validate_solver,
         check_evidence: args.check_seams,
@@ -286,5 +283,13 @@ pub fn compile(args: &CompileArgs, check_shifts: bool) -> CompileOptions {
             Libc::None => pleach::Libc::None,
         },
         check_shifts,
+    }
+}
+
+/// Which library decides.
+pub fn backend(args: &RunArgs) -> BackendKind {
+    match args.solver {
+        Solver::Bitwuzla => BackendKind::Bitwuzla,
+        Solver::Z3 => BackendKind::Z3,
     }
 }

@@ -233,6 +233,17 @@ impl Terms {
         }
     }
 
+    /// The arrays are equal in every cell.
+    pub fn array_eq(&mut self, a: TermId, b: TermId) -> TermId {
+        debug_assert!(self.has(a, facts::IS_ARRAY) && self.has(b, facts::IS_ARRAY), "two arrays");
+        debug_assert_eq!(self.width(a), self.width(b), "widths of the elements");
+        match a.cmp(&b) {
+            std::cmp::Ordering::Equal => Terms::TRUE,
+            std::cmp::Ordering::Less => self.intern(Op::ArrayEq, 1, a.0, b.0, 0),
+            std::cmp::Ordering::Greater => self.intern(Op::ArrayEq, 1, b.0, a.0, 0),
+        }
+    }
+
     /// `body` for every value of `var`. The variable must be used nowhere but under this quantifier.
     pub fn forall(&mut self, var: TermId, body: TermId) -> TermId {
         debug_assert!(self.op(var) == Op::Var && self.width(body) == 1, "forall binds a variable in a condition");
@@ -368,6 +379,7 @@ impl Terms {
             Op::ZExt => self.zext(a, n.width),
             Op::SExt => self.sext(a, n.width),
             Op::Ite => self.ite(a, b, c),
+            Op::ArrayEq => self.array_eq(a, b),
             Op::Forall => self.forall(a, b),
             Op::FAdd => self.fadd(a, b),
             Op::FSub => self.fsub(a, b),

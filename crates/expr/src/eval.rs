@@ -197,6 +197,7 @@ impl Evaluator<'_> {
                     Cell::Wait => Step::Wait,
                 }
             }
+            Op::ArrayEq => self.array_eq(n, values, stack),
             Op::Forall => Step::Stuck,
             _ => {
                 let mut v = [0u64; 3];
@@ -216,6 +217,54 @@ impl Evaluator<'_> {
                 }
             }
         }
+    }
+
+    /// Arrays are equal if they agree in the cells that a store or the model lists: all others are 0.
+    fn array_eq(&self, n: Node, values: &FxHashMap<TermId, u64>, stack: &mut Vec<TermId>) -> Step<u64> {
+        let known = |t: TermId| self.known(t, values);
+        let mut indices = std::collections::BTreeSet::new();
+        let depth = stack.len();
+        let mut todo = vec![n.arg_a(), n.arg_b()];
+        while let Some(array) = todo.pop() {
+            let n = self.terms.node(array);
+            match n.op {
+                Op::Store => {
+                    match known(n.arg_b()) {
+                        Some(i) => drop(indices.insert(i)),
+                        None => stack.push(n.arg_b()),
+                    }
+                    todo.push(n.arg_a());
+                }
+                Op::Ite => match known(n.arg_a()) {
+                    Some(c) => todo.push(if c != 0 { n.arg_b() } else { n.arg_c() }),
+                    None => stack.push(n.arg_a()),
+                },
+                Op::ArrayConst => indices.extend(0..self.terms.table(array).len() as u64),
+                _ => {
+                    let own = self.model.entries().into_iter().filter(|(k, _)| k.symbol() == SymbolId(n.a));
+                    indices.extend(own.map(|(k, _)| u64::from(k.cell())));
+                }
+            }
+        }
+        if stack.len() > depth {
+            return Step::Wait;
+        }
+        for i in indices {
+            let mut at = |array| match self.cell(array, i, stack, known) {
+                Cell::Value(v) => Some(v),
+                Cell::Term(t) => known(t).or_else(|| {
+                    stack.push(t);
+                    None
+                }),
+                Cell::Wait => None,
+            };
+            match (at(n.arg_a()), at(n.arg_b())) {
+                (Some(a), Some(b)) if a == b => {}
+                (Some(_), Some(_)) => return Step::Value(0),
+                _ => return Step::Wait,
+            }
+        }
+        Step::Value(1)
     }
 
     /// What stands at `index` of an array: the store that wrote it, or the cell of the array below all stores.
@@ -305,7 +354,7 @@ impl Evaluator<'_> {
                 return Step::Value(bits::resize(&limbs, n.width));
             }
             Op::Base => return (self.bases)(BaseId(n.a)).map_or(Step::Stuck, small),
-            Op::Forall => return Step::Stuck,
+            Op::Forall | Op::ArrayEq => return Step::Stuck,
             Op::Read => &[n.arg_b()],
             Op::Ite => {
                 let next = match known(n.arg_a()) {

@@ -43,7 +43,7 @@ enum Head {
     Binding(u32),
 }
 
-const OPERATORS: [Op; 45] = [
+const OPERATORS: [Op; 46] = [
     Op::Store,
     Op::Read,
     Op::Not,
@@ -71,6 +71,7 @@ const OPERATORS: [Op; 45] = [
     Op::ZExt,
     Op::SExt,
     Op::Ite,
+    Op::ArrayEq,
     Op::Forall,
     Op::FAdd,
     Op::FSub,
@@ -159,7 +160,8 @@ impl Terms {
         let width = match op {
             Op::Extract => u16::try_from(o.numbers[1]).ok()?,
             op if has_width(op) => u16::try_from(o.numbers[0]).ok()?,
-            Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::Forall | Op::FEq | Op::FLt | Op::FLe | Op::FIsNan => 1,
+            Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::ArrayEq | Op::Forall => 1,
+            Op::FEq | Op::FLt | Op::FLe | Op::FIsNan => 1,
             Op::Concat => first + self.width(o.args[1]),
             Op::Ite => self.width(o.args[1]),
             _ => first,

@@ -46,6 +46,7 @@ pub fn name(op: Op) -> &'static str {
         Op::ZExt => "zext",
         Op::SExt => "sext",
         Op::Ite => "ite",
+        Op::ArrayEq => "array_eq",
         Op::Forall => "forall",
         Op::FAdd => "fadd",
         Op::FSub => "fsub",

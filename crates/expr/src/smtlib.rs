@@ -102,7 +102,8 @@ fn float_format(width: u16) -> (u16, u16) {
 /// Written as a truth value rather than as one bit.
 fn is_truth(n: Node) -> bool {
     match n.op {
-        Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::Forall | Op::FEq | Op::FLt | Op::FLe | Op::FIsNan => true,
+        Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::ArrayEq | Op::Forall => true,
+        Op::FEq | Op::FLt | Op::FLe | Op::FIsNan => true,
         Op::Not | Op::And | Op::Or => n.width == 1,
         _ => false,
     }
@@ -128,7 +129,7 @@ fn plain(op: Op) -> &'static str {
         Op::Shl => "bvshl",
         Op::LShr => "bvlshr",
         Op::AShr => "bvashr",
-        Op::Eq => "=",
+        Op::Eq | Op::ArrayEq => "=",
         Op::Ult => "bvult",
         Op::Ule => "bvule",
         Op::Slt => "bvslt",

@@ -15,6 +15,17 @@ pub enum SymbolKind {
     Array { element: u16, len: u32 },
 }
 
+impl SymbolKind {
+    /// The length of a total array: it has a cell for every index but the last one, [`crate::Key::WHOLE`], which is no
+    /// cell's number.
+    pub const TOTAL: u32 = u32::MAX;
+
+    /// An array without an end, from indices to elements of this many bits.
+    pub fn total(element: u16) -> SymbolKind {
+        SymbolKind::Array { element, len: SymbolKind::TOTAL }
+    }
+}
+
 /// Where a symbol comes from, with what tells it from the others of that origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SymbolOrigin {

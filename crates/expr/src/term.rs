@@ -78,6 +78,8 @@ pub enum Op {
     SExt,
     /// a = condition, b = then, c = else
     Ite,
+    /// a, b = arrays; w = 1. Total arrays are equal in all cells
+    ArrayEq,
     /// a = bound variable (a `Var` term), b = body
     Forall,
     /// IEEE floats carried as bit patterns; rounding is to nearest even unless the operator says otherwise
@@ -347,6 +349,7 @@ impl Terms {
                 let plain = self.op(TermId(a)) == Op::ArrayVar || self.op(TermId(a)) == Op::ArrayConst;
                 if plain && (constant_index || self.op(TermId(a)) == Op::ArrayConst) { 0 } else { facts::HAS_ARRAY }
             }
+            Op::ArrayEq => facts::HAS_ARRAY,
             Op::Forall => facts::HAS_FORALL,
             o if o.is_float() => facts::HAS_FLOAT,
             _ => 0,

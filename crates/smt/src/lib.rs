@@ -20,6 +20,7 @@ pub mod error;
 pub mod evidence;
 pub mod link;
 pub mod query;
+pub mod session;
 pub mod stats;
 
 pub use answer::{Answer, Core, UnknownReason};
@@ -28,4 +29,5 @@ pub use config::{BackendKind, QueryCache, SolverConfig};
 pub use error::SmtError;
 pub use evidence::overlay;
 pub use query::{BasedQuery, BasedQueryRef, LazyBasedQuery, Query, Solver};
+pub use session::{Satisfiability, Session};
 pub use stats::Stats;

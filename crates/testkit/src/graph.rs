@@ -17,6 +17,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("explore", &["ir", "expr", "state"]),
     ("merge", &["ir", "expr", "memory", "state"]),
     ("wp", &["ir", "expr", "memory", "semantics", "state"]),
+    ("backward", &["ir", "expr", "smt", "semantics"]),
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("verify", &["ir", "memory", "state"]),
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
@@ -35,7 +36,10 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
-    ("campaign", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "pleach", "testkit"]),
+    (
+        "campaign",
+        &["ir", "load", "smt", "state", "exec", "explore", "merge", "backward", "prune", "audit", "pleach", "testkit"],
+    ),
 ];
 
 /// Only `cli` (and `campaign`, to compare them) names concrete techniques together.
@@ -52,6 +56,7 @@ const EVERYTHING: &[&str] = &[
     "explore",
     "merge",
     "wp",
+    "backward",
     "prune",
     "verify",
     "audit",

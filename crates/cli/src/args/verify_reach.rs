@@ -2,6 +2,7 @@
 
 use super::RunArgs;
 use clap::{Args, ValueEnum};
+use pleach_backward::{Disjuncts, Solve, Style};
 use pleach_replay::{Isolation, Options};
 
 /// Whether the found inputs are run natively.
@@ -38,6 +39,36 @@ impl NativeReplay {
     }
 }
 
+/// How conditions are carried backward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum BackwardStyle {
+    /// A set of disjuncts per node
+    DisjunctiveSet,
+    /// One disjunction per node
+    DisjunctiveWhole,
+    /// A set per node, one disjunction where paths join
+    DisjunctiveCombined,
+    /// One condition per node; one query at the entry
+    ConjunctiveNever,
+    /// One condition per node; a query at each
+    ConjunctiveAlways,
+    /// One condition per node; a query at each head of a loop
+    ConjunctiveLoops,
+}
+
+impl From<BackwardStyle> for Style {
+    fn from(style: BackwardStyle) -> Style {
+        match style {
+            BackwardStyle::DisjunctiveSet => Style::Disjunctive(Disjuncts::Set),
+            BackwardStyle::DisjunctiveWhole => Style::Disjunctive(Disjuncts::Whole),
+            BackwardStyle::DisjunctiveCombined => Style::Disjunctive(Disjuncts::Combined),
+            BackwardStyle::ConjunctiveNever => Style::Conjunctive(Solve::Never),
+            BackwardStyle::ConjunctiveAlways => Style::Conjunctive(Solve::Always),
+            BackwardStyle::ConjunctiveLoops => Style::Conjunctive(Solve::Loops),
+        }
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
     /// Property to verify: names separated by commas, or a property file
@@ -64,7 +95,7 @@ pub struct VerifyArgs {
 }
 
 #[derive(Args, Clone, Debug)]
-#[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks"])]
+#[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks", "all_errors"])]
 pub struct ReachArgs {
     /// Target to reach: file.c:42, label:NAME or a function; may be given several times
     #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
@@ -75,6 +106,26 @@ pub struct ReachArgs {
     /// Every basic block of the program's functions
     #[arg(long)]
     pub all_blocks: bool,
+    /// Every assertion, and every access, division and shift that can fail; only with --backward
+    #[arg(long, requires = "backward")]
+    pub all_errors: bool,
+    /// Walk backward from each target to the entry (default: the function that it is in)
+    #[arg(
+        long,
+        value_enum,
+        value_name = "STYLE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "conjunctive-loops",
+        help_heading = "Backward"
+    )]
+    pub backward: Option<BackwardStyle>,
+    /// With --backward: inline calls inside calls up to this depth [default: 4]
+    #[arg(long, value_name = "DEPTH", requires = "backward", help_heading = "Backward")]
+    pub inline: Option<u32>,
+    /// With --backward: do not try a loop as one pass from any state first
+    #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
+    pub no_abstract_loops: bool,
     /// One exploration per target instead of one for all; limits apply to each
     #[arg(long)]
     pub each: bool,

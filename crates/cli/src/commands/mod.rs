@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod backward;
 pub mod explain;
 pub mod export;
 pub mod ir;

@@ -17,6 +17,9 @@ use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
+    if args.backward.is_some() {
+        return super::backward::run(args);
+    }
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let settings = settings(&args);
     let mut session = Session::load(assemble::session(&args.run, &settings)?)?;

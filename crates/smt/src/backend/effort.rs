@@ -41,7 +41,7 @@ fn gates(terms: &Terms, n: &Node) -> u64 {
     let constant = |t: TermId| terms.as_const(t);
     match n.op {
         Op::Const | Op::Wide | Op::Var | Op::Base | Op::Concat | Op::Extract | Op::ZExt | Op::SExt | Op::Not => 0,
-        Op::ArrayVar | Op::ArrayConst | Op::Store | Op::Forall | Op::And | Op::Or => w,
+        Op::ArrayVar | Op::ArrayConst | Op::Store | Op::ArrayEq | Op::Forall | Op::And | Op::Or => w,
         Op::Xor | Op::Ite => 3 * w,
         Op::Eq => 4 * of(n.arg_a()),
         Op::Ult | Op::Ule | Op::Slt | Op::Sle => 6 * of(n.arg_a()),

@@ -13,7 +13,9 @@ use crate::answer::UnknownReason;
 use crate::config::{BackendKind, SolverConfig};
 use crate::error::SmtError;
 use crate::query::Solver;
+use crate::session::Satisfiability;
 use incremental::Incremental;
+use pleach_expr::{TermId, Terms};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -199,4 +201,46 @@ pub fn backend(kind: BackendKind, config: &SolverConfig, steps: &Rc<Steps>) -> B
         BackendKind::Bitwuzla => Box::new(Incremental::<bitwuzla::Bitwuzla>::new(limits, &incremental::BITWUZLA)),
         BackendKind::Z3 => Box::new(Incremental::<z3::Z3>::new(limits, &incremental::Z3)),
     }
+}
+
+/// One instance for [`crate::Session`], whatever the library.
+pub trait Conversation {
+    fn assert(&mut self, terms: &Terms, t: TermId) -> Result<(), SmtError>;
+    fn check(&mut self, terms: &Terms, assumptions: &[TermId]) -> Result<Satisfiability, SmtError>;
+    fn value(&mut self, terms: &Terms, t: TermId) -> Result<u64, SmtError>;
+}
+
+impl<E: Engine> Conversation for encode::Encoder<E> {
+    fn assert(&mut self, terms: &Terms, t: TermId) -> Result<(), SmtError> {
+        let t = self.constraint(terms, t)?;
+        self.engine.assert(t)
+    }
+
+    fn check(&mut self, terms: &Terms, assumptions: &[TermId]) -> Result<Satisfiability, SmtError> {
+        let all = assumptions.iter().map(|t| self.constraint(terms, *t)).collect::<Result<Vec<_>, _>>()?;
+        Ok(match self.engine.check(&all, Check::Usual)? {
+            Verdict::Sat => Satisfiability::Sat,
+            Verdict::Unsat(_) => Satisfiability::Unsat,
+            Verdict::Unknown(why) => Satisfiability::Unknown(why),
+        })
+    }
+
+    fn value(&mut self, terms: &Terms, t: TermId) -> Result<u64, SmtError> {
+        let t = self.any(terms, t)?;
+        Ok(self.engine.value(t)?.first().copied().unwrap_or(0))
+    }
+}
+
+/// An instance of that kind.
+pub fn conversation(kind: BackendKind, config: &SolverConfig) -> Result<Box<dyn Conversation>, SmtError> {
+    let limits = Limits {
+        timeout: config.timeout,
+        memory_mib: config.memory_mib,
+        interrupt: config.interrupt.clone(),
+        steps: Rc::default(),
+    };
+    Ok(match kind {
+        BackendKind::Bitwuzla => Box::new(encode::Encoder::new(bitwuzla::Bitwuzla::open(&limits)?)),
+        BackendKind::Z3 => Box::new(encode::Encoder::new(z3::Z3::open(&limits)?)),
+    })
 }

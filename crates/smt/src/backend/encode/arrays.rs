@@ -130,6 +130,9 @@ impl<E: Engine> Encoder<E> {
         let whole = self.whole(terms, symbol)?;
         let i = self.bits(terms, index)?;
         let value = self.engine.apply(Fun::Select, &[whole, i])?;
+        if len == SymbolKind::TOTAL {
+            return Ok(value);
+        }
         let end = self.index_bits(len.into())?;
         let inside = self.engine.apply(Fun::BvUlt, &[i, end])?;
         let zero = self.engine.bits(element, &[0])?;
@@ -241,6 +244,50 @@ impl<E: Engine> Encoder<E> {
         let read = self.engine.apply(Fun::Select, &[whole, i])?;
         let equal = self.engine.apply(Fun::Equal, &[read, value])?;
         self.engine.assert(equal)
+    }
+
+    /// The library array of an array term whose parts are translated.
+    pub(super) fn array(&mut self, terms: &Terms, array: TermId) -> Made<E::Term> {
+        let mut todo = vec![array];
+        while let Some(&at) = todo.last() {
+            if self.arrays.chains.contains_key(&at) {
+                todo.pop();
+                continue;
+            }
+            let n = terms.node(at);
+            let below: &[TermId] = match n.op {
+                Op::Store => &[n.arg_a()],
+                Op::Ite => &[n.arg_b(), n.arg_c()],
+                _ => &[],
+            };
+            let missing: Vec<TermId> = below.iter().copied().filter(|t| !self.arrays.chains.contains_key(t)).collect();
+            if !missing.is_empty() {
+                todo.extend(missing);
+                continue;
+            }
+            let made = match n.op {
+                Op::ArrayVar => {
+                    let symbol = SymbolId(n.a);
+                    if array_kind(terms, symbol).1 != SymbolKind::TOTAL {
+                        return Err(SmtError::Unsupported("comparison of arrays that end".into()));
+                    }
+                    self.whole(terms, symbol)?
+                }
+                Op::Store => {
+                    let (i, v) = (self.bits(terms, n.arg_b())?, self.bits(terms, n.arg_c())?);
+                    self.engine.apply(Fun::Store, &[self.arrays.chains[&n.arg_a()], i, v])?
+                }
+                Op::Ite => {
+                    let condition = self.truth(terms, n.arg_a())?;
+                    let arms = [self.arrays.chains[&n.arg_b()], self.arrays.chains[&n.arg_c()]];
+                    self.engine.apply(Fun::Ite, &[condition, arms[0], arms[1]])?
+                }
+                op => return Err(SmtError::Unsupported(format!("comparison of an array made by {op:?}"))),
+            };
+            self.arrays.chains.insert(at, made);
+            todo.pop();
+        }
+        Ok(self.arrays.chains[&array])
     }
 
     /// A read over many stores: the library's arrays, with the one fact they do not know, that cells beyond the end are

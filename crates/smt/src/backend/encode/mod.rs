@@ -81,6 +81,18 @@ impl<E: Engine> Encoder<E> {
         if let Some(Forms { truth: Some(done), .. }) = self.forms.get(&t) {
             return Ok(*done);
         }
+        self.translate(terms, t)?;
+        self.truth(terms, t)
+    }
+
+    /// A term of any width.
+    pub fn any(&mut self, terms: &Terms, t: TermId) -> Made<E::Term> {
+        self.translate(terms, t)?;
+        self.bits(terms, t)
+    }
+
+    /// Everything below `t`.
+    fn translate(&mut self, terms: &Terms, t: TermId) -> Made<()> {
         self.quantified = terms.has(t, facts::HAS_FORALL);
         let cone = self.cone(terms, t);
         cone.iter().for_each(|x| self.effort.add(terms, *x));
@@ -99,7 +111,7 @@ impl<E: Engine> Encoder<E> {
                 self.forms.insert(x, Forms { depth, ..forms });
             }
         }
-        self.truth(terms, t)
+        Ok(())
     }
 
     /// What is not translated yet below `t`, arguments first.
@@ -180,6 +192,10 @@ impl<E: Engine> Encoder<E> {
             }
             Op::Base => return Err(SmtError::Bug("a base symbol reached the solver".into())),
             Op::Read => bits(self.read(terms, n.arg_a(), n.arg_b())?),
+            Op::ArrayEq => {
+                let (a, b) = (self.array(terms, n.arg_a())?, self.array(terms, n.arg_b())?);
+                truth(self.engine.apply(Fun::Equal, &[a, b])?)
+            }
             Op::Forall => {
                 let var = terms.node(n.arg_a());
                 let sort = if var.width == 1 { Sort::Bool } else { Sort::Bits(var.width) };

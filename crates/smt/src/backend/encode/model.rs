@@ -40,11 +40,10 @@ impl<E: Engine> Encoder<E> {
             return Ok(());
         }
         for index in indices(terms, constraints, symbol) {
-            if let Some(i) = terms.as_const(index) {
-                let key = Key::new(symbol, i as u32);
-                if let Some(&cell) = self.arrays.cells.get(&key) {
-                    model.set(key, self.engine.value(cell)?[0]);
-                }
+            if let Some(i) = terms.as_const(index)
+                && let Some(&cell) = self.arrays.cells.get(&Key::new(symbol, i as u32))
+            {
+                model.set(Key::new(symbol, i as u32), self.engine.value(cell)?[0]);
                 continue;
             }
             let Some(&whole) = self.arrays.wholes.get(&symbol) else { continue };
@@ -63,6 +62,7 @@ impl<E: Engine> Encoder<E> {
 fn indices(terms: &Terms, constraints: &[TermId], symbol: SymbolId) -> Vec<TermId> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
+    let mut compared = false;
     let mut todo = constraints.to_vec();
     while let Some(t) = todo.pop() {
         if !seen.insert(t) {
@@ -72,7 +72,13 @@ fn indices(terms: &Terms, constraints: &[TermId], symbol: SymbolId) -> Vec<TermI
         if n.op == Op::Read && reaches(terms, n.arg_a(), symbol) {
             found.push(n.arg_b());
         }
+        compared |= n.op == Op::ArrayEq;
         todo.extend(terms.args(t));
+    }
+    if compared {
+        // A cell of one array may be the cell of another that is equal to it.
+        let at = |t: &TermId| matches!(terms.op(*t), Op::Read | Op::Store).then(|| terms.node(*t).arg_b());
+        found.extend(seen.iter().filter_map(at));
     }
     found.sort_unstable();
     found.dedup();

@@ -1,0 +1,526 @@
+//! The graph that is traversed backward: the control flow of the entry with calls inlined and loops unwound.
+//!
+//! *Paper*: Backward §3.1: "we expect that the graph is acyclic". *Idea*: a node is a piece of a block in one frame and
+//! one combination of iterations. *Invariant*: every execution of the entry that reaches a goal without leaving the
+//! bounds is a path from `entry` to a node with [`Role::Goal`]; one that leaves them is a path to [`Role::Cut`].
+//! *Deviations*: a node has a straight piece of a block instead of one operation. With [`Loops::Havoc`] a loop is one
+//! pass over its body from any state: more executions than there are.
+
+use crate::cut::CutReason;
+use pleach_ir::callgraph::CallGraph;
+use pleach_ir::cfg::Cfg;
+use pleach_ir::dominators::Dominators;
+use pleach_ir::loops::{LoopId, Loops as NaturalLoops};
+use pleach_ir::{BlockId, Callee, FuncId, Function, Inst, InstId, Program, Range};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A call of a function on the way from the entry, the entry being 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FrameId(pub u32);
+
+impl FrameId {
+    pub const ENTRY: FrameId = FrameId(0);
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub func: FuncId,
+    /// who called, by which instruction, and where execution continues
+    pub caller: Option<Caller>,
+    depth: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub frame: FrameId,
+    pub call: usize,
+    /// the node that ends with the call
+    pub node: NodeId,
+    resume: Key,
+}
+
+/// What makes a place a goal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Goal {
+    /// The instruction is about to be executed.
+    At(FuncId, InstId),
+    /// The instruction is executed, and it is an error.
+    Fails(FuncId, InstId),
+}
+
+impl Goal {
+    pub fn place(self) -> (FuncId, InstId) {
+        match self {
+            Goal::At(f, i) | Goal::Fails(f, i) => (f, i),
+        }
+    }
+}
+
+/// What becomes of a path at a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Role {
+    Inner,
+    /// With the instruction that has to fail, if it has to.
+    Goal(Option<usize>),
+    Cut(CutReason),
+}
+
+/// How an edge is taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Via {
+    /// Nothing happens, or a jump with copies.
+    Jump(Range),
+    /// The terminator is a branch; taken if its condition is this.
+    Branch(bool, Range),
+    /// The terminator is a switch; its value is that of this case.
+    Case(usize, Range),
+    /// … or that of none.
+    Default(Range),
+    /// The call after the node's instructions.
+    Call,
+    /// The terminator is a return.
+    Return,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutEdge {
+    pub to: NodeId,
+    pub via: Via,
+}
+
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub frame: FrameId,
+    pub block: BlockId,
+    /// without a terminator and without an inlined call
+    pub insts: std::ops::Range<usize>,
+    /// this loop's variables have any value at the beginning
+    pub havoc: Option<LoopId>,
+    /// the head of a loop
+    pub loop_head: bool,
+    pub role: Role,
+    pub edges: Vec<OutEdge>,
+    /// edges of later iterations, which the havoc stands for
+    pub back: Vec<OutEdge>,
+}
+
+pub struct Graph {
+    pub frames: Vec<Frame>,
+    pub nodes: Vec<Node>,
+    pub entry: NodeId,
+    /// successors before predecessors
+    pub order: Vec<NodeId>,
+    /// a loop was abstracted
+    pub has_havoc: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loops {
+    /// At most this many iterations each.
+    Unwind(u32),
+    /// One pass from any state.
+    Havoc,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub loops: Loops,
+    /// calls inside calls that are inlined
+    pub inline: u32,
+    /// nodes
+    pub nodes: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    frame: FrameId,
+    block: BlockId,
+    start: usize,
+    /// the goal at `start` is dealt with
+    past: bool,
+    /// per loop around the block, outermost first
+    iterations: Vec<u32>,
+}
+
+/// What is known of one function.
+struct Shape {
+    loops: NaturalLoops,
+    /// blocks from which a goal may be reached without returning
+    leads: Vec<bool>,
+    irreducible: FxHashSet<(BlockId, BlockId)>,
+}
+
+pub struct Builder<'a> {
+    program: &'a Program,
+    goals: &'a BTreeSet<Goal>,
+    bounds: Bounds,
+    shapes: FxHashMap<FuncId, Shape>,
+    /// functions in which, or in whose callees, a goal is
+    capable: Vec<bool>,
+    frames: Vec<Frame>,
+    nodes: Vec<Node>,
+    known: FxHashMap<Key, NodeId>,
+    todo: Vec<(NodeId, Key)>,
+    has_havoc: bool,
+}
+
+/// Functions after which nothing is executed.
+pub fn ends_program(f: &Function) -> bool {
+    f.noreturn
+        || matches!(
+            f.name.as_str(),
+            "abort"
+                | "exit"
+                | "_exit"
+                | "_Exit"
+                | "__assert_fail"
+                | "klee_silent_exit"
+                | "klee_report_error"
+                | "reach_error"
+                | "__VERIFIER_error"
+                | "klee_abort"
+        )
+}
+
+/// Functions with a meaning of their own. Those for verifiers may have a body that says more, and then have none.
+pub fn is_modelled(f: &Function) -> bool {
+    match f.name.as_str() {
+        "malloc" | "calloc" | "free" | "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fflush" | "perror" => {
+            true
+        }
+        "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" => f.is_declaration(),
+        _ => false,
+    }
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(program: &'a Program, goals: &'a BTreeSet<Goal>, bounds: Bounds) -> Builder<'a> {
+        Builder {
+            program,
+            goals,
+            bounds,
+            shapes: FxHashMap::default(),
+            capable: capable(program, goals),
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            known: FxHashMap::default(),
+            todo: Vec::new(),
+            has_havoc: false,
+        }
+    }
+
+    /// The graph from the start of `entry`, which has a body.
+    pub fn build(mut self, entry: FuncId) -> Graph {
+        self.frames.push(Frame { func: entry, caller: None, depth: 0 });
+        let first = self.program.function(entry).block_range(BlockId(0)).start;
+        let mut iterations = Vec::new();
+        self.shape(entry);
+        self.enter(entry, None, BlockId(0), &mut iterations);
+        let key = Key { frame: FrameId::ENTRY, block: BlockId(0), start: first, past: false, iterations };
+        let entry = self.node(key);
+        while let Some((id, key)) = self.todo.pop() {
+            self.expand(id, &key);
+        }
+        let order = post_order(&self.nodes, entry);
+        Graph { frames: self.frames, nodes: self.nodes, entry, order, has_havoc: self.has_havoc }
+    }
+
+    fn shape(&mut self, f: FuncId) {
+        if self.shapes.contains_key(&f) {
+            return;
+        }
+        let function = self.program.function(f);
+        let cfg = Cfg::new(function);
+        let loops = NaturalLoops::new(&cfg, &Dominators::new(&cfg));
+        let irreducible = loops.irreducible().iter().copied().collect();
+        let leads = self.leads(f, function, &cfg);
+        self.shapes.insert(f, Shape { loops, leads, irreducible });
+    }
+
+    /// Blocks that have a goal or a call that leads to one, and those before them.
+    fn leads(&self, f: FuncId, function: &Function, cfg: &Cfg) -> Vec<bool> {
+        let mut leads = vec![false; function.blocks.len()];
+        let mut todo = Vec::new();
+        for b in (0..function.blocks.len()).map(BlockId::new) {
+            let of_block = |i: usize| {
+                let place = (f, InstId::new(i));
+                let called = match function.insts[i] {
+                    Inst::Call { callee: Callee::Direct(g), .. } => self.capable[g.index()],
+                    Inst::Call { callee: Callee::Indirect(_), .. } => true,
+                    _ => false,
+                };
+                called
+                    || self.goals.contains(&Goal::At(place.0, place.1))
+                    || self.goals.contains(&Goal::Fails(place.0, place.1))
+            };
+            if function.block_range(b).any(of_block) {
+                leads[b.index()] = true;
+                todo.push(b);
+            }
+        }
+        while let Some(b) = todo.pop() {
+            for p in cfg.preds(b) {
+                if !std::mem::replace(&mut leads[p.index()], true) {
+                    todo.push(*p);
+                }
+            }
+        }
+        leads
+    }
+
+    fn node(&mut self, key: Key) -> NodeId {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let id = self.add(key.frame, key.block, key.start..key.start, Role::Inner);
+        self.known.insert(key.clone(), id);
+        self.todo.push((id, key));
+        id
+    }
+
+    fn add(&mut self, frame: FrameId, block: BlockId, insts: std::ops::Range<usize>, role: Role) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        let (edges, back) = (Vec::new(), Vec::new());
+        self.nodes.push(Node { frame, block, insts, havoc: None, loop_head: false, role, edges, back });
+        id
+    }
+
+    fn cut(&mut self, frame: FrameId, block: BlockId, reason: CutReason) -> NodeId {
+        let at = self.program.function(self.frames[frame.index()].func).block_range(block).start;
+        self.add(frame, block, at..at, Role::Cut(reason))
+    }
+
+    fn expand(&mut self, id: NodeId, key: &Key) {
+        let func = self.frames[key.frame.index()].func;
+        let f = self.program.function(func);
+        if self.nodes.len() > self.bounds.nodes {
+            self.nodes[id.index()].role = Role::Cut(CutReason::GraphSize);
+            return;
+        }
+        let range = f.block_range(key.block);
+        if key.start == range.start && !key.past {
+            self.head(id, key);
+        }
+        for i in key.start..range.end {
+            let place = (func, InstId::new(i));
+            let seen = i == key.start && key.past;
+            let at = self.goals.contains(&Goal::At(place.0, place.1));
+            let fails = self.goals.contains(&Goal::Fails(place.0, place.1));
+            if !seen && (at || fails) {
+                return if i > key.start { self.fall(id, key, i, false) } else { self.goal(id, key, at) };
+            }
+            self.nodes[id.index()].insts.end = i;
+            let inst = &f.insts[i];
+            if inst.is_terminator() {
+                return self.terminator(id, key, func, f, inst);
+            }
+            if let Inst::Call { callee: Callee::Direct(g), .. } = inst {
+                let callee = self.program.function(*g);
+                // A goal may be in the body of a function that does not return.
+                let leads = self.capable[g.index()] && !callee.is_declaration();
+                if ends_program(callee) && !leads {
+                    return;
+                }
+                if self.is_inlined(key.frame, callee) {
+                    return self.inline(id, key, *g, i);
+                }
+            }
+            self.nodes[id.index()].insts.end = i + 1;
+        }
+    }
+
+    fn is_inlined(&self, frame: FrameId, callee: &Function) -> bool {
+        !callee.is_declaration() && !is_modelled(callee) && self.frames[frame.index()].depth < self.bounds.inline
+    }
+
+    /// A goal at the node's first instruction. One that has to fail is a node of its own, and so is what follows.
+    fn goal(&mut self, id: NodeId, key: &Key, at: bool) {
+        if at {
+            self.nodes[id.index()].role = Role::Goal(None);
+            return;
+        }
+        let goal = self.add(key.frame, key.block, key.start..key.start, Role::Goal(Some(key.start)));
+        self.nodes[id.index()].edges.push(OutEdge { to: goal, via: Via::Jump(Range::default()) });
+        self.fall(id, key, key.start, true);
+    }
+
+    fn fall(&mut self, id: NodeId, key: &Key, start: usize, past: bool) {
+        let to = self.node(Key { start, past, ..key.clone() });
+        self.nodes[id.index()].edges.push(OutEdge { to, via: Via::Jump(Range::default()) });
+    }
+
+    fn head(&mut self, id: NodeId, key: &Key) {
+        let func = self.frames[key.frame.index()].func;
+        let loops = &self.shapes[&func].loops;
+        let Some(l) = loops.innermost(key.block) else { return };
+        if loops.get(l).header != key.block {
+            return;
+        }
+        self.nodes[id.index()].loop_head = true;
+        if self.bounds.loops == Loops::Havoc {
+            self.nodes[id.index()].havoc = Some(l);
+            self.has_havoc = true;
+        }
+    }
+
+    fn inline(&mut self, id: NodeId, key: &Key, callee: FuncId, call: usize) {
+        let frame = FrameId(self.frames.len() as u32);
+        let depth = self.frames[key.frame.index()].depth + 1;
+        let resume = Key { start: call + 1, past: false, ..key.clone() };
+        let caller = Some(Caller { frame: key.frame, call, node: id, resume });
+        self.frames.push(Frame { func: callee, caller, depth });
+        self.shape(callee);
+        let mut iterations = Vec::new();
+        self.enter(callee, None, BlockId(0), &mut iterations);
+        let start = self.program.function(callee).block_range(BlockId(0)).start;
+        let to = self.node(Key { frame, block: BlockId(0), start, past: false, iterations });
+        self.nodes[id.index()].edges.push(OutEdge { to, via: Via::Call });
+    }
+
+    /// The iterations of the loops around `to`, coming from `from`.
+    fn enter(&self, f: FuncId, from: Option<BlockId>, to: BlockId, iterations: &mut Vec<u32>) -> bool {
+        let loops = &self.shapes[&f].loops;
+        let depth = |b: BlockId| loops.innermost(b).map_or(0, |l| loops.get(l).depth as usize);
+        let around = |b: BlockId| {
+            let mut all = Vec::new();
+            let mut at = loops.innermost(b);
+            while let Some(l) = at {
+                all.push(l);
+                at = loops.get(l).parent;
+            }
+            all.reverse();
+            all
+        };
+        let of_target = around(to);
+        let common = match from {
+            Some(from) => around(from).iter().zip(&of_target).take_while(|(a, b)| a == b).count(),
+            None => 0,
+        };
+        iterations.truncate(common);
+        let back = common > 0 && common == depth(to) && loops.get(of_target[common - 1]).header == to;
+        if back {
+            iterations[common - 1] += 1;
+        }
+        iterations.resize(depth(to), 0);
+        back
+    }
+
+    fn terminator(&mut self, id: NodeId, key: &Key, func: FuncId, f: &'a Function, inst: &Inst) {
+        match *inst {
+            Inst::Jump { edge } => self.edge(id, key, func, edge.target, Via::Jump(edge.copies)),
+            Inst::Branch { edges, .. } => {
+                for (i, taken) in [true, false].into_iter().enumerate() {
+                    let edge = f.edges[edges as usize + i];
+                    self.edge(id, key, func, edge.target, Via::Branch(taken, edge.copies));
+                }
+            }
+            Inst::Switch { default, cases, .. } => {
+                for i in cases.as_range() {
+                    let edge = f.cases[i].edge;
+                    self.edge(id, key, func, edge.target, Via::Case(i, edge.copies));
+                }
+                let edge = f.edges[default as usize];
+                self.edge(id, key, func, edge.target, Via::Default(edge.copies));
+            }
+            Inst::Return { .. } => {
+                if let Some(caller) = self.frames[key.frame.index()].caller.clone() {
+                    let to = self.node(caller.resume);
+                    self.nodes[id.index()].edges.push(OutEdge { to, via: Via::Return });
+                }
+            }
+            Inst::IndirectJump { .. } => {
+                let to = self.cut(key.frame, key.block, CutReason::Unsupported("a computed goto".into()));
+                self.nodes[id.index()].edges.push(OutEdge { to, via: Via::Jump(Range::default()) });
+            }
+            _ => {}
+        }
+    }
+
+    fn edge(&mut self, id: NodeId, key: &Key, func: FuncId, target: BlockId, via: Via) {
+        let shape = &self.shapes[&func];
+        if key.frame == FrameId::ENTRY && !shape.leads[target.index()] {
+            return;
+        }
+        let mut iterations = key.iterations.clone();
+        let irreducible = shape.irreducible.contains(&(key.block, target));
+        let back = self.enter(func, Some(key.block), target, &mut iterations);
+        let beyond = match self.bounds.loops {
+            Loops::Unwind(k) if back && iterations.last().is_some_and(|n| *n > k) => Some(CutReason::Unwind(k)),
+            _ if irreducible => Some(CutReason::Unsupported("a loop with two heads".into())),
+            _ => None,
+        };
+        if let Some(reason) = beyond {
+            let to = self.cut(key.frame, target, reason);
+            self.nodes[id.index()].edges.push(OutEdge { to, via });
+            return;
+        }
+        let start = self.program.function(func).block_range(target).start;
+        if back && self.bounds.loops == Loops::Havoc {
+            if let Some(n) = iterations.last_mut() {
+                *n = 0;
+            }
+            let to = self.node(Key { frame: key.frame, block: target, start, past: false, iterations });
+            self.nodes[id.index()].back.push(OutEdge { to, via });
+            return;
+        }
+        let to = self.node(Key { frame: key.frame, block: target, start, past: false, iterations });
+        self.nodes[id.index()].edges.push(OutEdge { to, via });
+    }
+}
+
+/// Functions whose execution may come to a goal.
+fn capable(program: &Program, goals: &BTreeSet<Goal>) -> Vec<bool> {
+    let mut capable = vec![false; program.functions.len()];
+    let calls = CallGraph::new(program);
+    let mut todo: Vec<FuncId> = goals.iter().map(|g| g.place().0).collect();
+    while let Some(f) = todo.pop() {
+        if !std::mem::replace(&mut capable[f.index()], true) {
+            todo.extend(calls.callers(f));
+        }
+    }
+    capable
+}
+
+fn post_order(nodes: &[Node], entry: NodeId) -> Vec<NodeId> {
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut seen = vec![false; nodes.len()];
+    let mut stack = vec![(entry, 0)];
+    seen[entry.index()] = true;
+    while let Some((n, next)) = stack.last_mut() {
+        match nodes[n.index()].edges.get(*next) {
+            Some(e) => {
+                *next += 1;
+                if !std::mem::replace(&mut seen[e.to.index()], true) {
+                    stack.push((e.to, 0));
+                }
+            }
+            None => {
+                order.push(*n);
+                stack.pop();
+            }
+        }
+    }
+    order
+}
+
+impl Graph {
+    pub fn node(&self, n: NodeId) -> &Node {
+        &self.nodes[n.index()]
+    }
+    pub fn function<'a>(&self, program: &'a Program, frame: FrameId) -> &'a Function {
+        program.function(self.frames[frame.index()].func)
+    }
+}

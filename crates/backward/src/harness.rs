@@ -1,0 +1,205 @@
+//! An input as C: a program that builds it and calls the entry, and the precondition that it satisfies.
+
+use crate::heap::{Field, InputHeap, InputValue, Object, ObjectId};
+use crate::types::{self, LeafKind};
+use pleach_expr::{mask, sign_extend};
+use pleach_ir::types::{DebugType, Encoding};
+use pleach_ir::{FuncId, Program, Ty, TypeId};
+use std::fmt::Write;
+
+/// Turns bit patterns into numbers where C has no literal for them.
+const FLOATS: &str = "static float pleach_f(unsigned v) { float f; __builtin_memcpy(&f, &v, 4); return f; }
+static double pleach_d(unsigned long long v) { double d; __builtin_memcpy(&d, &v, 8); return d; }
+";
+
+/// A C program that includes `source`, builds the input and calls the entry. `renames_main`: the source has a `main`.
+pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str, renames_main: bool) -> String {
+    let f = program.function(entry);
+    let mut out = String::new();
+    let _ = writeln!(out, "/* Builds an input of {} and calls it. Made by `pleach reach --backward`. */", f.name);
+    if renames_main {
+        let _ = writeln!(out, "#define main pleach_program_main");
+    }
+    let _ = writeln!(out, "#include \"{source}\"");
+    if renames_main {
+        let _ = writeln!(out, "#undef main");
+    }
+    out.push_str("#include <stdlib.h>\n");
+    let has_floats = heap.parameters.iter().any(|p| matches!(p.ty, Ty::Float(_)))
+        || heap.objects.iter().any(|o| o.fields.iter().any(|f| f.leaf.kind == LeafKind::Float));
+    if has_floats {
+        out.push_str(FLOATS);
+    }
+    out.push_str("\nint main(void) {\n");
+    for (i, o) in heap.objects.iter().enumerate() {
+        let _ = writeln!(out, "  {}", declaration(program, i, o));
+    }
+    for (i, o) in heap.objects.iter().enumerate() {
+        for field in o.fields.iter().filter(|f| !is_zero(f.value)) {
+            let _ = writeln!(out, "  {} = {};", place(program, i, o, field), value(program, heap, field));
+        }
+    }
+    let name = if f.name == "main" && renames_main { "pleach_program_main" } else { f.name.as_str() };
+    let args: Vec<String> = heap.parameters.iter().map(|p| argument(program, p.ty, p.debug_type, p.value)).collect();
+    let _ = writeln!(out, "  {name}({});\n  return 0;\n}}", args.join(", "));
+    out
+}
+
+/// The input as equations in C, one per line: what the parameters are, and what they lead to.
+pub fn precondition(program: &Program, heap: &InputHeap) -> Vec<String> {
+    let mut lines = Vec::new();
+    for p in &heap.parameters {
+        lines.push(format!("{} == {}", p.name, argument(program, p.ty, p.debug_type, p.value)));
+    }
+    for (i, o) in heap.objects.iter().enumerate() {
+        for field in &o.fields {
+            lines.push(format!("{} == {}", place(program, i, o, field), value(program, heap, field)));
+        }
+    }
+    lines
+}
+
+/// The input heap as a graph for Graphviz.
+pub fn picture(program: &Program, heap: &InputHeap) -> String {
+    let mut out = String::from("digraph heap {\n  rankdir=LR;\n  node [shape=record];\n");
+    let target = |out: &mut String, from: String, v: InputValue| match v {
+        InputValue::Object(ObjectId(i)) => drop(writeln!(out, "  {from} -> {};", object_name(i as usize))),
+        InputValue::Null => {
+            let null = format!("null_{}", from.replace(':', "_"));
+            let _ = writeln!(out, "  {null} [label=\"null\", shape=plaintext];\n  {from} -> {null};");
+        }
+        InputValue::Number(_) | InputValue::Opaque => {}
+    };
+    for p in &heap.parameters {
+        let shown = match p.value {
+            InputValue::Number(_) => format!("{} = {}", p.name, argument(program, p.ty, p.debug_type, p.value)),
+            _ => p.name.clone(),
+        };
+        let _ = writeln!(out, "  p_{} [label=\"{}\", shape=ellipse];", p.name, shown);
+        target(&mut out, format!("p_{}", p.name), p.value);
+    }
+    for (i, o) in heap.objects.iter().enumerate() {
+        let mut cells = vec![object_name(i)];
+        for (k, field) in o.fields.iter().enumerate() {
+            let name = field_name(o, field);
+            cells.push(match field.value {
+                InputValue::Number(_) => format!("<f{k}> {name} = {}", value(program, heap, field)),
+                _ => format!("<f{k}> {name}"),
+            });
+        }
+        let _ = writeln!(out, "  {} [label=\"{}\"];", object_name(i), cells.join("|"));
+        for (k, field) in o.fields.iter().enumerate() {
+            target(&mut out, format!("{}:f{k}", object_name(i)), field.value);
+        }
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn object_name(i: usize) -> String {
+    format!("o{}", i + 1)
+}
+
+fn declaration(program: &Program, i: usize, o: &Object) -> String {
+    let name = object_name(i);
+    match types::spelling(program, o.ty).filter(|_| !o.raw) {
+        Some(ty) => format!("{ty} *{name} = calloc({}, sizeof *{name});", o.count),
+        None => {
+            let size = types::size(program, o.ty) * o.count;
+            format!("unsigned char *{name} = calloc(1, {size});")
+        }
+    }
+}
+
+fn field_name(o: &Object, field: &Field) -> String {
+    let path = field.leaf.path.trim_start_matches('.');
+    match (o.raw, o.count) {
+        (true, _) => format!("byte {}", field.leaf.offset),
+        (false, 1) => path.to_owned(),
+        (false, _) => format!("[{}]{}", field.element, field.leaf.path),
+    }
+}
+
+/// The field as C writes to it.
+fn place(program: &Program, i: usize, o: &Object, field: &Field) -> String {
+    let name = object_name(i);
+    if o.raw {
+        return format!("{name}[{}]", field.leaf.offset);
+    }
+    if types::spelling(program, o.ty).is_none() {
+        let at = field.element * types::size(program, o.ty) + field.leaf.offset;
+        let ty = match (field.leaf.kind, field.leaf.bytes) {
+            (LeafKind::Pointer(_), _) => "void *",
+            (LeafKind::Float, 4) => "float",
+            (LeafKind::Float, _) => "double",
+            (_, 1) => "unsigned char",
+            (_, 2) => "unsigned short",
+            (_, 4) => "unsigned",
+            _ => "unsigned long long",
+        };
+        return format!("*({ty} *)({name} + {at})");
+    }
+    match field.leaf.path.strip_prefix('.') {
+        Some(path) if o.count == 1 => format!("{name}->{path}"),
+        _ => format!("{name}[{}]{}", field.element, field.leaf.path),
+    }
+}
+
+fn is_zero(v: InputValue) -> bool {
+    matches!(v, InputValue::Number(0) | InputValue::Null)
+}
+
+fn value(program: &Program, heap: &InputHeap, field: &Field) -> String {
+    match field.value {
+        InputValue::Null => "0".into(),
+        InputValue::Opaque => "malloc(64)".into(),
+        InputValue::Object(ObjectId(i)) => {
+            let raw = heap.objects.get(i as usize).is_some_and(|o| o.raw || types::spelling(program, o.ty).is_none());
+            if raw { format!("(void *){}", object_name(i as usize)) } else { object_name(i as usize) }
+        }
+        InputValue::Number(v) => match field.leaf.kind {
+            LeafKind::Float if field.leaf.bytes == 4 => format!("pleach_f({v:#x}u)"),
+            LeafKind::Float => format!("pleach_d({v:#x}ull)"),
+            LeafKind::Int { signed: true } => integer(v, (field.leaf.bytes * 8) as u16, true),
+            _ => integer(v, (field.leaf.bytes * 8) as u16, false),
+        },
+    }
+}
+
+fn argument(program: &Program, ty: Ty, debug: Option<TypeId>, v: InputValue) -> String {
+    match (v, ty) {
+        (InputValue::Null, _) => "0".into(),
+        (InputValue::Opaque, _) => "malloc(64)".into(),
+        (InputValue::Object(ObjectId(i)), _) => object_name(i as usize),
+        (InputValue::Number(v), Ty::Float(f)) if f.bits() == 32 => format!("pleach_f({v:#x}u)"),
+        (InputValue::Number(v), Ty::Float(_)) => format!("pleach_d({v:#x}ull)"),
+        (InputValue::Number(v), ty) => integer(v, program.target.bits(ty), is_signed(program, debug)),
+    }
+}
+
+fn is_signed(program: &Program, ty: Option<TypeId>) -> bool {
+    match ty.and_then(|t| program.types.get(types::resolve(program, t).index())) {
+        Some(DebugType::Base { encoding, .. }) => matches!(encoding, Encoding::Signed | Encoding::SignedChar),
+        Some(DebugType::Enum { signed, .. }) => *signed,
+        _ => false,
+    }
+}
+
+/// The least number of each type has no literal of that type.
+fn integer(v: u64, bits: u16, signed: bool) -> String {
+    if !signed {
+        let v = v & mask(bits);
+        return match v {
+            v if v > u64::from(u32::MAX) => format!("{v}ull"),
+            v if v > i32::MAX as u64 => format!("{v}u"),
+            v => v.to_string(),
+        };
+    }
+    let v = sign_extend(v, bits);
+    match v {
+        i64::MIN => "(-9223372036854775807ll - 1)".into(),
+        v if v == i64::from(i32::MIN) => "(-2147483647 - 1)".into(),
+        v if v.unsigned_abs() > i32::MAX as u64 => format!("{v}ll"),
+        v => v.to_string(),
+    }
+}

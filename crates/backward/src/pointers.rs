@@ -1,0 +1,511 @@
+//! What pointers may refer to: the objects of a graph, in groups, and the offsets within them.
+//!
+//! *Idea*: an abstract execution of the graph. A pointer has a set of groups and an offset that is known up to a
+//! multiple (`r` modulo `m`; `m` = 0: exactly `r`). Memory has one such value per group and known offset, whatever the
+//! order of stores. *Invariant*: every pointer of an execution in the graph is null, lies in one of its groups at an
+//! offset of its class, or is marked `unknown`. *Deviations*: the paper has one array per field of a class; here the
+//! groups that one access may refer to share their arrays, and so typing is never trusted.
+
+use crate::graph::{FrameId, Graph, NodeId, Via};
+use crate::types::{self, LeafKind};
+use pleach_ir::{
+    Callee, CastOp, Const, Function, GlobalId, Init, Inst, Opnd, OpndKind, Program, Range, Slot, Symbol, Ty, TypeId,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct GroupId(pub u32);
+
+impl GroupId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Objects that one name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Group {
+    /// Objects of the input heap: `count` elements of the type each. Without a type nothing is known of them.
+    Pool {
+        ty: Option<TypeId>,
+        count: u64,
+    },
+    Global(GlobalId),
+    Function(pleach_ir::FuncId),
+    /// What this instruction of the node allocates; on the heap or as a local.
+    Allocated {
+        node: NodeId,
+        inst: usize,
+        heap: bool,
+    },
+}
+
+/// `r` modulo `m`; exactly `r` if `m` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Offset {
+    pub m: u64,
+    pub r: i64,
+}
+
+impl Offset {
+    pub fn known(r: i64) -> Offset {
+        Offset { m: 0, r }
+    }
+    pub fn as_known(self) -> Option<i64> {
+        (self.m == 0).then_some(self.r)
+    }
+    fn modulo(m: u64, r: i64) -> Offset {
+        if m == 0 { Offset { m, r } } else { Offset { m, r: (i128::from(r).rem_euclid(i128::from(m))) as i64 } }
+    }
+    fn join(self, other: Offset) -> Offset {
+        let m = gcd(gcd(self.m, other.m), self.r.abs_diff(other.r));
+        Offset::modulo(m, self.r)
+    }
+    fn plus(self, other: Offset) -> Offset {
+        Offset::modulo(gcd(self.m, other.m), self.r.wrapping_add(other.r))
+    }
+}
+
+pub fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pointer {
+    /// `None` while no value is known to arrive
+    pub offset: Option<Offset>,
+    pub groups: BTreeSet<GroupId>,
+    /// may also be something that is not modelled
+    pub unknown: bool,
+}
+
+impl Pointer {
+    fn null() -> Pointer {
+        Pointer { offset: Some(Offset::known(0)), groups: BTreeSet::new(), unknown: false }
+    }
+    fn to(group: GroupId, offset: i64) -> Pointer {
+        Pointer { offset: Some(Offset::known(offset)), groups: BTreeSet::from([group]), unknown: false }
+    }
+    fn unknown() -> Pointer {
+        Pointer { offset: Some(Offset { m: 1, r: 0 }), groups: BTreeSet::new(), unknown: true }
+    }
+    fn nothing() -> Pointer {
+        Pointer { offset: None, groups: BTreeSet::new(), unknown: false }
+    }
+    fn join(&mut self, other: &Pointer) -> bool {
+        let offset = match (self.offset, other.offset) {
+            (a, None) => a,
+            (None, b) => b,
+            (Some(a), Some(b)) => Some(a.join(b)),
+        };
+        let unknown = self.unknown || other.unknown;
+        let before = self.groups.len();
+        self.groups.extend(&other.groups);
+        let changed = offset != self.offset || unknown != self.unknown || before != self.groups.len();
+        (self.offset, self.unknown) = (offset, unknown);
+        changed
+    }
+    fn shifted(mut self, by: Offset) -> Pointer {
+        self.offset = self.offset.map(|o| o.plus(by));
+        self
+    }
+}
+
+pub type State = FxHashMap<(FrameId, Slot), Pointer>;
+
+pub struct Pointers<'a> {
+    pub program: &'a Program,
+    pub graph: &'a Graph,
+    pub groups: Vec<Group>,
+    ids: FxHashMap<Group, GroupId>,
+    /// on entry of each node
+    pub before: Vec<State>,
+    /// pointers in memory: group, known offset
+    content: FxHashMap<(GroupId, Option<i64>), Pointer>,
+    /// something changed in this round
+    changed: bool,
+}
+
+/// Elements of an input array whose type is a scalar, as forward execution has them.
+pub const SCALARS: u64 = 8;
+/// Rounds after which the analysis gives up; it ends long before.
+const ROUNDS: usize = 64;
+
+impl<'a> Pointers<'a> {
+    /// `None` if it does not end.
+    pub fn new(program: &'a Program, graph: &'a Graph) -> Option<Pointers<'a>> {
+        let before = vec![State::default(); graph.nodes.len()];
+        let (groups, ids, content) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
+        let mut made = Pointers { program, graph, groups, ids, before, content, changed: false };
+        made.constants();
+        made.parameters();
+        for _ in 0..ROUNDS {
+            made.changed = false;
+            for &n in graph.order.iter().rev() {
+                made.flow(n);
+            }
+            if !made.changed {
+                return Some(made);
+            }
+        }
+        None
+    }
+
+    /// Whatever a function names has a group from the start.
+    fn constants(&mut self) {
+        let functions: BTreeSet<_> = self.graph.frames.iter().map(|f| f.func).collect();
+        for f in functions {
+            for c in &self.program.function(f).consts {
+                if let Const::Addr { symbol, .. } = c {
+                    self.symbol(*symbol, 0);
+                }
+            }
+        }
+    }
+
+    fn parameters(&mut self) {
+        let f = self.graph.function(self.program, FrameId::ENTRY);
+        for p in &f.params {
+            if p.ty == Ty::Ptr {
+                let pool = self.pool(p.debug_type.and_then(|t| types::pointee(self.program, t)).flatten());
+                let value = Pointer::to(pool, 0);
+                self.before[self.graph.entry.index()].insert((FrameId::ENTRY, p.slot), value);
+            }
+        }
+    }
+
+    /// The input objects of a type, and those that they may point to.
+    pub fn pool(&mut self, ty: Option<TypeId>) -> GroupId {
+        let p = self.program;
+        let ty = ty.map(|t| types::resolve(p, t)).filter(|t| types::size(p, *t) > 0);
+        let count = if ty.is_some_and(|t| types::is_aggregate(p, t)) { 1 } else { SCALARS };
+        let new = !self.ids.contains_key(&Group::Pool { ty, count });
+        let id = self.group(Group::Pool { ty, count });
+        if new && let Some(leaves) = ty.and_then(|t| types::leaves(p, t)) {
+            for leaf in leaves {
+                if let LeafKind::Pointer(to) = leaf.kind {
+                    self.pool(to);
+                }
+            }
+        }
+        id
+    }
+
+    pub fn group(&mut self, group: Group) -> GroupId {
+        if let Some(&id) = self.ids.get(&group) {
+            return id;
+        }
+        let id = GroupId(self.groups.len() as u32);
+        self.groups.push(group);
+        self.ids.insert(group, id);
+        self.changed = true;
+        id
+    }
+
+    pub fn find(&self, group: Group) -> Option<GroupId> {
+        self.ids.get(&group).copied()
+    }
+
+    fn flow(&mut self, n: NodeId) {
+        let node = self.graph.node(n);
+        let mut state = self.before[n.index()].clone();
+        let f = self.graph.function(self.program, node.frame);
+        for i in node.insts.clone() {
+            self.step(n, f, i, &mut state);
+        }
+        for e in node.edges.iter().chain(&node.back) {
+            let mut out = state.clone();
+            self.take(n, &e.via, &mut out, e.to);
+            for (k, v) in out {
+                match self.before[e.to.index()].entry(k) {
+                    std::collections::hash_map::Entry::Occupied(mut old) => self.changed |= old.get_mut().join(&v),
+                    std::collections::hash_map::Entry::Vacant(free) => {
+                        free.insert(v);
+                        self.changed = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What an edge does to the variables.
+    fn take(&mut self, n: NodeId, via: &Via, state: &mut State, to: NodeId) {
+        let node = self.graph.node(n);
+        let f = self.graph.function(self.program, node.frame);
+        match via {
+            Via::Jump(copies) | Via::Branch(_, copies) | Via::Case(_, copies) | Via::Default(copies) => {
+                self.copies(node.frame, f, *copies, state);
+            }
+            Via::Call => {
+                let callee = self.graph.node(to).frame;
+                let g = self.graph.function(self.program, callee);
+                let Inst::Call { args, .. } = f.insts[node.insts.end] else { return };
+                for (arg, p) in f.args[args.as_range()].iter().zip(&g.params) {
+                    if p.ty == Ty::Ptr {
+                        let v = self.operand(node.frame, f, arg.value, state);
+                        state.insert((callee, p.slot), v);
+                    }
+                }
+            }
+            Via::Return => {
+                let Some(caller) = &self.graph.frames[node.frame.index()].caller else { return };
+                let g = self.graph.function(self.program, caller.frame);
+                let (Inst::Return { values }, Inst::Call { dsts, .. }) =
+                    (&f.insts[node.insts.end], &g.insts[caller.call])
+                else {
+                    return;
+                };
+                for (v, d) in f.args[values.as_range()].iter().zip(&g.dsts[dsts.as_range()]) {
+                    if v.ty == Ty::Ptr {
+                        let v = self.operand(node.frame, f, v.value, state);
+                        state.insert((caller.frame, *d), v);
+                    }
+                }
+                state.retain(|(frame, _), _| *frame != node.frame);
+            }
+        }
+    }
+
+    fn copies(&mut self, frame: FrameId, f: &Function, copies: Range, state: &mut State) {
+        for c in &f.copies[copies.as_range()] {
+            if f.slots[c.dst.index()].ty == Ty::Ptr {
+                let v = self.operand(frame, f, c.src, state);
+                state.insert((frame, c.dst), v);
+            }
+        }
+    }
+
+    pub fn operand(&mut self, frame: FrameId, f: &Function, o: Opnd, state: &State) -> Pointer {
+        match o.kind() {
+            OpndKind::Slot(s) => state.get(&(frame, s)).cloned().unwrap_or_else(Pointer::nothing),
+            OpndKind::Const(c) => match f.consts[c as usize] {
+                Const::Int { value: 0, .. } => Pointer::null(),
+                Const::Addr { symbol, addend } => self.symbol(symbol, addend),
+                Const::Undef { .. } => Pointer::nothing(),
+                _ => Pointer::unknown(),
+            },
+        }
+    }
+
+    fn symbol(&mut self, symbol: Symbol, addend: i64) -> Pointer {
+        match symbol {
+            Symbol::Global(g) => Pointer::to(self.group(Group::Global(g)), addend),
+            Symbol::Function(f) => Pointer::to(self.group(Group::Function(f)), addend),
+            Symbol::Block(..) => Pointer::unknown(),
+        }
+    }
+
+    /// One instruction.
+    pub fn step(&mut self, n: NodeId, f: &Function, i: usize, state: &mut State) {
+        let frame = self.graph.node(n).frame;
+        let is_pointer = |s: Slot| f.slots[s.index()].ty == Ty::Ptr;
+        match f.insts[i] {
+            Inst::Mov { dst, a } | Inst::Freeze { dst, a, .. } if is_pointer(dst) => {
+                let v = self.operand(frame, f, a, state);
+                state.insert((frame, dst), v);
+            }
+            Inst::Select { ty: Ty::Ptr, dst, a, b, .. } => {
+                let mut v = self.operand(frame, f, a, state);
+                v.join(&self.operand(frame, f, b, state));
+                state.insert((frame, dst), v);
+            }
+            Inst::Undef { dst } if is_pointer(dst) => {
+                state.insert((frame, dst), Pointer::nothing());
+            }
+            Inst::Gep { dst, base, offset, parts } => {
+                let mut by = Offset::known(offset);
+                for s in &f.scaled[parts.as_range()] {
+                    by = by.plus(match constant(f, s.index) {
+                        Some(k) => {
+                            let k = pleach_expr::sign_extend(k, s.width);
+                            Offset::known(k.wrapping_mul(s.scale))
+                        }
+                        None => Offset { m: s.scale.unsigned_abs(), r: 0 },
+                    });
+                }
+                let v = self.operand(frame, f, base, state).shifted(by);
+                state.insert((frame, dst), v);
+            }
+            Inst::Load { ty: Ty::Ptr, dst, ptr, .. } => {
+                let at = self.operand(frame, f, ptr, state);
+                let v = self.loaded(&at);
+                state.insert((frame, dst), v);
+            }
+            Inst::Store { ty: Ty::Ptr, ptr, value, .. } => {
+                let (at, v) = (self.operand(frame, f, ptr, state), self.operand(frame, f, value, state));
+                for g in &at.groups {
+                    self.put(*g, at.offset.and_then(Offset::as_known), &v);
+                }
+            }
+            Inst::Alloca { dst, .. } => {
+                let v = Pointer::to(self.group(Group::Allocated { node: n, inst: i, heap: false }), 0);
+                state.insert((frame, dst), v);
+            }
+            Inst::Cast { op: CastOp::IntToPtr, dst, a, .. } => {
+                let v = if constant(f, a) == Some(0) { Pointer::null() } else { Pointer::unknown() };
+                state.insert((frame, dst), v);
+            }
+            Inst::MemCopy { dst, src, .. } => {
+                let (to, from) = (self.operand(frame, f, dst, state), self.operand(frame, f, src, state));
+                self.copied(&to, &from);
+            }
+            Inst::Call { callee, dsts, .. } => {
+                let name = match callee {
+                    Callee::Direct(g) => self.program.function(g).name.as_str(),
+                    Callee::Indirect(_) => "",
+                };
+                for &d in f.dsts[dsts.as_range()].iter().filter(|d| is_pointer(**d)) {
+                    let v = match name {
+                        "malloc" | "calloc" => {
+                            Pointer::to(self.group(Group::Allocated { node: n, inst: i, heap: true }), 0)
+                        }
+                        _ => Pointer::unknown(),
+                    };
+                    state.insert((frame, d), v);
+                }
+            }
+            Inst::VaArg { ty: Ty::Ptr, dst, .. } => {
+                state.insert((frame, dst), Pointer::unknown());
+            }
+            Inst::StackSave { dst } => {
+                state.insert((frame, dst), Pointer::null());
+            }
+            Inst::Scalar { dsts, .. } => {
+                for &d in f.dsts[dsts.as_range()].iter().filter(|d| is_pointer(**d)) {
+                    state.insert((frame, d), Pointer::unknown());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, group: GroupId, offset: Option<i64>, value: &Pointer) {
+        match self.content.entry((group, offset)) {
+            std::collections::hash_map::Entry::Occupied(mut old) => self.changed |= old.get_mut().join(value),
+            std::collections::hash_map::Entry::Vacant(free) => {
+                free.insert(value.clone());
+                self.changed = true;
+            }
+        }
+    }
+
+    /// What a load may give.
+    pub fn loaded(&mut self, at: &Pointer) -> Pointer {
+        let mut v = Pointer::nothing();
+        v.unknown |= at.unknown;
+        for &g in &at.groups {
+            let known = at.offset.and_then(Offset::as_known);
+            let mut fit: Vec<Pointer> = self
+                .content
+                .iter()
+                .filter(|((group, o), _)| *group == g && (known.is_none() || o.is_none() || *o == known))
+                .map(|(_, p)| p.clone())
+                .collect();
+            fit.push(self.initial(g, at.offset));
+            for p in &fit {
+                v.join(p);
+            }
+        }
+        v
+    }
+
+    /// What the input or the initialiser has there.
+    fn initial(&mut self, g: GroupId, offset: Option<Offset>) -> Pointer {
+        let p = self.program;
+        match self.groups[g.index()] {
+            Group::Pool { ty: None, .. } => Pointer::unknown(),
+            Group::Pool { ty: Some(ty), .. } => {
+                let Some(leaves) = types::leaves(p, ty) else { return Pointer::unknown() };
+                let mut v = Pointer::null();
+                for leaf in leaves {
+                    let LeafKind::Pointer(to) = leaf.kind else { continue };
+                    if may_be(offset, leaf.offset, types::size(p, ty)) {
+                        let pool = self.pool(to);
+                        v.join(&Pointer::to(pool, 0));
+                    }
+                }
+                v
+            }
+            Group::Global(id) => match &p.global(id).init {
+                Init::Bytes { relocs, .. } => {
+                    let mut v = Pointer::null();
+                    for r in relocs.iter().filter(|r| may_be(offset, r.offset, 0)) {
+                        v.join(&self.symbol(r.symbol, r.addend));
+                    }
+                    v
+                }
+                Init::Zero => Pointer::null(),
+                _ => Pointer::unknown(),
+            },
+            Group::Function(_) | Group::Allocated { .. } => Pointer::nothing(),
+        }
+    }
+
+    fn copied(&mut self, to: &Pointer, from: &Pointer) {
+        let mut found: Vec<(Option<i64>, Pointer)> = Vec::new();
+        for &g in &from.groups {
+            found.extend(self.content.iter().filter(|((group, _), _)| *group == g).map(|((_, o), p)| (*o, p.clone())));
+            let leaves = match self.groups[g.index()] {
+                Group::Pool { ty: Some(ty), .. } => types::leaves(self.program, ty),
+                _ => None,
+            };
+            match leaves {
+                Some(leaves) => {
+                    for leaf in leaves {
+                        let at = Some(Offset::known(leaf.offset as i64));
+                        found.push((Some(leaf.offset as i64), self.initial(g, at)));
+                    }
+                }
+                None => found.push((None, self.initial(g, None))),
+            }
+        }
+        let shift = match (to.offset.and_then(Offset::as_known), from.offset.and_then(Offset::as_known)) {
+            (Some(t), Some(f)) => Some(t - f),
+            _ => None,
+        };
+        for (o, p) in found {
+            let at = o.and_then(|o| Some(o + shift?));
+            for &g in &to.groups {
+                self.put(g, at, &p);
+            }
+        }
+    }
+
+    /// Bytes of an object of the group, if all have the same.
+    pub fn size(&self, g: GroupId) -> Option<u64> {
+        match self.groups[g.index()] {
+            Group::Pool { ty: Some(ty), count } => Some(types::size(self.program, ty) * count),
+            Group::Pool { ty: None, .. } | Group::Function(_) => Some(0),
+            Group::Global(id) => Some(self.program.global(id).size),
+            Group::Allocated { node, inst, .. } => {
+                let f = self.graph.function(self.program, self.graph.node(node).frame);
+                match f.insts[inst] {
+                    Inst::Alloca { size, count, .. } => Some(size.checked_mul(constant(f, count)?)?),
+                    Inst::Call { args, .. } => {
+                        let all = &f.args[args.as_range()];
+                        all.iter().try_fold(1u64, |n, a| n.checked_mul(constant(f, a.value)?))
+                    }
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+fn may_be(offset: Option<Offset>, at: u64, period: u64) -> bool {
+    let Some(o) = offset else { return true };
+    let m = gcd(o.m, period);
+    if m == 0 { o.r == at as i64 } else { (i128::from(o.r) - i128::from(at)).rem_euclid(i128::from(m)) == 0 }
+}
+
+/// The value of a constant operand of at most 64 bits.
+pub fn constant(f: &Function, o: Opnd) -> Option<u64> {
+    match o.kind() {
+        OpndKind::Const(c) => match f.consts[c as usize] {
+            Const::Int { value, .. } => Some(value),
+            _ => None,
+        },
+        OpndKind::Slot(_) => None,
+    }
+}

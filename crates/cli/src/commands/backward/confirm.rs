@@ -1,0 +1,168 @@
+//! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
+
+use super::{TargetQuery, program_of};
+use crate::args::ReachArgs;
+use crate::assemble;
+use pleach_backward::{Confirmation, Exactness, Goal, InputHeap};
+use pleach_command::CliError;
+use pleach_ir::Program;
+use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
+use pleach_report::{EntryKind, Prediction, RunDir, RunInfo, TestCase, TestId};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub struct Confirmer<'a> {
+    dir: &'a RunDir,
+    options: Option<Options>,
+    files: Vec<PathBuf>,
+    directory: PathBuf,
+    cc_flags: Vec<String>,
+    /// what the last run showed
+    note: String,
+}
+
+impl<'a> Confirmer<'a> {
+    pub fn new(args: &ReachArgs, dir: &'a RunDir) -> Result<Confirmer<'a>, CliError> {
+        let directory =
+            std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
+        Ok(Confirmer {
+            dir,
+            options: args.replay.options(),
+            files: args.run.files.clone(),
+            directory,
+            cc_flags: pleach::cc_flags(&assemble::compile(&args.run.compile, false)),
+            note: String::new(),
+        })
+    }
+
+    /// How to build the program.
+    pub fn run_info(&self, entry: &str) -> RunInfo {
+        RunInfo {
+            sources: self.files.clone(),
+            directory: self.directory.clone(),
+            cc_flags: self.cc_flags.clone(),
+            libraries: Vec::new(),
+            error_functions: Vec::new(),
+            entry: entry.to_owned(),
+            entry_kind: EntryKind::Main,
+            argv: vec!["harness".into()],
+            command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+        }
+    }
+
+    pub fn take_note(&mut self) -> String {
+        std::mem::take(&mut self.note)
+    }
+
+    pub fn confirm(
+        &mut self,
+        program: &Program,
+        query: &TargetQuery,
+        heap: &InputHeap,
+        exact: Exactness,
+        number: usize,
+    ) -> Confirmation {
+        let text = program_of(program, query, heap);
+        let name = format!("target-{number}.c");
+        if let Err(why) = self.dir.write(&name, text.as_bytes()) {
+            return Confirmation::Refuted(why.to_string());
+        }
+        let Some(options) = self.options.clone() else {
+            self.note = "not replayed natively (--replay=never)".into();
+            return match exact {
+                Exactness::Exact => Confirmation::Confirmed,
+                Exactness::Abstracted => Confirmation::Refuted(self.take_note()),
+            };
+        };
+        let replayer = self.replayer(program, query, &self.dir.file(&name), number, options);
+        match observed_target(&replayer, program, query) {
+            Ok(note) => {
+                self.note = note;
+                Confirmation::Confirmed
+            }
+            Err(why) => Confirmation::Refuted(why),
+        }
+    }
+
+    fn replayer(
+        &self,
+        program: &Program,
+        q: &TargetQuery,
+        harness: &Path,
+        number: usize,
+        options: Options,
+    ) -> Replayer {
+        let included = program.path(program.function(q.entry).span);
+        let absolute = |f: &PathBuf| self.directory.join(f);
+        let same = |f: &PathBuf| absolute(f) == Path::new(included) || absolute(f).ends_with(included);
+        let mut sources = vec![std::path::absolute(harness).unwrap_or_else(|_| harness.to_owned())];
+        sources.extend(self.files.iter().filter(|f| !same(f)).cloned());
+        let info = RunInfo { sources, ..self.run_info("main") };
+        Replayer::for_program(info, self.dir.file(&format!("replay-{number}")), options)
+    }
+}
+
+/// What a native run showed of the target, or why it does not confirm it.
+fn observed_target(replayer: &Replayer, program: &Program, query: &TargetQuery) -> Result<String, String> {
+    let (file, line) = (program.path(query.span).to_owned(), query.span.line);
+    if query.kinds.is_empty() {
+        let lines = lines(program, query);
+        let passed = replayer.passes(&test(Prediction::Cut { reason: "the target".into() }), &lines).map_err(text)?;
+        let hit = passed.iter().position(|p| *p == Some(true));
+        return match hit {
+            Some(i) => Ok(format!("replayed natively: {}:{} was executed", base(&lines[i].file), lines[i].line)),
+            None if passed.contains(&None) => Err("a native run does not show whether the line is executed".into()),
+            None => Err("a native run of the input does not reach it".into()),
+        };
+    }
+    let mut why = String::new();
+    for &kind in &query.kinds {
+        let message = String::new();
+        let predicted = Prediction::Error { kind, file: file.clone(), line, message };
+        match replayer.replay(&test(predicted)).map_err(text)?.verdict {
+            Verdict::Agrees => return Ok(format!("replayed natively: {} at {}:{line}", kind.as_str(), base(&file))),
+            Verdict::Disagrees { observed, .. } => {
+                why = format!("a native run of the input ends otherwise: {observed}")
+            }
+            Verdict::Undetermined { why: reason } => why = format!("a native run does not decide it: {reason}"),
+        }
+    }
+    Err(why)
+}
+
+fn text(why: ReplayError) -> String {
+    format!("native replay is not possible: {}", why.in_one_line())
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn test(predicted: Prediction) -> TestCase {
+    TestCase {
+        id: TestId(1),
+        inputs: Vec::new(),
+        predicted,
+        covers_new: false,
+        given: false,
+        path: 0,
+        instructions: 0,
+        args: Vec::new(),
+    }
+}
+
+/// The lines of the goals.
+fn lines(program: &Program, query: &TargetQuery) -> Vec<Line> {
+    let mut all = BTreeSet::new();
+    if query.span.is_known() {
+        all.insert(Line { file: program.path(query.span).to_owned(), line: query.span.line });
+    }
+    for goal in &query.goals {
+        let (Goal::At(f, i) | Goal::Fails(f, i)) = *goal;
+        let span = program.function(f).spans.get(i.index()).copied().unwrap_or_default();
+        if span.is_known() && !query.span.is_known() {
+            all.insert(Line { file: program.path(span).to_owned(), line: span.line });
+        }
+    }
+    all.into_iter().collect()
+}
