@@ -93,7 +93,7 @@ fn back_ends_sessions_and_the_evaluator_agree() {
         assert!(verdicts.windows(2).all(|w| w[0] == w[1]), "seed {seed}: {verdicts:?}");
         *(if verdicts[0] == "sat" { &mut sat } else { &mut unsat }) += 1;
     }
-    assert!(sat > 50 && unsat > 50, "{sat} sat, {unsat} unsat");
+    assert!(sat > 50 && unsat > 20, "{sat} sat, {unsat} unsat");
 }
 
 #[test]

@@ -291,6 +291,9 @@ impl Engine for Z3 {
     }
 
     fn fresh(&mut self, sort: Sort) -> Result<ffi::Ast, SmtError> {
+        if let Sort::Array { .. } = sort {
+            self.enrich()?;
+        }
         let sort = self.sort(sort)?;
         // SAFETY: the sort is held; the prefix is a C string.
         let t = unsafe { ffi::Z3_mk_fresh_const(self.context, c"k".as_ptr(), sort) };
