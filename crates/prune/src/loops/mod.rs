@@ -78,6 +78,10 @@ pub(crate) struct Loops {
     patience: FxHashMap<Point, usize>,
     /// a literal that a branch needs is kept guarded by it, as interpolants were not inductive otherwise
     pub guarded: bool,
+    #[expect(
+        clippy::vec_box,
+        reason = "the run keeps states in boxes: moving the box is cheap, moving the state is not"
+    )]
     reopened: Vec<Box<State>>,
     accounts: LoopAccounts,
     /// by function
@@ -129,6 +133,10 @@ impl Loops {
         }
     }
 
+    #[expect(
+        clippy::vec_box,
+        reason = "the run keeps states in boxes: moving the box is cheap, moving the state is not"
+    )]
     pub fn take_reopened(&mut self) -> Vec<Box<State>> {
         std::mem::take(&mut self.reopened)
     }
