@@ -121,7 +121,7 @@ pub struct ReachArgs {
     )]
     pub backward: Option<BackwardStyle>,
     /// With --backward: inline calls inside calls up to this depth [default: 4]
-    #[arg(long, value_name = "DEPTH", requires = "backward", help_heading = "Backward")]
+    #[arg(long, value_name = "DEPTH", requires = "backward", help_heading = "Backward", hide_short_help = true)]
     pub inline: Option<u32>,
     /// With --backward: do not try a loop as one pass from any state first
     #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
