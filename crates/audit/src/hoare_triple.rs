@@ -142,12 +142,12 @@ fn follow(
     };
     // The tree's fork, and how far this state came before forks of its own that the tree does not have.
     let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
-    let way = Way { locs, a, children, forked, expected, fork, stops };
+    let way = NextEdge { locs, a, children, forked, expected, fork, stops };
     way.follow(machine, st, 0)
 }
 
 /// The way from a node to the next ones, as the tree has it.
-struct Way<'a> {
+struct NextEdge<'a> {
     locs: &'a Locs,
     a: &'a AuditRecord,
     children: &'a [&'a AuditRecord],
@@ -159,10 +159,10 @@ struct Way<'a> {
     stops: bool,
 }
 
-impl Way<'_> {
-    /// From this state on, which left so many blocks before.
+impl NextEdge<'_> {
+    /// From this state on, which left this many blocks before.
     fn follow(&self, machine: &mut Machine, mut st: State, mut before: usize) -> Result<bool, AuditError> {
-        let Way { locs, a, children, forked, expected, fork, stops } = *self;
+        let NextEdge { locs, a, children, forked, expected, fork, stops } = *self;
         let program = machine.program();
         let mut blocks = 0;
         loop {

@@ -27,7 +27,7 @@ pub const MODES: &[Mode] = &[
 ];
 
 /// What became of one program in one mode.
-pub struct Outcome {
+pub struct Comparison {
     pub decided: bool,
     /// errors can happen
     pub faulty: bool,
@@ -42,12 +42,12 @@ pub fn check(
     first_line: u32,
     mode: Mode,
     bounds: Bounds,
-) -> Result<Outcome, String> {
+) -> Result<Comparison, String> {
     let truth: BTreeSet<u32> = truth::reachable(of).into_iter().map(|site| first_line + of.lines[site]).collect();
     let checks = Checks { overflow: false, leaks: Leaks::Ignored };
     let found = explore_and_audit(program, &of.entry(), checks, mode, bounds, &mut |_| ())?;
     let lines: BTreeSet<u32> = found.errors.iter().map(|e| line(program, e.1, e.2)).collect();
-    Ok(Outcome {
+    Ok(Comparison {
         decided: found.complete,
         faulty: !truth.is_empty(),
         audited: found.audit.checked + found.audit.matched,

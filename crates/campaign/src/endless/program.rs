@@ -40,7 +40,7 @@ pub enum Stmt {
 
 /// Where the variables live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Home {
+enum Storage {
     Locals,
     Globals,
     Heap,
@@ -76,7 +76,7 @@ pub fn generate(seed: u64) -> EndlessProgram {
     }
     body.push(g.outer_loop());
     body.push(g.check());
-    let home = [Home::Locals, Home::Globals, Home::Heap][g.below(3)];
+    let home = [Storage::Locals, Storage::Globals, Storage::Heap][g.below(3)];
     let mut printer = Printer { home, seed, out: String::new(), line: 0, lines: vec![0; g.errors] };
     printer.program(&body);
     let Printer { out: text, lines, .. } = printer;
@@ -160,7 +160,7 @@ impl Generator {
 }
 
 struct Printer {
-    home: Home,
+    home: Storage,
     seed: u64,
     out: String,
     line: u32,
@@ -176,15 +176,15 @@ impl Printer {
 
     fn program(&mut self, body: &[Stmt]) {
         let seed = self.seed;
-        if self.home == Home::Globals {
+        if self.home == Storage::Globals {
             self.emit(&format!("static unsigned s{seed}_v[{VARIABLES}];"));
         }
         self.emit(&format!("int s{seed}_main(void) {{"));
         self.emit("unsigned in = 0;");
         match self.home {
-            Home::Locals => self.emit("unsigned v0 = 0, v1 = 0, v2 = 0, v3 = 0;"),
-            Home::Globals => {}
-            Home::Heap => {
+            Storage::Locals => self.emit("unsigned v0 = 0, v1 = 0, v2 = 0, v3 = 0;"),
+            Storage::Globals => {}
+            Storage::Heap => {
                 self.emit(&format!("unsigned *v = malloc({VARIABLES} * sizeof *v);"));
                 self.emit("if (!v) return 0;");
             }
@@ -197,9 +197,9 @@ impl Printer {
     fn var(&self, v: usize) -> String {
         match self.home {
             _ if v == INPUT => "in".to_owned(),
-            Home::Locals => format!("v{v}"),
-            Home::Globals => format!("s{}_v[{v}]", self.seed),
-            Home::Heap => format!("v[{v}]"),
+            Storage::Locals => format!("v{v}"),
+            Storage::Globals => format!("s{}_v[{v}]", self.seed),
+            Storage::Heap => format!("v[{v}]"),
         }
     }
 
