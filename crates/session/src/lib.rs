@@ -41,6 +41,7 @@ mod target_replay;
 mod target_results;
 mod target_tracker;
 mod timing;
+pub mod verdict_text;
 mod writer;
 
 pub use config::{OutputConfig, SessionConfig};

@@ -49,26 +49,12 @@ fn explain_loop(args: &ExplainArgs, at: &str, loops: &[LoopRecord]) -> Result<Co
     let here: Vec<&LoopRecord> =
         loops.iter().filter(|l| place(l) == at || place(l).ends_with(&format!("/{at}"))).collect();
     if here.is_empty() {
-        let known: Vec<String> = loops.iter().map(place).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        return Err(CliError::Usage(format!("no state came back to a loop at {at}; loops of this run: {known}")));
+        let known = loops.iter().map(place).collect::<Vec<_>>().join(", ");
+        return Err(CliError::Usage(format!("no state came back to a loop at {at}; loops of this run: [{known}]")));
     }
-    if args.json {
-        println!("{}", json!(here));
-        return Ok(Code::Fine);
-    }
-    for l in here {
-        println!("Loop at {} in {}, unrolled {}:", place(l), l.function, number_format::count(l.unrolled, "time"));
-        match &l.invariants[..] {
-            [] => println!("  no invariant was found"),
-            all => all.iter().enumerate().for_each(|(n, invariant)| {
-                println!("  invariant {}:", n + 1);
-                match &invariant[..] {
-                    [] => println!("    true"),
-                    conjuncts => conjuncts.iter().for_each(|c| println!("    {c}")),
-                }
-            }),
-        }
+    match args.json {
+        true => println!("{}", json!(here)),
+        false => here.into_iter().for_each(|l| print!("{}", pleach_session::verdict_text::describe_loop(l))),
     }
     Ok(Code::Fine)
 }

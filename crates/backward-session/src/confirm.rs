@@ -1,8 +1,6 @@
 //! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
 
-use super::{TargetQuery, program_of};
-use crate::args::ReachArgs;
-use crate::assemble;
+use super::{BackwardSession, TargetQuery, program_of};
 use pleach_backward::{Confirmation, Exactness, Goal, InputHeap};
 use pleach_command::CliError;
 use pleach_ir::Program;
@@ -22,15 +20,15 @@ pub struct Confirmer<'a> {
 }
 
 impl<'a> Confirmer<'a> {
-    pub fn new(args: &ReachArgs, dir: &'a RunDir) -> Result<Confirmer<'a>, CliError> {
+    pub fn new(args: &BackwardSession, dir: &'a RunDir) -> Result<Confirmer<'a>, CliError> {
         let directory =
             std::env::current_dir().map_err(|why| CliError::System { what: "find the current directory", why })?;
         Ok(Confirmer {
             dir,
-            options: args.replay.options(),
-            files: args.run.files.clone(),
+            options: args.replay.clone(),
+            files: args.files.clone(),
             directory,
-            cc_flags: pleach::cc_flags(&assemble::compile(&args.run.compile, false)),
+            cc_flags: pleach::cc_flags(&args.compile),
             note: String::new(),
         })
     }
