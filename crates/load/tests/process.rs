@@ -1,8 +1,8 @@
 //! Front ends that misbehave: each is a shell script in place of the real one.
 
 use pleach_load::{LoadError, Options, load};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An executable, gone when dropped.
@@ -13,12 +13,11 @@ impl Script {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("pleach-load-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
-        // Renamed into place: a file that some process still has open for writing cannot be run.
-        let draft = path.with_extension("draft");
-        std::fs::write(&draft, format!("#!/bin/sh\n{body}\n")).expect("write");
-        std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o755)).expect("permissions");
-        std::fs::copy(&draft, &path).expect("copy");
-        std::fs::remove_file(&draft).expect("remove");
+        // Written by a process of its own: a file that this one opens for writing is inherited by each child that
+        // another test starts meanwhile, and what some process has open for writing cannot be run.
+        let write = r#"printf '#!/bin/sh\n%s\n' "$1" >"$0" && chmod 755 "$0""#;
+        let status = Command::new("sh").args(["-c", write]).arg(&path).arg(body).status().expect("sh");
+        assert!(status.success(), "{status}");
         Script(path)
     }
     fn load(&self) -> LoadError {
