@@ -29,6 +29,8 @@ const MAX_END_AFTER_SIGNAL: Duration = Duration::from_secs(2);
 const MAX_ABOVE_MEMORY_LIMIT: Duration = Duration::from_millis(300);
 /// A step that does not end for so long while memory is above its limit will not give any back; processor time.
 const STUCK: Duration = Duration::from_millis(5);
+/// How far ahead of itself a step that takes memory is seen: so long a halt may take to reach it; processor time.
+const AHEAD: Duration = Duration::from_millis(3);
 /// Between two looks, at most and at least.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Memory grows by at most this many bytes in a microsecond.
@@ -117,11 +119,20 @@ struct Eye {
     above: Option<Duration>,
     /// the last round of the loop that was seen, and the processor time when it was new
     beat: (u64, Duration),
+    /// processor time and memory at the last look
+    last: (Duration, u64),
 }
 
 impl Eye {
     fn new(bounds: Bounds) -> Eye {
-        Eye { bounds, processor: processor_limits(), halted: None, above: None, beat: (0, Duration::ZERO) }
+        Eye {
+            bounds,
+            processor: processor_limits(),
+            halted: None,
+            above: None,
+            beat: (0, Duration::ZERO),
+            last: (Duration::ZERO, 0),
+        }
     }
 
     /// Returns when the run has ended (`None`) or must be ended.
@@ -147,9 +158,11 @@ impl Eye {
         if self.processor.is_some_and(|(soft, _)| spent >= soft) {
             halt.processor_time_is_up();
         }
-        if halt.beats() != self.beat.0 {
+        let same_step = halt.beats() == self.beat.0;
+        if !same_step {
             self.beat = (halt.beats(), spent);
         }
+        let (before, used_before) = std::mem::replace(&mut self.last, (spent, used));
         let Some(max) = self.bounds.memory else { return };
         let short = used > limits::soft(max);
         halt.short().store(short, Ordering::Relaxed);
@@ -159,7 +172,11 @@ impl Eye {
         }
         let above = spent.saturating_sub(*self.above.get_or_insert(spent));
         let stuck = above > STUCK && spent.saturating_sub(self.beat.1) > STUCK;
-        if used > max && stuck || used > percent(max, 102) && above > MAX_ABOVE_MEMORY_LIMIT {
+        // One step that takes memory faster than a halt takes effect.
+        let rate = used.saturating_sub(used_before) as f64 / spent.saturating_sub(before).as_secs_f64().max(0.001);
+        let soon = used + (rate * AHEAD.as_secs_f64()) as u64;
+        let rushes = same_step && soon > percent(max, 104);
+        if rushes || used > max && stuck || used > percent(max, 102) && above > MAX_ABOVE_MEMORY_LIMIT {
             halt.memory_is_up();
         }
     }
@@ -237,13 +254,13 @@ mod tests {
         let ms = Duration::from_millis;
         // The wall clock says nothing: the machine may be busy.
         let later = start + Duration::from_secs(60);
-        e.poll(start, ms(0), 95_000);
+        e.poll(start, ms(100), 95_000);
         assert!(!e.bounds.halt.is_short());
-        e.poll(start, ms(1), 99_000);
+        e.poll(start, ms(110), 99_000);
         assert!(e.bounds.halt.is_short() && e.bounds.halt.reason().is_none());
         // Above the limit: a loop that goes round has time to do something about it, a step that does not end has not.
-        e.beat = (0, ms(2));
-        e.poll(later, ms(2), 101_500);
+        e.beat = (0, ms(120));
+        e.poll(later, ms(120), 101_500);
         e.beat = (0, ms(200));
         e.poll(later, ms(200), 102_500);
         assert!(e.bounds.halt.reason().is_none());
@@ -253,6 +270,22 @@ mod tests {
         assert_eq!(e.bounds.halt.reason(), Some(Cut::Memory));
         assert!(!e.is_too_late(later, 100_600));
         assert!(e.is_too_late(later, 102_500), "it goes on to grow");
+    }
+
+    #[test]
+    fn a_step_that_rushes_past_the_limit_is_halted_before() {
+        let (now, ms) = (Instant::now(), Duration::from_millis);
+        let (mut slow, mut fast, mut loops) = (eye(100_000), eye(100_000), eye(100_000));
+        for e in [&mut slow, &mut fast, &mut loops] {
+            e.poll(now, ms(100), 94_000);
+        }
+        slow.poll(now, ms(102), 97_000);
+        assert!(slow.bounds.halt.reason().is_none(), "it takes 1,500 bytes in a millisecond");
+        loops.beat.0 = u64::MAX;
+        loops.poll(now, ms(101), 97_000);
+        assert!(loops.bounds.halt.reason().is_none(), "the loop goes round and can evict states");
+        fast.poll(now, ms(101), 97_000);
+        assert_eq!(fast.bounds.halt.reason(), Some(Cut::Memory));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Run {
         let before = ctx.machine.logic().effort();
         let root = State { history: History::default(), ..state.clone() };
         let mut sample = CostSample { before, forks: 0, ended: true };
-        self.drive(root, &mut sample, ctx);
+        self.drive_outside(root, &mut sample, ctx);
         let spent = ctx.machine.logic().effort().since(before);
         ctx.machine.sub_exploration(false);
         if let Some(sampler) = ctx.learners.pruner.cost_sampler() {

@@ -172,7 +172,7 @@ impl Run {
         let Some(root) = self.initial.get(first).cloned() else { return Err(Box::new(State::placeholder())) };
         let left = choices.get(usize::from(several)..).unwrap_or_default();
         let mut replay = Replay { left, length: choices.len(), reached: None };
-        self.drive(root, &mut replay, ctx);
+        self.drive_outside(root, &mut replay, ctx);
         replay.reached.unwrap_or_else(|| Err(Box::new(State::placeholder())))
     }
 

@@ -124,7 +124,7 @@ impl Run {
         let mut found = Behaviour { program, blocks, limit, reached, exits: false, cut: false };
         // The trace has the blocks.
         let state = State { history: History::beginning(state.inst), ..state.clone() };
-        self.drive(state, &mut found, ctx);
+        self.drive_outside(state, &mut found, ctx);
         ctx.machine.sub_exploration(false);
         found
     }

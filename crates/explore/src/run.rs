@@ -1,6 +1,6 @@
-//! The run loop: select → subsumed? → step → grow the tree → close nodes → notify.
+//! A run: the waiting states, the execution tree, and what happens to them when a state forks, ends or is cut.
 //!
-//! It owns the waiting states and the execution tree and is the only one to change them. It does not know which
+//! [`Run::drive`] is the loop: select → subsumed? → step → grow the tree → close nodes → notify. The run owns the waiting states and the execution tree and is the only one to change them. It does not know which
 //! techniques are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is
 //! counted; so no path is lost without a trace.
 
@@ -13,16 +13,17 @@ use crate::limits::{Halt, Limits, resident_bytes};
 use crate::merge::TrackedFork;
 use crate::reached_below::{Learners, ReachedBelow};
 use crate::rng::Rng;
+use crate::searched_states::{SearchedStates, SteppedState};
 use crate::sink::{Ended, Sink};
 use crate::speculate::Speculation;
-use crate::step::{Child, Step, Stepper};
+use crate::step::{Child, Stepper};
 use pleach_expr::Terms;
 use pleach_ir::Span;
 use pleach_state::pruner::Interpolator as _;
 use pleach_state::reached_set::{ErrorSite, place_of};
 use pleach_state::seams::{Age, Searcher, States, View};
 use pleach_state::{
-    Cut, End, Merger, NoMerger, NoPruner, NodeId, PathConstraint, PruneDecision, Pruner, State, StateId, Status, Tree,
+    Cut, End, Merger, NoMerger, NoPruner, NodeId, PathConstraint, Pruner, State, StateId, Status, Tree,
 };
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -113,18 +114,6 @@ pub(crate) struct StateSetDelta {
     pub removed: Vec<StateId>,
 }
 
-/// A state before its step: what a step consumes cannot be read any more.
-#[derive(Clone, Copy)]
-struct SteppedState {
-    id: StateId,
-    node: NodeId,
-    depth: u32,
-    /// it stood for a side that was not known to be feasible
-    pending: bool,
-    /// search steps of the back ends before
-    searched: u64,
-}
-
 /// Those the loop works with.
 pub(crate) struct RunContext<'a, M> {
     pub machine: &'a mut M,
@@ -181,30 +170,7 @@ impl Run {
         self.counters.instructions = ctx.machine.instructions();
         searcher.update(None, &ctx.change.added, &[], self.view(ctx));
         self.evicts = searcher.selects_last();
-        loop {
-            ctx.change.added.clear();
-            ctx.change.removed.clear();
-            if self.poll_limits(ctx) {
-                break;
-            }
-            if !ctx.change.removed.is_empty() {
-                searcher.update(None, &[], &ctx.change.removed, self.view(ctx));
-                ctx.change.removed.clear();
-            }
-            if self.take_up_due(ctx) {
-                searcher.update(None, &ctx.change.added, &[], self.view(ctx));
-                ctx.change.added.clear();
-            }
-            let Some(id) = searcher.select(self.view(ctx)) else {
-                if !self.restore(ctx) && !self.take_up(ctx) && !self.merge_ready(true, ctx) && !self.reopen(true, ctx) {
-                    break;
-                }
-                searcher.update(None, &ctx.change.added, &[], self.view(ctx));
-                continue;
-            };
-            self.advance(id, ctx);
-            searcher.update(Some(id), &ctx.change.added, &ctx.change.removed, self.view(ctx));
-        }
+        self.drive(&mut SearchedStates::new(searcher), ctx);
         drop(alarm);
         // A searcher that has nothing to offer although states wait is a bug; even then no path is lost silently.
         let why = self.stop.clone().unwrap_or_else(|| Cut::Stopped(format!("{} lost states", searcher.name())));
@@ -215,60 +181,7 @@ impl Run {
         self.report(ctx, Instant::now(), false);
     }
 
-    /// Subsumed, or one step further.
-    fn advance<M: Stepper>(&mut self, id: StateId, ctx: &mut RunContext<M>) {
-        let Some(state) = self.states.get_mut(&id) else { return };
-        let mut look = ctx.learners.pruner.check_subsumed(state, &self.tree, ctx.machine.logic());
-        if let PruneDecision::Speculate(limit) = look
-            && let Some(mut state) = self.states.remove(&id)
-        {
-            look = self.recheck_after_speculation(&mut state, limit, ctx);
-            self.states.insert(id, state);
-        }
-        if let PruneDecision::Subsumed(_) = look
-            && let Some(state) = self.states.remove(&id)
-        {
-            self.sample_cost(&state, ctx);
-            self.states.insert(id, state);
-        }
-        let Some(state) = self.states.get_mut(&id) else { return };
-        match look {
-            PruneDecision::Continue | PruneDecision::Speculate(_) => {}
-            PruneDecision::NewNode => {
-                let share = self.shares[state.node.index()];
-                let above = state.node;
-                state.node = self.tree.grow(above, Terms::TRUE, ctx.machine.span(state));
-                self.shares.push(share);
-                ctx.learners.open(state.node, state, &self.tree);
-                ctx.merger.grew(above, state.node);
-                ctx.sink.on_fork(above, &self.tree);
-            }
-            PruneDecision::Subsumed(by) => return self.prune(id, by, ctx),
-            PruneDecision::Assumed(by) => return self.assume_subsumed(id, by, ctx),
-        }
-        let retried = state.budget_level() > 0;
-        let searched = ctx.machine.logic().effort().steps;
-        let stepped =
-            SteppedState { id, node: state.node, depth: state.depth, pending: state.pending.is_some(), searched };
-        let before = (!ctx.merger.is_off()).then(|| {
-            ctx.machine.stop_at(ctx.merger.stop_points(state.node));
-            state.path.clone()
-        });
-        let step = ctx.machine.step(state, Self::budget(&self.config, &self.counters));
-        if retried {
-            self.deferred.retried(ctx.machine.logic().effort().steps - searched);
-        }
-        self.counters.steps += 1;
-        self.counters.instructions = ctx.machine.instructions();
-        self.grow(stepped, step, before.as_ref(), ctx);
-        if before.is_some() {
-            ctx.machine.stop_at(None);
-            self.merge_ready(false, ctx);
-        }
-        ctx.machine.refresh();
-    }
-
-    fn view<'a, M: Stepper>(&'a self, ctx: &'a RunContext<M>) -> View<'a> {
+    pub(crate) fn view<'a, M: Stepper>(&'a self, ctx: &'a RunContext<M>) -> View<'a> {
         View { states: &self.states, tree: &self.tree, statistics: &*ctx.machine }
     }
 
@@ -301,51 +214,7 @@ impl Run {
         id
     }
 
-    fn budget(config: &RunConfig, counters: &Counters) -> u32 {
-        match config.limits.max_instructions {
-            // Shorter steps towards the limit, as a block may have many instructions.
-            Some(max) => {
-                let left = max.saturating_sub(counters.instructions);
-                config.step_blocks.min(u32::try_from(left / 16 + 1).unwrap_or(u32::MAX))
-            }
-            None => config.step_blocks,
-        }
-    }
-
-    fn grow<M: Stepper>(
-        &mut self,
-        stepped: SteppedState,
-        step: Step,
-        before: Option<&PathConstraint>,
-        ctx: &mut RunContext<M>,
-    ) {
-        match step {
-            Step::Next => {
-                self.poll_limits_next();
-                self.arrive(stepped.id, ctx);
-            }
-            Step::Fork(children) if children.is_empty() && stepped.pending => {
-                self.states.remove(&stepped.id);
-                ctx.change.removed.push(stepped.id);
-                self.close_infeasible(stepped.node, ctx);
-            }
-            Step::Fork(children) => self.fork(stepped, children, before, ctx),
-            Step::Deferred => {
-                if let Some(state) = self.states.remove(&stepped.id) {
-                    ctx.change.removed.push(stepped.id);
-                    self.defer(state, ctx.machine.logic().effort().steps - stepped.searched);
-                }
-            }
-            Step::End(end) => {
-                if let Some(mut state) = self.states.remove(&stepped.id) {
-                    ctx.change.removed.push(stepped.id);
-                    self.finish(&mut state, end, ctx);
-                }
-            }
-        }
-    }
-
-    fn fork<M: Stepper>(
+    pub(crate) fn fork<M: Stepper>(
         &mut self,
         stepped: SteppedState,
         mut children: Vec<Child>,
@@ -405,7 +274,7 @@ impl Run {
         }
     }
 
-    fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, ctx: &mut RunContext<M>) {
+    pub(crate) fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
         self.counters.pruned += 1;

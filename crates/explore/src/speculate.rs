@@ -141,7 +141,7 @@ impl Run {
         self.shares.push(0.0);
         ctx.learners.open(root.node, &mut root, &self.tree);
         let mut speculation = Unconstrained { covered, known: true };
-        self.drive(root, &mut speculation, ctx);
+        self.drive_outside(root, &mut speculation, ctx);
         speculation.known
     }
 

@@ -2,11 +2,12 @@
 //!
 //! Speculation, the check of the pruning, cost samples and the re-execution of evicted states step states that are no
 //! part of the run. They differ in which states go on and in what is done at an end or a fork; [`SubExploration`] is
-//! that difference, and [`Run::drive`] the one loop. *Invariant*: the loop neither adds to [`Run::states`] nor counts
+//! that difference, and [`Run::drive`] the one loop. *Invariant*: the exploration neither adds to [`Run::states`] nor counts
 //! paths; what a sub-exploration does to the tree, it does itself.
 
+use crate::drive::Exploration;
 use crate::run::{Run, RunContext};
-use crate::step::{Child, Step, Stepper};
+use crate::step::{Child, Stepper};
 use pleach_state::{End, NodeId, State};
 
 /// Whether a state is stepped.
@@ -45,23 +46,57 @@ pub(crate) trait SubExploration<M: Stepper> {
     ) -> Vec<State>;
 }
 
-impl Run {
-    /// Explores depth first from `root` until nothing is left or the sub-exploration stops.
-    pub(crate) fn drive<M: Stepper>(&mut self, root: State, sub: &mut dyn SubExploration<M>, ctx: &mut RunContext<M>) {
-        let mut waiting = vec![root];
-        while let Some(mut state) = waiting.pop() {
-            match sub.before_step(self, &mut state, ctx) {
-                Admission::Step => {}
-                Admission::Done => continue,
-                Admission::Stop => return,
-            }
-            let origin = Origin { node: state.node, depth: state.depth };
-            match ctx.machine.step(&mut state, self.config.step_blocks) {
-                Step::Next => waiting.extend(sub.on_next(self, state, ctx)),
-                Step::End(end) => sub.on_end(self, state, end, ctx),
-                Step::Deferred => waiting.extend(sub.on_deferred(self, state, ctx)),
-                Step::Fork(children) => waiting.extend(sub.on_fork(self, origin, state, children, ctx)),
+/// The states of an exploration outside the run, the next one last.
+struct DepthFirst<'a, M> {
+    waiting: Vec<State>,
+    origin: Origin,
+    sub: &'a mut dyn SubExploration<M>,
+}
+
+impl<M: Stepper> Exploration<M> for DepthFirst<'_, M> {
+    fn select(&mut self, run: &mut Run, ctx: &mut RunContext<M>) -> bool {
+        while let Some(state) = self.waiting.last_mut() {
+            match self.sub.before_step(run, state, ctx) {
+                Admission::Step => {
+                    self.origin = Origin { node: state.node, depth: state.depth };
+                    return true;
+                }
+                Admission::Done => drop(self.waiting.pop()),
+                Admission::Stop => return false,
             }
         }
+        false
+    }
+    fn state<'a>(&'a mut self, run: &'a mut Run) -> (&'a mut State, u32) {
+        (self.waiting.last_mut().expect("selected"), run.config.step_blocks)
+    }
+    fn on_next(&mut self, run: &mut Run, ctx: &mut RunContext<M>) {
+        let state = self.waiting.pop().expect("stepped");
+        self.waiting.extend(self.sub.on_next(run, state, ctx));
+    }
+    fn on_end(&mut self, run: &mut Run, end: End, ctx: &mut RunContext<M>) {
+        let state = self.waiting.pop().expect("stepped");
+        self.sub.on_end(run, state, end, ctx);
+    }
+    fn on_deferred(&mut self, run: &mut Run, ctx: &mut RunContext<M>) {
+        let state = self.waiting.pop().expect("stepped");
+        self.waiting.extend(self.sub.on_deferred(run, state, ctx));
+    }
+    fn on_fork(&mut self, run: &mut Run, children: Vec<Child>, ctx: &mut RunContext<M>) {
+        let state = self.waiting.pop().expect("stepped");
+        self.waiting.extend(self.sub.on_fork(run, self.origin, state, children, ctx));
+    }
+}
+
+impl Run {
+    /// Explores depth first from `root` until nothing is left or the sub-exploration stops.
+    pub(crate) fn drive_outside<M: Stepper>(
+        &mut self,
+        root: State,
+        sub: &mut dyn SubExploration<M>,
+        ctx: &mut RunContext<M>,
+    ) {
+        let origin = Origin { node: root.node, depth: root.depth };
+        self.drive(&mut DepthFirst { waiting: vec![root], origin, sub }, ctx);
     }
 }

@@ -42,7 +42,7 @@ impl Run {
         let program = ctx.machine.logic().program();
         let (blocks, known, limit) = (&*blocks, &known, before + limit);
         let mut check = Recheck { program, limit, blocks, known, paths: 0, cut: false, found: None };
-        self.drive(state.clone(), &mut check, ctx);
+        self.drive_outside(state.clone(), &mut check, ctx);
         let Recheck { paths, cut, found, .. } = check;
         self.counters.rechecked.paths += paths;
         self.counters.rechecked.unfinished += u64::from(cut && found.is_none());
