@@ -11,120 +11,130 @@ use pleach_memory::{NULL_PAGE, ObjId, ObjectKind, Value};
 use pleach_state::{Access, CallStack, Cut, End, ErrorKind, Exit, ForkKind, Frame, ProgramError, State};
 use std::rc::Rc;
 
+/// A call instruction and the function it stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct CallSite<'a> {
+    pub caller: &'a Function,
+    pub consts: &'a [Value],
+    pub dsts: Range,
+    pub args: Range,
+}
+
+/// Arguments with their types, in order.
+type TypedValues = smallvec::SmallVec<[(Value, Ty); 6]>;
+
+/// What a callee gets.
+struct Passed {
+    values: smallvec::SmallVec<[Value; 8]>,
+    /// objects passed by value
+    copies: smallvec::SmallVec<[ObjId; 2]>,
+}
+
 impl Machine {
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn call(
-        &mut self,
-        code: &Code,
-        f: &Function,
-        consts: &[Value],
-        st: &mut State,
-        callee: FuncId,
-        dsts: Range,
-        args: Range,
-    ) -> Flow {
+    pub(crate) fn call(&mut self, code: &Code, site: CallSite, st: &mut State, callee: FuncId) -> Flow {
         let callee = if code.aliases.is_empty() { callee } else { *code.aliases.get(&callee).unwrap_or(&callee) };
         if let Some(how) = self.config.externals
             && code.library.contains(&callee)
             && !code.library.contains(&st.frame.func)
-            && let Err(flow) = self.call_of_external(st, callee, consts, args, how)
+            && let Err(flow) = self.call_of_external(st, callee, site.consts, site.args, how)
         {
             return flow;
         }
-        let target = code.program.function(callee);
-        let model = code.models[callee.index()];
-        let list = &f.args[args.as_range()];
-        if model.is_none() && target.is_declaration() {
-            let mut values: smallvec::SmallVec<[(Value, Ty); 6]> = smallvec::SmallVec::new();
-            for a in list {
-                let w = self.width_of(a.ty);
-                values.push((self.value(st, consts, a.value, w), a.ty));
-            }
-            return self.external(st, callee, &values, &f.dsts[dsts.as_range()]);
+        if code.models[callee.index()].is_some() {
+            return self.call_model(code, site, st, callee);
         }
-        if let Some(model) = model {
-            let mut values: smallvec::SmallVec<[(Value, Ty); 6]> = smallvec::SmallVec::new();
-            for a in list {
-                let w = self.width_of(a.ty);
-                values.push((self.value(st, consts, a.value, w), a.ty));
-            }
-            let call = Call { name: &target.name, args: &values, results: &f.dsts[dsts.as_range()] };
-            let mark = st.history.accesses();
-            return match model(self, st, &call) {
-                Ok(()) => {
-                    // A model describes itself by exactly one entry; otherwise nothing may be concluded across it.
-                    if st.history.is_kept() && st.history.accesses() != mark + 1 {
-                        st.history.drop_accesses(mark);
-                        st.history.access(Access::Opaque);
-                    }
-                    if code.stops_after.contains(&callee) {
-                        st.inst += 1;
-                        return Flow::Stop(Step::Next);
-                    }
-                    Flow::Next
-                }
-                // A model that goes on in another frame describes itself.
-                Err(Flow::Frame) => Flow::Frame,
-                Err(flow) => {
+        if code.program.function(callee).is_declaration() {
+            let values = self.typed_values(site, st);
+            return self.external(st, callee, &values, &site.caller.dsts[site.dsts.as_range()]);
+        }
+        self.call_body(code, site, st, callee).unwrap_or_else(|flow| flow)
+    }
+
+    fn typed_values(&mut self, site: CallSite, st: &mut State) -> TypedValues {
+        let list = &site.caller.args[site.args.as_range()];
+        list.iter().map(|a| (self.value(st, site.consts, a.value, self.width_of(a.ty)), a.ty)).collect()
+    }
+
+    fn call_model(&mut self, code: &Code, site: CallSite, st: &mut State, callee: FuncId) -> Flow {
+        let Some(model) = code.models[callee.index()] else { return Flow::Next };
+        let values = self.typed_values(site, st);
+        let name = &code.program.function(callee).name;
+        let call = Call { name, args: &values, results: &site.caller.dsts[site.dsts.as_range()] };
+        let mark = st.history.accesses();
+        match model(self, st, &call) {
+            Ok(()) => {
+                // A model describes itself by exactly one entry; otherwise nothing may be concluded across it.
+                if st.history.is_kept() && st.history.accesses() != mark + 1 {
                     st.history.drop_accesses(mark);
-                    flow
+                    st.history.access(Access::Opaque);
                 }
-            };
+                if code.stops_after.contains(&callee) {
+                    st.inst += 1;
+                    return Flow::Stop(Step::Next);
+                }
+                Flow::Next
+            }
+            // A model that goes on in another frame describes itself.
+            Err(Flow::Frame) => Flow::Frame,
+            Err(flow) => {
+                st.history.drop_accesses(mark);
+                flow
+            }
         }
+    }
+
+    fn call_body(&mut self, code: &Code, site: CallSite, st: &mut State, callee: FuncId) -> StepResult<Flow> {
+        let target = code.program.function(callee);
+        let list = &site.caller.args[site.args.as_range()];
         let fixed = target.params.len();
         if list.len() < fixed {
-            return Flow::error(
-                ErrorKind::BadCall,
-                format!("`{}` takes {fixed} arguments but is called with {}", target.name, list.len()),
-            );
+            let text = format!("`{}` takes {fixed} arguments but is called with {}", target.name, list.len());
+            return Err(Flow::error(ErrorKind::BadCall, text));
         }
         if st.call_depth() + 1 >= self.config.max_stack_depth {
-            return Flow::error(
-                ErrorKind::StackOverflow,
-                format!("more than {} calls are active", self.config.max_stack_depth),
-            );
+            let text = format!("more than {} calls are active", self.config.max_stack_depth);
+            return Err(Flow::error(ErrorKind::StackOverflow, text));
         }
         if let Some(flow) = self.recursion_bound(st, callee) {
-            return flow;
+            return Err(flow);
         }
-        let mut values: smallvec::SmallVec<[Value; 8]> = smallvec::SmallVec::new();
-        let mut copies: smallvec::SmallVec<[ObjId; 2]> = smallvec::SmallVec::new();
-        let mark = st.history.accesses();
-        for (i, a) in list[..fixed].iter().enumerate() {
-            let mut v = self.copied(st, consts, a.value, self.width_of(a.ty));
-            let p = &target.params[i];
-            if let Some((size, align)) = p.byval {
-                let id = match self.allocate(st, u64::from(size), u64::from(align), ObjectKind::Stack) {
-                    Ok(id) => id,
-                    Err(flow) => return flow,
-                };
-                let to = Value::ptr(id, 0);
-                // The copy is recorded, as a part of the call.
-                if let Err(flow) = self.copy_bytes(st, to, v, (Value::Int(u64::from(size)), 64), Overlap::Allowed) {
-                    st.history.drop_accesses(mark);
-                    st.memory.drop_local(id);
-                    return flow;
-                }
-                copies.push(id);
-                v = to;
-            }
-            v = self.fit(v, self.width_of(a.ty), self.width_of(p.ty));
-            values.push(v);
-        }
+        let passed = self.pass_arguments(site, st, target)?;
         let mut rest: Rc<[(Value, Ty)]> = Rc::new([]);
         if target.variadic && list.len() > fixed {
             let mut extra = Vec::new();
-            let shown = self.prints_for_klee(code, st, callee);
+            let as_number = self.prints_for_klee(code, st, callee);
             for a in &list[fixed..] {
                 let w = self.width_of(a.ty);
-                let v = self.value(st, consts, a.value, w);
-                extra.push((if shown { self.shown_number(st, v, a.ty) } else { v }, a.ty));
+                let v = self.value(st, site.consts, a.value, w);
+                extra.push((if as_number { self.shown_number(st, v, a.ty) } else { v }, a.ty));
             }
             rest = extra.into();
         }
-        self.enter_function(st, callee, &values, rest, dsts);
-        st.frame.locals.extend(copies);
-        Flow::Frame
+        self.enter_function(st, callee, &passed.values, rest, site.dsts);
+        st.frame.locals.extend(passed.copies);
+        Ok(Flow::Frame)
+    }
+
+    /// The values of the declared parameters; what is passed by value is copied, recorded as a part of the call.
+    fn pass_arguments(&mut self, site: CallSite, st: &mut State, target: &Function) -> StepResult<Passed> {
+        let mut passed = Passed { values: smallvec::SmallVec::new(), copies: smallvec::SmallVec::new() };
+        let mark = st.history.accesses();
+        for (a, p) in site.caller.args[site.args.as_range()].iter().zip(&target.params) {
+            let mut v = self.copied(st, site.consts, a.value, self.width_of(a.ty));
+            if let Some((size, align)) = p.byval {
+                let id = self.allocate(st, u64::from(size), u64::from(align), ObjectKind::Stack)?;
+                let to = Value::ptr(id, 0);
+                if let Err(flow) = self.copy_bytes(st, to, v, (Value::Int(u64::from(size)), 64), Overlap::Allowed) {
+                    st.history.drop_accesses(mark);
+                    st.memory.drop_local(id);
+                    return Err(flow);
+                }
+                passed.copies.push(id);
+                v = to;
+            }
+            passed.values.push(self.fit(v, self.width_of(a.ty), self.width_of(p.ty)));
+        }
+        Ok(passed)
     }
 
     /// A value that is taken for one of another width (old-style declarations).
@@ -181,30 +191,20 @@ impl Machine {
         self.enter_block(st, target, pleach_ir::BlockId(0));
     }
 
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn call_through(
-        &mut self,
-        code: &Code,
-        f: &Function,
-        consts: &[Value],
-        st: &mut State,
-        pointer: Opnd,
-        dsts: Range,
-        args: Range,
-    ) -> Flow {
-        let v = self.value(st, consts, pointer, self.pointer_bits());
+    pub(crate) fn call_through(&mut self, code: &Code, site: CallSite, st: &mut State, pointer: Opnd) -> Flow {
+        let v = self.value(st, site.consts, pointer, self.pointer_bits());
         if let Err(flow) = self.mind_unwritten(st, v, "the function that is called") {
             return flow;
         }
         match v {
             Value::Ptr { obj, off } => match self.function_at(obj) {
-                Some(g) if off == 0 => self.call(code, f, consts, st, g, dsts, args),
+                Some(g) if off == 0 => self.call(code, site, st, g),
                 _ => Flow::error(ErrorKind::BadCall, "call through a pointer that is not a function's address"),
             },
             Value::Int(a) if a < NULL_PAGE => Flow::error(ErrorKind::BadCall, "call through a null function pointer"),
             Value::Int(a) => {
                 match st.memory.find(a).filter(|o| st.memory.address(*o) == a).and_then(|o| self.function_at(o)) {
-                    Some(g) => self.call(code, f, consts, st, g, dsts, args),
+                    Some(g) => self.call(code, site, st, g),
                     None => Flow::error(ErrorKind::BadCall, format!("call to address {a:#x}, where no function is")),
                 }
             }
@@ -212,10 +212,10 @@ impl Machine {
                 if let Some(&(obj, _)) = st.decided.get(&t)
                     && let Some(g) = self.function_at(obj)
                 {
-                    return self.call(code, f, consts, st, g, dsts, args);
+                    return self.call(code, site, st, g);
                 }
                 match self.resolve_call(st, t) {
-                    Ok(g) => self.call(code, f, consts, st, g, dsts, args),
+                    Ok(g) => self.call(code, site, st, g),
                     Err(flow) => flow,
                 }
             }

@@ -10,7 +10,7 @@ use crate::feasibility::Feasibility;
 use crate::flow::{Flow, StepResult};
 use crate::machine::Machine;
 use crate::models::symbolic::LARGE_INPUT;
-use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, Terms};
+use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_ir::{FuncId, Slot, Ty};
 use pleach_memory::{ByteView, ObjId, ObjectKind, Value};
 use pleach_state::{Access, Cut, End, ForkKind, State};
@@ -158,52 +158,7 @@ impl Machine {
         if total > MAX_BYTES {
             return Err(refuse("that reaches more than 1 MiB"));
         }
-        let mut memory = Vec::new();
-        let mut fixed = Terms::TRUE;
-        for &obj in &objects {
-            let size = st.memory.header(obj).map_or(0, |o| o.capacity());
-            let mut bytes = Vec::with_capacity(size as usize);
-            for off in 0..size {
-                // What nobody wrote stays what it is unless the function writes something else there.
-                let unwritten = st.memory.contents(obj).is_some_and(|(contents, w)| {
-                    contents.is_uninit(w.start + off) && contents.view(w.start + off) == ByteView::Background
-                });
-                if unwritten {
-                    bytes.push(UNWRITTEN);
-                    continue;
-                }
-                let v = self.read_place(st, ResolvedLocation::At { obj, off }, 1);
-                let byte = match self.concrete_number(st, v) {
-                    Some(n) => n,
-                    None => {
-                        let t = self.term(st, v, 8);
-                        let address_free = self.substitute_addresses(st, t);
-                        let relevant = st.path.relevant(&mut self.terms, address_free);
-                        let value = self.terms.try_eval(address_free, &relevant.model).unwrap_or(0);
-                        let k = self.terms.constant(8, value);
-                        let same = self.terms.eq(t, k);
-                        fixed = self.terms.and(fixed, same);
-                        value
-                    }
-                };
-                bytes.push(byte as u8);
-            }
-            memory.push((st.memory.address(obj), bytes));
-        }
-        match self.decide(st, fixed) {
-            Feasibility::True => {}
-            Feasibility::Both(yes, no) => {
-                let cut =
-                    End::Cut(Cut::Concretized(format!("memory that `{name}`, which is called natively, can read")));
-                return Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other));
-            }
-            Feasibility::OtherUnknown { holds: true, side, why } => {
-                return Err(self.split_with_unknown(st, side, None, false, &why));
-            }
-            Feasibility::False | Feasibility::OtherUnknown { .. } => {
-                return Err(refuse("with memory that has no example"));
-            }
-        }
+        let memory = self.concrete_memory(st, name, &objects)?;
         let func = st.frame.func;
         let result = dsts.first().map(|d| self.program.function(func).slots[d.index()].ty);
         let call = NativeCall { name, args: bits, result: result.map(|ty| matches!(ty, Ty::Float(_))), memory };
@@ -225,5 +180,54 @@ impl Machine {
         }
         self.warn_once(format!("`{name}` has no body and is called natively, with one value for each argument"));
         Ok(())
+    }
+
+    /// One concrete value for each byte of the objects. If others are possible, they are split off and cut.
+    fn concrete_memory(&mut self, st: &mut State, name: &str, objects: &[ObjId]) -> StepResult<Vec<(u64, Vec<u8>)>> {
+        let mut memory = Vec::new();
+        let mut fixed = Terms::TRUE;
+        for &obj in objects {
+            let size = st.memory.header(obj).map_or(0, |o| o.capacity());
+            let bytes = (0..size).map(|off| self.concrete_byte(st, obj, off, &mut fixed)).collect();
+            memory.push((st.memory.address(obj), bytes));
+        }
+        match self.decide(st, fixed) {
+            Feasibility::True => Ok(memory),
+            Feasibility::Both(yes, no) => {
+                let cut =
+                    End::Cut(Cut::Concretized(format!("memory that `{name}`, which is called natively, can read")));
+                Err(self.split(st, vec![(no, Some(cut)), (yes, None)], ForkKind::Other))
+            }
+            Feasibility::OtherUnknown { holds: true, side, why } => {
+                Err(self.split_with_unknown(st, side, None, false, &why))
+            }
+            Feasibility::False | Feasibility::OtherUnknown { .. } => {
+                let why = format!("a native call of `{name}` with memory that has no example");
+                Err(Flow::cut(Cut::Unsupported(why)))
+            }
+        }
+    }
+
+    /// A possible value of a byte; that it has this value is added to `fixed` if it could have another.
+    fn concrete_byte(&mut self, st: &mut State, obj: ObjId, off: u64, fixed: &mut TermId) -> u8 {
+        // What nobody wrote stays what it is unless the function writes something else there.
+        let unwritten = st.memory.contents(obj).is_some_and(|(contents, w)| {
+            contents.is_uninit(w.start + off) && contents.view(w.start + off) == ByteView::Background
+        });
+        if unwritten {
+            return UNWRITTEN;
+        }
+        let v = self.read_place(st, ResolvedLocation::At { obj, off }, 1);
+        if let Some(n) = self.concrete_number(st, v) {
+            return n as u8;
+        }
+        let t = self.term(st, v, 8);
+        let address_free = self.substitute_addresses(st, t);
+        let relevant = st.path.relevant(&mut self.terms, address_free);
+        let value = self.terms.try_eval(address_free, &relevant.model).unwrap_or(0);
+        let k = self.terms.constant(8, value);
+        let same = self.terms.eq(t, k);
+        *fixed = self.terms.and(*fixed, same);
+        value as u8
     }
 }

@@ -1,6 +1,7 @@
 //! The dispatcher. Concrete work is done here without terms, allocation or the solver; everything else goes to the
 //! file of its instruction family.
 
+use crate::call::CallSite;
 use crate::flow::{Flow, Step};
 use crate::machine::{Code, Machine, TargetHit};
 use pleach_expr::{Spoiled, mask, sign_extend};
@@ -395,9 +396,10 @@ impl Machine {
                 self.float(consts, st, inst)
             }
             Inst::Call { callee, dsts, args } => {
+                let site = CallSite { caller: f, consts, dsts: *dsts, args: *args };
                 return match *callee {
-                    Callee::Direct(g) => self.call(code, f, consts, st, g, *dsts, *args),
-                    Callee::Indirect(p) => self.call_through(code, f, consts, st, p, *dsts, *args),
+                    Callee::Direct(g) => self.call(code, site, st, g),
+                    Callee::Indirect(p) => self.call_through(code, site, st, p),
                 };
             }
             Inst::Branch { .. } | Inst::Switch { .. } | Inst::IndirectJump { .. } => {
