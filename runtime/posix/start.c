@@ -87,8 +87,9 @@ static void any_attributes(struct file *f, struct stat *have, const struct stat 
 }
 
 /* A regular file of symbolic bytes. Its attributes are an input too, so that tests have the same parts as KLEE's, but with
- * one possible value, unless it is to be as with KLEE. */
-static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like) {
+ * one possible value, unless it is to be as with KLEE. With `up_to`, its size is any up to `size`. */
+static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like,
+                                  int up_to) {
   char *data = malloc((size_t)size);
   struct stat *attributes = __pleach_own_memory(sizeof *attributes), is;
   klee_make_symbolic(data, (size_t)size, name);
@@ -96,6 +97,10 @@ static struct file *symbolic_file(const char *file_name, const char *name, const
   struct file *f = pleach_new_file(FILE_, data, size, S_IFREG | 0644);
   if (!f || (*file_name && pleach_new_name(AT_FDCWD, file_name, f))) wrong("too many symbolic files");
   klee_make_symbolic(attributes, sizeof *attributes, stat_name);
+  if (up_to) {
+    klee_assume((0 <= attributes->size) & (attributes->size <= size));
+    f->size = attributes->size;
+  }
   pleach_attributes(f, &is);
   if (__pleach_any_attributes()) {
     any_attributes(f, attributes, &is);
@@ -134,7 +139,7 @@ static void do_not_buffer(struct stream *f) {
 
 int __pleach_start(int argc, char **argv, char **envp) {
   static char *out[MAX_ARGS + 1];
-  int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0;
+  int n = 0, files = 0, file_size = 0, stdin_size = 0, symbolic_stdout = 0, files_up_to = 0, stdin_up_to = 0;
   const char *files_like = 0, *stdin_like = 0;
   for (int i = 0; i < argc; i++) {
     const char *a = argv[i];
@@ -153,8 +158,9 @@ int __pleach_start(int argc, char **argv, char **envp) {
         if (n == MAX_ARGS) wrong("too many arguments");
         out[n++] = symbolic_argument(length);
       }
-    } else if (i && is(a, "sym-files")) {
+    } else if (i && (is(a, "sym-files") || is(a, "sym-files-up-to"))) {
       if (left < 2) wrong("--sym-files takes a number of files and their size");
+      files_up_to = is(a, "sym-files-up-to");
       if (files) wrong("--sym-files is given twice");
       files = number(argv[i + 1]), file_size = number(argv[i + 2]);
       i += 2;
@@ -168,12 +174,13 @@ int __pleach_start(int argc, char **argv, char **envp) {
       i += 2;
       if (!files) wrong("--sym-files-like is given 0");
       if (files > 26) wrong("more than 26 symbolic files");
-    } else if (i && is(a, "sym-stdin")) {
+    } else if (i && (is(a, "sym-stdin") || is(a, "sym-stdin-up-to"))) {
       if (left < 1) wrong("--sym-stdin takes a size");
       stdin_size = number(argv[++i]), stdin_like = 0;
+      stdin_up_to = is(a, "sym-stdin-up-to");
     } else if (i && is(a, "sym-stdin-like")) {
       if (left < 1) wrong("--sym-stdin-like takes a text");
-      stdin_like = argv[++i], stdin_size = length(stdin_like);
+      stdin_like = argv[++i], stdin_size = length(stdin_like), stdin_up_to = 0;
     } else if (i && is(a, "sym-like-range")) {
       if (left < 1 || length(argv[i + 1]) != 2) wrong("--sym-like-range takes two characters");
       range = argv[++i];
@@ -194,9 +201,9 @@ int __pleach_start(int argc, char **argv, char **envp) {
   for (int i = 0; i < files; i++) {
     char file[] = "A", data[] = "A_data", attributes[] = "A_data_stat";
     file[0] = data[0] = attributes[0] = (char)('A' + i);
-    symbolic_file(file, data, attributes, file_size, files_like);
+    symbolic_file(file, data, attributes, file_size, files_like, files_up_to);
   }
-  if (stdin_size) pleach_set_standard(0, symbolic_file("", "stdin", "stdin_stat", stdin_size, stdin_like), 0);
+  if (stdin_size) pleach_set_standard(0, symbolic_file("", "stdin", "stdin_stat", stdin_size, stdin_like, stdin_up_to), 0);
   if (pleach_failures) {
     pleach_read_fail = failing("read_fail");
     pleach_write_fail = failing("write_fail");
@@ -204,7 +211,7 @@ int __pleach_start(int argc, char **argv, char **envp) {
     pleach_ftruncate_fail = failing("ftruncate_fail");
     pleach_getcwd_fail = failing("getcwd_fail");
   }
-  if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024, 0), O_WRONLY);
+  if (symbolic_stdout) pleach_set_standard(1, symbolic_file("", "stdout", "stdout_stat", 1024, 0, 0), O_WRONLY);
   do_not_buffer(__pleach_echoed());
   __environ = envp;
   __progname = __progname_full = out[0];

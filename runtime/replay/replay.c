@@ -410,16 +410,22 @@ static char *argument_of_test(int number, size_t length) {
   return bytes;
 }
 
-/* A file with the bytes of the next input; its attributes, the input after it, have one value only. */
-static int file_of_test(const char *path, const char *name, size_t size) {
+/* A file with the bytes of the next input; of its attributes, the input after it, only the size can have several values. */
+static int file_of_test(const char *path, const char *name, size_t size, int up_to) {
+  enum { SIZE_AT = 48 }; /* in the attributes, as runtime/posix/abi.h has them */
   char label[32], attributes[144];
   char *bytes = malloc(size + 1);
   int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (!bytes || fd < 0) bad_test("a file of the test cannot be made");
   fetch(bytes, size, name);
-  if (write(fd, bytes, size) != (ssize_t)size) bad_test("a file of the test cannot be written");
   snprintf(label, sizeof label, "%s_stat", name);
   fetch(attributes, sizeof attributes, label);
+  if (up_to) {
+    int64_t wanted;
+    memcpy(&wanted, attributes + SIZE_AT, sizeof wanted);
+    if (wanted >= 0 && (size_t)wanted < size) size = (size_t)wanted;
+  }
+  if (write(fd, bytes, size) != (ssize_t)size) bad_test("a file of the test cannot be written");
   free(bytes);
   return fd;
 }
@@ -464,7 +470,7 @@ static void failure_of_test(const char *name) {
 
 static void environment(int *argc, char ***argv) {
   char **in = *argv, **out = calloc((size_t)*argc + 101, sizeof *out);
-  int n = 0, made = 0, files = 0, standard_output = 0, failures = 0;
+  int n = 0, made = 0, files = 0, standard_output = 0, failures = 0, files_up_to = 0, stdin_up_to = 0;
   size_t file_size = 0, stdin_size = 0;
   if (!out) bad_test("there is no memory for the test");
   for (int i = 0; i < *argc; i++) {
@@ -477,16 +483,18 @@ static void environment(int *argc, char ***argv) {
       if (least < most) fetch(&count, sizeof count, "n_args");
       for (int k = 0; k < count && made < 100; k++) out[n++] = argument_of_test(made++, length);
       i += 3;
-    } else if (i && left >= 2 && is_option(in[i], "sym-files")) {
+    } else if (i && left >= 2 && (is_option(in[i], "sym-files") || is_option(in[i], "sym-files-up-to"))) {
+      files_up_to = is_option(in[i], "sym-files-up-to");
       files = atoi(in[i + 1]), file_size = strtoul(in[i + 2], 0, 10);
       i += 2;
     } else if (i && left >= 2 && is_option(in[i], "sym-files-like")) {
       files = atoi(in[i + 1]), file_size = strlen(in[i + 2]);
       i += 2;
-    } else if (i && left >= 1 && is_option(in[i], "sym-stdin")) {
+    } else if (i && left >= 1 && (is_option(in[i], "sym-stdin") || is_option(in[i], "sym-stdin-up-to"))) {
+      stdin_up_to = is_option(in[i], "sym-stdin-up-to");
       stdin_size = strtoul(in[++i], 0, 10);
     } else if (i && left >= 1 && is_option(in[i], "sym-stdin-like")) {
-      stdin_size = strlen(in[++i]);
+      stdin_size = strlen(in[++i]), stdin_up_to = 0;
     } else if (i && left >= 1 && is_option(in[i], "sym-like-range")) {
       i++;
     } else if (i && is_option(in[i], "sym-stdout")) {
@@ -505,10 +513,10 @@ static void environment(int *argc, char ***argv) {
   for (int i = 0; i < files && i < 26; i++) {
     char path[] = {(char)('A' + i), 0}, name[] = "A_data";
     name[0] = path[0];
-    close(file_of_test(path, name, file_size));
+    close(file_of_test(path, name, file_size, files_up_to));
   }
   if (stdin_size) {
-    int fd = file_of_test(".stdin", "stdin", stdin_size), reader = open(".stdin", O_RDONLY | O_CLOEXEC);
+    int fd = file_of_test(".stdin", "stdin", stdin_size, stdin_up_to), reader = open(".stdin", O_RDONLY | O_CLOEXEC);
     if (reader < 0 || dup2(reader, 0) < 0) bad_test("standard input cannot be made");
     close(fd), close(reader), unlink(".stdin");
   }

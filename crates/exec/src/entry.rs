@@ -4,7 +4,7 @@ use crate::access::ResolvedLocation;
 use crate::config::SetupError;
 use crate::machine::Machine;
 use crate::parameters::{self, Choice};
-use pleach_expr::{SymbolKind, SymbolOrigin};
+use pleach_expr::{SymbolKind, SymbolOrigin, TermId};
 use pleach_ir::cfg::Cfg;
 use pleach_ir::liveness::Liveness;
 use pleach_ir::types::DebugType;
@@ -14,6 +14,18 @@ use pleach_state::{Assumption, Input, InputType, Origin, State};
 
 /// Numbers of instructions that no function has: those of objects that parameters point to.
 const FIRST_PARAMETER: u32 = u32::MAX - 0x1_0000;
+
+/// An object whose size is an input too.
+struct SizedInput<'a> {
+    name: &'a str,
+    origin: Origin,
+    site: Site,
+    /// width of the count
+    bits: u16,
+    /// bytes of one element, and how many there are at most
+    element: u64,
+    most: u64,
+}
 
 /// Which parameters have which value because they count elements.
 fn counts(choices: &[Choice]) -> impl Iterator<Item = (usize, u64)> {
@@ -82,13 +94,23 @@ impl Machine {
     pub(crate) fn symbolic_parameters(&mut self, st: &mut State, choices: &[Choice]) -> Result<(), SetupError> {
         let program = self.program.clone();
         let f = program.function(st.frame.func);
+        let mut lengths = Vec::new();
         for (i, (p, choice)) in f.params.iter().zip(choices).enumerate() {
             let name = parameters::name(&f.params, i);
             let object = match (p.byval, *choice) {
                 (Some((size, _)), _) => Some((u64::from(size), false)),
                 (None, Choice::Object { bytes, terminated, .. }) => Some((bytes, terminated)),
-                (None, Choice::Value | Choice::Null) => None,
+                (None, Choice::Value | Choice::Null | Choice::UpTo { .. }) => None,
             };
+            if let Choice::UpTo { element, most, by } = *choice {
+                let site = Site::new(st.frame.func.0, FIRST_PARAMETER + i as u32);
+                let bits = self.width_of(f.params[by].ty);
+                let wanted = SizedInput { name: &name, origin: Origin::Parameter, site, bits, element, most };
+                let (obj, n) = self.object_up_to(st, wanted)?;
+                st.frame.regs[p.slot.index()] = Value::ptr(obj, 0);
+                lengths.push((by, n));
+                continue;
+            }
             if let Some((bytes, terminated)) = object {
                 let obj = self.parameter_object(st, i, &name, bytes)?;
                 if terminated {
@@ -115,6 +137,13 @@ impl Machine {
                 }
                 st.frame.regs[p.slot.index()] = Value::from_term(&self.terms, t);
             }
+        }
+        for (by, n) in lengths {
+            let p = &f.params[by];
+            let count = self.term(st, st.frame.regs[p.slot.index()], self.width_of(p.ty));
+            let same = self.terms.eq(count, n);
+            // Both are fresh, and every value of one is possible for the other.
+            let _ = self.assume(st, same);
         }
         Ok(())
     }
@@ -184,35 +213,45 @@ impl Machine {
     pub(crate) fn fuzz_data_up_to(&mut self, st: &mut State, most: u32) -> Result<(), SetupError> {
         let program = self.program.clone();
         let f = program.function(st.frame.func);
-        let full = || SetupError::Memory("the arguments of the program".into());
         let bits = f.params.get(1).map_or(self.terms.pointer_bits, |p| program.target.bits(p.ty));
-        let key =
-            |terms: &mut pleach_expr::Terms, name: &str| SymbolOrigin::Input { name: terms.symbols.name(name), nth: 0 };
-        // It is no input of its own: the tests have as many bytes.
-        let origin = key(&mut self.terms, "data.size");
-        let symbol = self.terms.symbols.intern(origin, SymbolKind::Bits(bits), || "data.size".into());
-        let n = self.terms.var(symbol);
-        let (zero, limit) = (self.terms.constant(bits, 0), self.terms.constant(bits, u64::from(most)));
-        let (some, within) = (self.terms.ult(zero, n), self.terms.ule(n, limit));
-        let bounded = self.terms.and(some, within);
-        // A fresh symbolic variable can have any value.
-        let _ = self.assume(st, bounded);
-        let size = self.terms.resize_unsigned(n, self.terms.pointer_bits);
-        let (_, shown) = st.name_input("data");
-        let origin = key(&mut self.terms, "data");
-        let kind = SymbolKind::Array { element: 8, len: most };
-        let symbol = self.terms.symbols.intern(origin, kind, || shown.clone());
-        let contents = Contents::new(u64::from(most), Background::Array(self.terms.array_var(symbol)));
         let site = Site::new(st.frame.func.0, u32::MAX);
-        let size = Size::Symbolic { size, capacity: u64::from(most) };
-        let data = st.memory.allocate(size, 16, ObjectKind::Global, site, contents).map_err(|_| full())?;
-        let site = (st.frame.func, InstId(st.inst));
-        let (ty, length) = (InputType::Bytes, Some(n));
-        st.inputs.push(Input { name: shown, symbol, size: most, length, origin: Origin::FuzzData, ty, site });
+        let most = u64::from(most);
+        let wanted = SizedInput { name: "data", origin: Origin::FuzzData, site, bits, element: 1, most };
+        let (data, n) = self.object_up_to(st, wanted)?;
         for (p, v) in f.params.iter().zip([Value::ptr(data, 0), Value::Term(n)]) {
             st.frame.regs[p.slot.index()] = v;
         }
         Ok(())
+    }
+
+    /// An input of symbolic size: the object, and how many elements it has (at least one).
+    fn object_up_to(&mut self, st: &mut State, wanted: SizedInput) -> Result<(ObjId, TermId), SetupError> {
+        let SizedInput { name, origin, site, bits, element, most } = wanted;
+        let full = || SetupError::Memory(format!("what the parameter `{name}` points to"));
+        let capacity = element.checked_mul(most).and_then(|n| u32::try_from(n).ok()).ok_or_else(full)?;
+        let (nth, shown) = st.name_input(name);
+        // The count is no input of its own: the tests have as many bytes.
+        let key = SymbolOrigin::InputSize { name: self.terms.symbols.name(name), nth };
+        let symbol = self.terms.symbols.intern(key, SymbolKind::Bits(bits), || format!("{shown}.size"));
+        let n = self.terms.var(symbol);
+        let (zero, limit) = (self.terms.constant(bits, 0), self.terms.constant(bits, most));
+        let (some, within) = (self.terms.ult(zero, n), self.terms.ule(n, limit));
+        let bounded = self.terms.and(some, within);
+        // A fresh symbolic variable can have any value.
+        let _ = self.assume(st, bounded);
+        let word = self.terms.pointer_bits;
+        let (wide, each) = (self.terms.resize_unsigned(n, word), self.terms.constant(word, element));
+        let size = self.terms.mul(wide, each);
+        let key = SymbolOrigin::Input { name: self.terms.symbols.name(name), nth };
+        let kind = SymbolKind::Array { element: 8, len: capacity };
+        let symbol = self.terms.symbols.intern(key, kind, || shown.clone());
+        let contents = Contents::new(u64::from(capacity), Background::Array(self.terms.array_var(symbol)));
+        let extent = Size::Symbolic { size, capacity: u64::from(capacity) };
+        let obj = st.memory.allocate(extent, 16, ObjectKind::Global, site, contents).map_err(|_| full())?;
+        let site = (st.frame.func, InstId(st.inst));
+        let (ty, length) = (InputType::Bytes, Some(size));
+        st.inputs.push(Input { name: shown, symbol, size: capacity, length, origin, ty, site });
+        Ok((obj, n))
     }
 
     pub(crate) fn pointee(&self, ty: pleach_ir::TypeId) -> Option<pleach_ir::TypeId> {

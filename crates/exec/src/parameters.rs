@@ -27,6 +27,23 @@ pub(crate) enum Choice {
         /// this parameter has this value: how many elements there are
         counted: Option<(usize, u64)>,
     },
+    /// one object of symbolic size: as many elements as the parameter `by` says, at least one
+    UpTo {
+        element: u64,
+        most: u64,
+        by: usize,
+    },
+}
+
+impl Choice {
+    /// A parameter that counts elements, with the least and the largest count.
+    fn count(&self) -> Option<(usize, u64, u64)> {
+        match *self {
+            Choice::Object { counted: Some((by, n)), .. } => Some((by, n, n)),
+            Choice::UpTo { by, most, .. } => Some((by, 1, most)),
+            _ => None,
+        }
+    }
 }
 
 impl Machine {
@@ -71,16 +88,20 @@ impl Machine {
         let element = pointee.and_then(|t| self.size_of_type(t)).filter(|n| *n > 0).unwrap_or(1);
         let object = |bytes| Choice::Object { bytes, terminated: false, counted: None };
         let position = |by: &str| (0..params.len()).find(|k| name(params, *k) == by);
+        let counted = |n: u64, of: u64, by: &str| {
+            let counted = position(by).map(|k| (k, n));
+            Choice::Object { bytes: n.saturating_mul(of), terminated: false, counted }
+        };
+        // Given inputs have one size.
+        let together = self.config.sizes.one_state && self.config.inputs.is_none();
         let sized = |size: &Size, of: u64| match size {
             Size::Exactly(n) => vec![object(n.saturating_mul(of))],
-            Size::Counted { by, most } => (0..=*most)
-                .rev()
-                .map(|n| Choice::Object {
-                    bytes: n.saturating_mul(of),
-                    terminated: false,
-                    counted: position(by).map(|k| (k, n)),
-                })
-                .collect(),
+            Size::Counted { by, most } => match position(by) {
+                Some(k) if together && *most > 1 => {
+                    vec![Choice::UpTo { element: of, most: *most, by: k }, counted(0, of, by)]
+                }
+                _ => (0..=*most).rev().map(|n| counted(n, of, by)).collect(),
+            },
         };
         let own = name(params, i);
         let Some(ParameterSpec { pointee, nullable, .. }) = self.config.parameters.iter().find(|s| s.name == own)
@@ -106,13 +127,14 @@ impl Machine {
     fn clause(&self, name: &str, choices: &[Choice]) -> String {
         let size = |c: &Choice| match c {
             Choice::Object { bytes, .. } => Some(*bytes),
-            _ => None,
+            Choice::UpTo { element, most, .. } => Some(element.saturating_mul(*most)),
+            Choice::Value | Choice::Null => None,
         };
         let mut sizes: Vec<u64> = choices.iter().filter_map(size).collect();
         sizes.sort_unstable();
         let null = choices.contains(&Choice::Null);
         let terminated = choices.iter().any(|c| matches!(c, Choice::Object { terminated: true, .. }));
-        let counted = choices.iter().any(|c| matches!(c, Choice::Object { counted: Some(_), .. }));
+        let counted = choices.iter().any(|c| c.count().is_some());
         let objects = match sizes[..] {
             [] => return format!("`{name}` is null"),
             [.., n] if terminated => format!("a string of up to {} characters", n - 1),
@@ -137,12 +159,8 @@ impl Machine {
 
 /// One count has one value.
 fn is_consistent(combination: &[Choice]) -> bool {
-    let counts = combination.iter().filter_map(|c| match c {
-        Choice::Object { counted, .. } => *counted,
-        _ => None,
-    });
-    let counts: Vec<(usize, u64)> = counts.collect();
-    counts.iter().all(|a| counts.iter().all(|b| a.0 != b.0 || a.1 == b.1))
+    let counts: Vec<_> = combination.iter().filter_map(Choice::count).collect();
+    counts.iter().all(|a| counts.iter().all(|b| a.0 != b.0 || (a.1 <= b.2 && b.1 <= a.2)))
 }
 
 fn is_pointer(p: &Param) -> bool {

@@ -32,6 +32,8 @@ pub enum SymbolOrigin {
     /// what the program requested or its harness gives: the name (see [`Symbols::name`]), and how many inputs of the
     /// path had it before
     Input { name: NameId, nth: u32 },
+    /// how many elements an input has: the name and number of that input
+    InputSize { name: NameId, nth: u32 },
     /// a register that nothing wrote, by its number on the path
     Undefined(u32),
     /// memory that nothing wrote: the object, and where in it the unwritten part begins

@@ -9,12 +9,14 @@ use std::path::PathBuf;
 const NAME: &str = "musl-1.2.3-16";
 
 /// Options of the symbolic environment and how many values they take.
-pub const SYMBOLIC_OPTIONS: [(&str, usize); 11] = [
+pub const SYMBOLIC_OPTIONS: [(&str, usize); 13] = [
     ("sym-arg", 1),
     ("sym-args", 3),
     ("sym-files", 2),
+    ("sym-files-up-to", 2),
     ("sym-files-like", 2),
     ("sym-stdin", 1),
+    ("sym-stdin-up-to", 1),
     ("sym-stdin-like", 1),
     ("sym-like-range", 1),
     ("sym-stdout", 0),

@@ -32,9 +32,8 @@ pub struct RunArgs {
     /// What a pointer parameter of --entry points to
     ///
     /// WHAT is `object` (one element), `[4]` (elements), `bytes[16]`, `bytes[len]` (as many as the parameter `len`
-    /// says),
-    /// `string[16]` or `null`. A `?` after it adds null. By default null, one element, and for scalars eight elements are
-    /// explored.
+    /// says, at most 8), `bytes[len<=64]`, `string[16]` or `null`. A `?` after it adds null. By default null, one
+    /// element, and for scalars eight elements are explored.
     #[arg(long, value_name = "NAME:WHAT", help_heading = "Inputs", value_parser = super::parameter::parse)]
     #[arg(hide_short_help = true)]
     pub param: Vec<ParameterSpec>,
@@ -43,7 +42,7 @@ pub struct RunArgs {
     /// All lengths up to it are explored.
     #[arg(long, value_name = "BYTES", help_heading = "Inputs", default_value_t = 8, hide_short_help = true)]
     pub max_fuzz_size: u32,
-    /// Explore all lengths of the fuzz data in one state, with an object of symbolic size
+    /// Explore all lengths of fuzz data and counted parameters in one state, with an object of symbolic size
     ///
     /// By default each length is a state of its own from the beginning.
     #[arg(long, help_heading = "Inputs", hide_short_help = true)]

@@ -21,6 +21,9 @@ pub struct TestEnvironment {
     pub stdout: Option<File>,
 }
 
+/// Where the attributes have the size, as `runtime/posix/abi.h` says.
+const SIZE_AT: usize = 48;
+
 /// Objects are taken in the order in which the run made them: for the arguments first.
 struct Objects<'a>(std::slice::Iter<'a, KTestObject>);
 
@@ -38,12 +41,23 @@ impl Objects<'_> {
     fn file(&mut self) -> Result<File, String> {
         Ok(File { bytes: self.next()?, attributes: self.next()? })
     }
+
+    /// A file whose attributes may say that it has fewer bytes.
+    fn file_up_to(&mut self, up_to: bool) -> Result<File, String> {
+        let mut file = self.file()?;
+        let size = file.attributes.get(SIZE_AT..SIZE_AT + 8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes);
+        if let (true, Some(size)) = (up_to, size) {
+            file.bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+        }
+        Ok(file)
+    }
 }
 
 pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
     let mut objects = Objects(test.objects.iter());
     let mut out = TestEnvironment::default();
     let (mut files, mut stdin, mut stdout, mut failures) = (0, false, false, false);
+    let (mut files_up_to, mut stdin_up_to) = (false, false);
     let mut args = test.args.iter().skip(1);
     while let Some(arg) = args.next() {
         let Some(values) = symbolic_option(arg) else {
@@ -55,7 +69,8 @@ pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
             let value = values.get(i).and_then(|v| v.parse::<usize>().ok());
             value.ok_or_else(|| format!("{arg}: a number is missing"))
         };
-        match arg.trim_start_matches('-') {
+        let option = arg.trim_start_matches('-');
+        match option {
             "sym-arg" => out.args.push(objects.argument()?),
             "sym-args" => {
                 let (least, most) = (number(0)?, number(1)?);
@@ -64,17 +79,23 @@ pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
                     out.args.push(objects.argument()?);
                 }
             }
-            "sym-files" | "sym-files-like" => files = number(0)?,
-            "sym-stdin" | "sym-stdin-like" => stdin = true,
+            "sym-files" | "sym-files-up-to" | "sym-files-like" => {
+                files = number(0)?;
+                files_up_to = option == "sym-files-up-to";
+            }
+            "sym-stdin" | "sym-stdin-up-to" | "sym-stdin-like" => {
+                stdin = true;
+                stdin_up_to = option == "sym-stdin-up-to";
+            }
             "sym-stdout" => stdout = true,
             "max-fail" | "fd-fail" => failures = true,
             _ => {}
         }
     }
     for _ in 0..files {
-        out.files.push(objects.file()?);
+        out.files.push(objects.file_up_to(files_up_to)?);
     }
-    out.stdin = stdin.then(|| objects.file()).transpose()?;
+    out.stdin = stdin.then(|| objects.file_up_to(stdin_up_to)).transpose()?;
     if failures {
         // Which calls fail is not arranged.
         for _ in 0..5 {
@@ -96,6 +117,18 @@ fn chosen(bytes: &[u8], least: usize, most: usize) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_up_to_a_size() {
+        let mut attributes = vec![0; 144];
+        attributes[SIZE_AT] = 2;
+        for (option, bytes) in [("--sym-stdin-up-to", 2), ("--sym-stdin", 4)] {
+            let args = ["p", option, "4"].map(String::from).to_vec();
+            let objects = vec![object("stdin", b"abcd"), object("stdin_stat", &attributes)];
+            let test = KTest { args, objects, ..KTest::default() };
+            assert_eq!(of(&test).unwrap().stdin.unwrap().bytes.len(), bytes);
+        }
+    }
 
     fn object(name: &str, bytes: &[u8]) -> KTestObject {
         KTestObject { name: name.into(), bytes: bytes.into() }
