@@ -159,6 +159,13 @@ impl Observer for Counterexample {
         if self.known().violation.is_some() || self.known().unconfirmed.len() >= ATTEMPTS {
             return;
         }
+        // SOUND: to SV-COMP's properties what follows such an access is undefined. To `errors` the access is an error.
+        if !self.property.is_everything() && path.machine.follows_uninitialised(path.state) {
+            let at = format!("{}:{}", error.file, error.line);
+            let what = format!("{} at {at} depends on where a pointer points that was never written", error.kind);
+            self.known().unconfirmed.push(what);
+            return;
+        }
         // Should the time be up during the replay, the violation counts.
         self.known().violation = Some((goal, "Not replayed natively: the run had to end".into()));
         let uninitialised = path.machine.depends_on_uninitialised(path.state);
