@@ -13,7 +13,7 @@ use crate::explanations::LoopInC;
 use crate::observer::{Observer, PathEnd};
 use crate::progress::Style;
 use crate::session::{Conclude, Session};
-use crate::witness_check::{changed_copy, not_compiled_in, violated};
+use crate::witness_check::{changed_copy, not_compiled_in, refused_invariants, violated};
 use pleach_command::{CliError, Code};
 use pleach_ir::Program;
 use pleach_report::RunDir;
@@ -30,7 +30,7 @@ const DISJUNCTS: usize = 12;
 /// Invariants of one witness, at most.
 const INVARIANTS: usize = 60;
 /// How often candidates are dropped.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 /// Longer expressions help nobody.
 const LENGTH: usize = 2000;
 
@@ -162,7 +162,10 @@ impl<'a> CorrectnessWitness<'a> {
         config.exec.error_functions = config.property.error_functions().to_vec();
         let session = match Session::load_for_property(config) {
             Ok(session) => session,
-            Err(why) => return crate::witness_check::in_invariant(&why.to_string()).map(|n| BTreeSet::from([n])),
+            Err(why) => {
+                let refused: BTreeSet<usize> = refused_invariants(&why.to_string()).into_iter().collect();
+                return (!refused.is_empty()).then_some(refused);
+            }
         };
         if let Some(missing) = not_compiled_in(&session.program, correctness::FILE, candidates.len()) {
             return Some(BTreeSet::from([missing]));

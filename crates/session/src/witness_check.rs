@@ -266,19 +266,20 @@ impl Observer for AtTarget {
     }
 }
 
-/// The number of the invariant that the compiler refuses, by its diagnostics.
-pub(crate) fn in_invariant(diagnostics: &str) -> Option<usize> {
+/// The numbers of the invariants that the compiler refuses, by its diagnostics, in their order.
+pub(crate) fn refused_invariants(diagnostics: &str) -> Vec<usize> {
     let begins = format!("{}:", correctness::FILE);
-    diagnostics.lines().filter(|l| l.contains("error: ")).find_map(|line| {
+    let number = |line: &str| {
         let at = line.find(&begins)?;
         line[at + begins.len()..].split(':').next()?.parse().ok()
-    })
+    };
+    diagnostics.lines().filter(|l| l.contains("error: ")).filter_map(number).collect()
 }
 
 /// An invariant that does not compile is wrong; other errors of the compiler are not its fault.
 fn not_compiled(why: &CliError, invariants: &[Invariant]) -> Judgement {
     let text = why.to_string();
-    match in_invariant(&text).and_then(|n| invariants.get(n.checked_sub(1)?)) {
+    match refused_invariants(&text).first().and_then(|n| invariants.get(n.checked_sub(1)?)) {
         Some(Invariant { at, value, .. }) => {
             let said = text.lines().find_map(|l| l.split("error: ").nth(1)).unwrap_or_default();
             Judgement::Refuted(format!("the invariant at {at} (`{value}`) does not compile: {said}"))
@@ -363,6 +364,10 @@ mod tests {
 
     #[test]
     fn numbers_of_invariants() {
+        let said =
+            "a.c: does not compile\ninvariant:3:9: error: use of x\ninvariant:3:9: note: y\n/d/invariant:5:1: error: z";
+        assert_eq!(refused_invariants(said), [3, 5]);
+        assert!(refused_invariants("a.c:3:1: error: x").is_empty());
         assert_eq!(violated("__pleach_invariant_12() is reached"), Some(12));
         assert_eq!(violated("reach_error() is reached"), None);
     }
