@@ -31,6 +31,13 @@ impl Machine {
         state.path.groups().any(|g| g.keys.iter().any(|k| self.is_uninitialised(k.symbol())))
     }
 
+    /// The path accessed an object through a pointer that nobody wrote: where that points is not defined.
+    pub fn follows_uninitialised(&mut self, state: &State) -> bool {
+        let pointers: Vec<TermId> = state.decided.keys().copied().collect();
+        let all = pointers.into_iter().map(|p| self.terms.support(p).to_vec()).collect::<Vec<_>>();
+        all.iter().flatten().any(|k| self.is_uninitialised(k.symbol()))
+    }
+
     fn depends_on(&self, state: &State, is_one: impl Fn(SymbolOrigin) -> bool) -> bool {
         state.path.groups().any(|g| g.keys.iter().any(|k| is_one(self.terms.symbols.origin(k.symbol()))))
     }

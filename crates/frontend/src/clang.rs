@@ -45,7 +45,7 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     let out = options.work_dir.join(format!("{index}-{stem}.bc"));
     let read = out.with_extension("d");
     let mut output = command(source, &out, options, &Pass::Whole { read: &read }).output().map_err(unusable)?;
-    if checks_are_ours(options) && asks_for_sanitizers(&read, options) {
+    if checks_are_ours(options) && !is_preprocessed(source, options) && asks_for_sanitizers(&read, options) {
         let text = out.with_extension("i");
         let preprocessed = command(source, &text, options, &Pass::Preprocess).output().map_err(unusable)?;
         if preprocessed.status.success() {
@@ -179,6 +179,12 @@ fn unusable(why: std::io::Error) -> FrontendError {
 
 fn is_cxx(source: &Path) -> bool {
     matches!(source.extension().and_then(|e| e.to_str()), Some("cpp" | "cc" | "cxx" | "C" | "ii"))
+}
+
+/// What is preprocessed can no longer ask for anything, and clang says neither what it reads nor its text again.
+fn is_preprocessed(source: &Path, options: &Options) -> bool {
+    matches!(source.extension().and_then(|e| e.to_str()), Some("i" | "ii"))
+        && !options.cc_args.iter().any(|a| a.starts_with("-x"))
 }
 
 fn has_known_language(source: &Path) -> bool {

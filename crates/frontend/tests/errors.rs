@@ -46,6 +46,16 @@ fn warnings_are_not_errors() {
     scratch.load(vec![file]).unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// clang neither says what a preprocessed file reads nor preprocesses it again.
+#[test]
+fn preprocessed_files_compile() {
+    let scratch = Scratch::new();
+    for name in ["old.i", "old.ii"] {
+        let file = scratch.file(name, "# 1 \"old.c\"\nint main(void) { return 1 << 3; }\n");
+        scratch.load(vec![file]).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
 #[test]
 fn truncated_bitcode() {
     let scratch = Scratch::new();

@@ -1,8 +1,10 @@
 //! What is kept about a node for its explanation, with locations by the names the source gives them.
 
+use crate::c_expression::{CPrinter, CVariable};
 use crate::condition_printer::ConditionPrinter;
 use pleach_expr::{TermId, Terms};
-use pleach_ir::{FuncId, Program, Span};
+use pleach_ir::types::{DebugType, Encoding};
+use pleach_ir::{FuncId, Program, Span, TypeId};
 use pleach_memory::ObjId;
 use pleach_state::{NodeId, SizeBound, State};
 use pleach_wp::{Condition, Loc, Locs, WpResult};
@@ -100,6 +102,41 @@ impl Explained {
         out
     }
 
+    /// What of the condition can be said in C, over globals and variables of the innermost function.
+    pub(crate) fn in_c(&self, terms: &mut Terms, program: &Program, locs: &Locs) -> Vec<String> {
+        let Ok(c) = &self.condition else { return Vec::new() };
+        let mut c = c.clone();
+        c.write_sums(terms, |_| true);
+        let mut variables = FxHashMap::default();
+        for s in c.support(terms) {
+            let var = terms.var(s);
+            if let Some(v) = locs.get(s).and_then(|loc| self.c_variable(program, loc, terms.width(var))) {
+                variables.insert(var, v);
+            }
+        }
+        CPrinter { terms, variables: &variables }.conjuncts(&c.literals)
+    }
+
+    /// An integer variable of the source of exactly this width.
+    fn c_variable(&self, program: &Program, loc: Loc, width: u16) -> Option<CVariable> {
+        let (name, ty) = match loc {
+            Loc::Reg { depth, slot } if depth as usize + 1 == self.stack.len() => {
+                let slot = program.function(*self.stack.last()?).slots.get(slot as usize)?;
+                (slot.name.clone()?, slot.debug_type?)
+            }
+            Loc::Cell { obj, off: 0, bytes } => {
+                let g = program.globals.get(obj.0 as usize).filter(|g| g.size == u64::from(bytes))?;
+                (g.name.clone(), g.ty?)
+            }
+            _ => return None,
+        };
+        // Names of the compiler are no identifiers: `f.x` is a static variable of f.
+        let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let identifier = begins && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (bits, signed) = integer(program, ty)?;
+        (identifier && bits == u32::from(width)).then_some(CVariable { name, signed })
+    }
+
     fn names(&self, terms: &mut Terms, program: &Program, locs: &Locs, c: &Condition) -> FxHashMap<TermId, String> {
         let mut names: FxHashMap<TermId, String> = FxHashMap::default();
         let mut cells = Vec::new();
@@ -150,6 +187,17 @@ impl Explained {
             (Some(n), Some(f)) => format!("{}::{n}", f.name),
             _ => format!("%{depth}.{slot}"),
         }
+    }
+}
+
+/// Width and sign of an integer type.
+fn integer(program: &Program, ty: TypeId) -> Option<(u32, bool)> {
+    match program.types.get(ty.index())? {
+        DebugType::Base { bits, encoding: Encoding::Signed | Encoding::SignedChar, .. } => Some((*bits, true)),
+        DebugType::Base { bits, encoding: Encoding::Unsigned | Encoding::UnsignedChar, .. } => Some((*bits, false)),
+        DebugType::Enum { bits, signed, .. } => Some((*bits, *signed)),
+        DebugType::Named { of: Some(of), .. } => integer(program, *of),
+        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@
 mod abduction;
 mod audit_log;
 mod budget;
+mod c_expression;
 mod condition_printer;
 mod disequality_widening;
 mod error_precondition;
@@ -45,6 +46,6 @@ mod tighten;
 
 pub use audit_log::{AuditOutcome, AuditRecord, TracePosition};
 pub use explain::Explanation;
-pub use loops::LoopExplanation;
+pub use loops::{InvariantInC, LoopExplanation};
 pub use pruner::{Checks, Interpolation, Method};
 pub use statistics::Statistics;

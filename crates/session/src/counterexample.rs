@@ -8,7 +8,7 @@ use pleach_ir::{Program, Span};
 use pleach_replay::{Options, Replayer, Verdict as Replayed};
 use pleach_report::{ErrorKind, ErrorRecord, RunDir, TestCase, testcomp};
 use pleach_state::{Cut, InputType, Origin};
-use pleach_verify::witness::{Location, Returned, Witness, closing_parenthesis, constant};
+use pleach_verify::witness::{Contents, Location, Returned, Witness, closing_parenthesis, constant};
 use pleach_verify::{Goal, Property};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,6 +25,7 @@ pub struct Counterexample {
     /// how to replay, if that is wanted
     replay: Option<Options>,
     judged: Arc<Mutex<Judged>>,
+    write_witness: bool,
 }
 
 /// What is known of violations; the watchdog may read it.
@@ -45,7 +46,13 @@ impl Counterexample {
             files: session.config.files.clone(),
             replay,
             judged: Arc::default(),
+            write_witness: true,
         }
+    }
+
+    /// The program is not the user's: a witness would be about another one.
+    pub fn without_witness(self) -> Counterexample {
+        Counterexample { write_witness: false, ..self }
     }
 
     /// What is known of violations, now and later.
@@ -90,27 +97,24 @@ impl Counterexample {
         let inputs = machine.test_inputs(path);
         let returned = inputs.iter().filter_map(|i| self.returned(i, &mut sources)).collect();
         let frame = error.stack.iter().find(|f| f.line != 0);
-        let target = frame.map_or_else(Location::default, |f| Location {
-            file: f.file.clone(),
-            line: f.line,
-            column: f.column,
-            function: f.function.clone(),
+        let target = frame.map_or_else(Location::default, |f| {
+            let (file, line) = self.in_input(&f.file, f.line, &mut sources);
+            Location { file, line, column: f.column, function: f.function.clone() }
         });
-        let hash = |file: &PathBuf| testcomp::program_hash(&std::fs::read(file).unwrap_or_default());
-        let mut witness = Witness {
-            producer: "Pleach".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            files: self.files.iter().map(|f| (f.display().to_string(), hash(f))).collect(),
-            specification: self.property.specification(goal, pleach_verify::called(&self.program, path)),
-            data_model: if self.program.target.pointer_bytes == 4 { "ILP32" } else { "LP64" },
-            // Equal runs write equal bytes.
-            creation_time: "1970-01-01T00:00:00Z".into(),
-            digest: String::new(),
-            returned,
-            target,
-        };
-        witness.digest = testcomp::program_hash(witness.to_yaml().as_bytes());
-        witness
+        let specification = self.property.specification(goal, pleach_verify::called(&self.program, path));
+        witness(&self.program, &self.files, specification, Contents::Violation { returned, target })
+    }
+
+    /// The place in a preprocessed input, if the program is one: a witness counts its lines.
+    fn in_input(&self, file: &str, line: u32, sources: &mut Sources) -> (String, u32) {
+        match &self.files[..] {
+            [one] if one.extension().is_some_and(|e| e == "i") => {
+                let input = one.display().to_string();
+                let line = pleach_witness::physical_line(sources.text(&input), file, line);
+                (input, line)
+            }
+            _ => (file.to_owned(), line),
+        }
     }
 
     /// An input that came back from a call; other inputs have no waypoint.
@@ -122,12 +126,31 @@ impl Counterexample {
         let f = self.program.function(input.site.0);
         let span: Span = f.spans.get(input.site.1.index()).copied().filter(|s| s.is_known())?;
         let file = pleach::relative(self.program.path(span), &self.directory).to_owned();
-        let end = closing_parenthesis(sources.text(&file), &input.name, span.line, span.column);
+        let (file, line) = self.in_input(&file, span.line, sources);
+        let end = closing_parenthesis(sources.text(&file), &input.name, line, span.column);
         // Without the parenthesis only the line is known.
-        let (line, column) = end.unwrap_or((span.line, 0));
+        let (line, column) = end.unwrap_or((line, 0));
         let at = Location { file, line, column, function: f.name.clone() };
         Some(Returned { at, value: constant(&input.bytes, *signed)? })
     }
+}
+
+/// A witness about these files.
+pub(crate) fn witness(program: &Program, files: &[PathBuf], specification: String, contents: Contents) -> Witness {
+    let hash = |file: &PathBuf| testcomp::program_hash(&std::fs::read(file).unwrap_or_default());
+    let mut witness = Witness {
+        producer: "Pleach".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        files: files.iter().map(|f| (f.display().to_string(), hash(f))).collect(),
+        specification,
+        data_model: if program.target.pointer_bytes == 4 { "ILP32" } else { "LP64" },
+        // Equal runs write equal bytes.
+        creation_time: "1970-01-01T00:00:00Z".into(),
+        digest: String::new(),
+        contents,
+    };
+    witness.digest = testcomp::program_hash(witness.to_yaml().as_bytes());
+    witness
 }
 
 impl Observer for Counterexample {
@@ -136,14 +159,23 @@ impl Observer for Counterexample {
         if self.known().violation.is_some() || self.known().unconfirmed.len() >= ATTEMPTS {
             return;
         }
+        // SOUND: to SV-COMP's properties what follows such an access is undefined. To `errors` the access is an error.
+        if !self.property.is_everything() && path.machine.follows_uninitialised(path.state) {
+            let at = format!("{}:{}", error.file, error.line);
+            let what = format!("{} at {at} depends on where a pointer points that was never written", error.kind);
+            self.known().unconfirmed.push(what);
+            return;
+        }
         // Should the time be up during the replay, the violation counts.
         self.known().violation = Some((goal, "Not replayed natively: the run had to end".into()));
         let uninitialised = path.machine.depends_on_uninitialised(path.state);
         match self.confirm(path.dir, path.test, error.kind, uninitialised) {
             Ok(note) => {
-                let witness = self.witness(path.machine, path.state, goal, &error);
-                if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
-                    eprintln!("pleach: {why}");
+                if self.write_witness {
+                    let witness = self.witness(path.machine, path.state, goal, &error);
+                    if let Err(why) = path.dir.write("witness.yml", witness.to_yaml().as_bytes()) {
+                        eprintln!("pleach: {why}");
+                    }
                 }
                 self.known().violation = Some((goal, note));
             }

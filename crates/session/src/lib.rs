@@ -21,13 +21,14 @@
 //! assert_eq!(verdict(&Summary::default()), "unknown");
 //! ```
 
-#[macro_use(eprint, eprintln)]
+#[macro_use(eprint, eprintln, print, println)]
 extern crate pleach_command;
 
 mod config;
+mod correctness_witness;
 mod counterexample;
 mod entry;
-mod explanations;
+pub mod explanations;
 mod native_calls;
 mod observer;
 mod progress;
@@ -42,9 +43,11 @@ mod target_results;
 mod target_tracker;
 mod timing;
 pub mod verdict_text;
+pub mod witness_check;
 mod writer;
 
 pub use config::{OutputConfig, SessionConfig};
+pub use correctness_witness::CorrectnessWitness;
 pub use counterexample::{Counterexample, Judged};
 pub use entry::{EntryChoice, program_name};
 pub use observer::{NoObserver, Observer, PathEnd};

@@ -1,5 +1,6 @@
 //! What an exploration found, and the files of the run directory that are written at its end.
 
+use crate::explanations::LoopInC;
 use pleach_command::Code;
 use pleach_explore::Counters;
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
@@ -26,6 +27,8 @@ pub struct ExplorationResult {
     pub coverage: Coverage,
     pub timing: Timing,
     pub interpolants: Option<Vec<Interpolant>>,
+    /// what of the invariants of loops can be said in C
+    pub loops_in_c: Vec<LoopInC>,
     pub failure: Option<String>,
     /// what the exploration leaves in memory: dropping it takes longer than writing the results
     pub left: Option<Box<dyn Any>>,

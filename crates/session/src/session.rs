@@ -7,6 +7,7 @@ use crate::progress::Line;
 use crate::result::ExplorationResult;
 use crate::standing::Standing;
 use crate::timing::{self, Start};
+use crate::verdict_text::allocates;
 use crate::writer::{Writer, WriterConfig, Written};
 use crate::{explanations, native_calls, run_info, summary};
 use pleach::{EndOfRun, Engine, coverage, cut_reason};
@@ -19,7 +20,7 @@ use pleach_explore::{Halt, Limits};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::LoadLimits;
 use pleach_report::{RunDir, Summary, Timing};
-use pleach_state::Assumption;
+use pleach_state::{Assumption, Leaks};
 use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,15 @@ impl Session {
         let program = Rc::new(program);
         let entry = config.entry.resolve(&program)?;
         Ok(Session { config, program, entry, directory, watched: Cell::new(Some(watched)) })
+    }
+
+    /// The same for a property. A program that makes no heap blocks cannot lose any.
+    pub fn load_for_property(config: SessionConfig) -> Result<Session, CliError> {
+        let mut session = Session::load(config)?;
+        if !allocates(&session.program) {
+            session.config.exec.leaks = Leaks::Ignored;
+        }
+        Ok(session)
     }
 
     /// For the next exploration.
@@ -239,8 +249,9 @@ impl Session {
             warnings: written.warnings,
             ..self.summary()
         };
+        let mut loops_in_c = Vec::new();
         if let (Some(interpolation), machine) = engine.interpolation_and_machine() {
-            summary.loops = explanations::loops(interpolation, machine, &self.program, &self.directory);
+            (summary.loops, loops_in_c) = explanations::loops(interpolation, machine, &self.program, &self.directory);
         }
         let audit = self.audit(&mut engine);
         if self.config.check_interpolants.is_some() {
@@ -263,6 +274,7 @@ impl Session {
             signal: None,
             coverage,
             interpolants: self.explanations(&mut engine),
+            loops_in_c,
             failure: written.failure.map(|why| why.to_string()),
             left: Some(Box::new(engine.into_remains())),
         }

@@ -2,7 +2,7 @@
 
 use crate::{ExplorationResult, Judged};
 use pleach::number_format;
-use pleach_command::duration;
+use pleach_command::{CliError, Code, duration};
 use pleach_ir::Program;
 use pleach_report::LoopRecord;
 use pleach_state::Cut;
@@ -10,7 +10,7 @@ use pleach_verify::{Answer, Verdict, VerificationEvidence};
 use std::fmt::Write;
 
 /// Whether the program mentions a function that makes heap blocks; one that does not cannot lose any.
-pub fn allocates(program: &Program) -> bool {
+pub(crate) fn allocates(program: &Program) -> bool {
     const MAKE_BLOCKS: [&str; 11] = [
         "malloc",
         "calloc",
@@ -28,7 +28,7 @@ pub fn allocates(program: &Program) -> bool {
 }
 
 /// The verdict that the evidence allows.
-pub fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
+pub(crate) fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     let cut = |(cut, n): (&Cut, &u64)| pleach::cut_reason::reason(cut).account(*n);
     Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
@@ -40,8 +40,41 @@ pub fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     })
 }
 
+/// Completes, writes and prints the account of a verification.
+pub fn conclude(
+    mut found: ExplorationResult,
+    judged: &Judged,
+    property: &str,
+    unwind: Option<u32>,
+    json: bool,
+) -> Result<Code, CliError> {
+    let verdict = verdict(&found, judged);
+    let s = &mut found.summary;
+    s.verdict = verdict.answer.as_str().into();
+    s.property = property.to_owned();
+    s.svcomp = verdict.svcomp();
+    s.reasons.clone_from(&verdict.reasons);
+    s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
+    found.write();
+    if json {
+        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
+    } else {
+        print!("{}", describe(&found, &verdict, unwind));
+    }
+    let code = match verdict.answer {
+        _ if found.crashed => Code::Bug,
+        Answer::Safe => Code::Fine,
+        Answer::SafeAssuming => Code::Assumed,
+        Answer::Unsafe => Code::Found,
+        Answer::Unknown => Code::Unknown,
+    };
+    let code = found.code(code);
+    found.forget();
+    Ok(code)
+}
+
 /// Human-readable; the last line is for SV-COMP's tools.
-pub fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
+fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match (s.property.as_str(), verdict.goal) {

@@ -20,6 +20,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("backward", &["ir", "expr", "smt", "semantics"]),
     ("prune", &["ir", "expr", "smt", "memory", "state", "wp"]),
     ("verify", &["ir", "memory", "state"]),
+    ("witness", &[]),
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
     ("report", &["ir"]),
     ("replay", &["report"]),
@@ -30,8 +31,8 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     (
         "session",
         &[
-            "ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "verify", "audit", "report", "replay",
-            "pleach", "command",
+            "ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "verify", "witness", "audit", "report",
+            "replay", "pleach", "command",
         ],
     ),
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),

@@ -144,6 +144,18 @@ impl Property {
         Property { goals, functions: Vec::new(), asserts: false, entry: None }
     }
 
+    /// The same, and these functions are never called.
+    pub fn and_never_called(&self, functions: &[String]) -> Property {
+        let mut more = self.clone();
+        if !self.is_everything() && !self.has(Goal::UnreachCall) {
+            more.goals.insert(Goal::UnreachCall);
+            more.functions.clear();
+            more.asserts = false;
+        }
+        more.functions.extend_from_slice(functions);
+        more
+    }
+
     pub fn has(&self, goal: Goal) -> bool {
         self.goals.contains(&goal)
     }
@@ -204,6 +216,15 @@ mod tests {
         for bad in ["", "unreach", "errors,no-overflow", "no-overflow,errors", "valid-deref,"] {
             assert!(matches!(Property::parse(bad), Err(PropertyError::Unknown(_))), "{bad}");
         }
+    }
+
+    #[test]
+    fn more_functions_that_are_never_called() {
+        let more = |p: &str| Property::parse(p).unwrap().and_never_called(&["f".to_owned()]);
+        assert_eq!(more("unreach-call").error_functions(), ["reach_error", "__VERIFIER_error", "f"]);
+        assert_eq!(more("errors").error_functions(), ["reach_error", "__VERIFIER_error", "f"]);
+        let p = more("memsafety");
+        assert_eq!((p.error_functions(), p.asserts), (&["f".to_owned()][..], false));
     }
 
     #[test]

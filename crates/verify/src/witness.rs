@@ -1,7 +1,8 @@
-//! Violation witnesses, format 2.0: the values that the program gets, call by call, and where it goes wrong.
+//! Witnesses, format 2.0.
 //!
-//! A witness is a sequence of segments; here each has one waypoint to follow: the return of an input function with its
-//! value, and last the target, the place of the violation.
+//! A violation witness has the values that the program gets, call by call, and where it goes wrong. It is a sequence of
+//! segments; here each has one waypoint to follow: the return of an input function with its value, and last the target,
+//! the place of the violation. A correctness witness has invariants of loops.
 
 use std::fmt::Write;
 
@@ -24,7 +25,22 @@ pub struct Returned {
     pub value: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// What holds at a loop each time before its condition is evaluated; for `do`, before its body begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopInvariant {
+    /// the keyword
+    pub at: Location,
+    /// an expression of C
+    pub value: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Contents {
+    Violation { returned: Vec<Returned>, target: Location },
+    Correctness(Vec<LoopInvariant>),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     pub producer: String,
     pub version: String,
@@ -36,13 +52,16 @@ pub struct Witness {
     pub creation_time: String,
     /// 32 digits, hexadecimal, that identify the contents
     pub digest: String,
-    pub returned: Vec<Returned>,
-    pub target: Location,
+    pub contents: Contents,
 }
 
 impl Witness {
     pub fn to_yaml(&self) -> String {
-        let mut out = String::from("- entry_type: \"violation_sequence\"\n  metadata:\n    format_version: \"2.0\"\n");
+        let kind = match &self.contents {
+            Contents::Violation { .. } => "violation_sequence",
+            Contents::Correctness(_) => "invariant_set",
+        };
+        let mut out = format!("- entry_type: {}\n  metadata:\n    format_version: \"2.0\"\n", quoted(kind));
         let _ = writeln!(out, "    uuid: {}", quoted(&uuid(&self.digest)));
         let _ = writeln!(out, "    creation_time: {}", quoted(&self.creation_time));
         let _ = writeln!(out, "    producer:\n      name: {}", quoted(&self.producer));
@@ -55,11 +74,21 @@ impl Witness {
             let _ = writeln!(out, "        {}: {}", quoted(file), quoted(hash));
         }
         let _ = writeln!(out, "      specification: {}", quoted(&self.specification));
-        let _ = writeln!(out, "      data_model: {}\n      language: \"C\"\n  content:", quoted(self.data_model));
-        for r in &self.returned {
-            waypoint(&mut out, "function_return", &r.at, Some(&format!("\\result == {}", r.value)));
+        let _ = writeln!(out, "      data_model: {}\n      language: \"C\"", quoted(self.data_model));
+        match &self.contents {
+            Contents::Violation { returned, target } => {
+                out.push_str("  content:\n");
+                for r in returned {
+                    waypoint(&mut out, "function_return", &r.at, Some(&format!("\\result == {}", r.value)));
+                }
+                waypoint(&mut out, "target", target, None);
+            }
+            Contents::Correctness(all) if all.is_empty() => out.push_str("  content: []\n"),
+            Contents::Correctness(all) => {
+                out.push_str("  content:\n");
+                all.iter().for_each(|i| invariant(&mut out, i));
+            }
         }
-        waypoint(&mut out, "target", &self.target, None);
         out
     }
 }
@@ -71,12 +100,22 @@ fn waypoint(out: &mut String, kind: &str, at: &Location, constraint: Option<&str
         let _ = writeln!(out, "            constraint:\n              value: {}", quoted(value));
         out.push_str("              format: \"acsl_expression\"\n");
     }
-    let _ = writeln!(out, "            location:\n              file_name: {}", quoted(&at.file));
-    let _ = writeln!(out, "              line: {}", at.line);
+    location(out, "            ", at);
+}
+
+fn invariant(out: &mut String, invariant: &LoopInvariant) {
+    out.push_str("    - invariant:\n        type: \"loop_invariant\"\n");
+    location(out, "        ", &invariant.at);
+    let _ = writeln!(out, "        value: {}\n        format: \"c_expression\"", quoted(&invariant.value));
+}
+
+fn location(out: &mut String, indent: &str, at: &Location) {
+    let _ = writeln!(out, "{indent}location:\n{indent}  file_name: {}", quoted(&at.file));
+    let _ = writeln!(out, "{indent}  line: {}", at.line);
     if at.column != 0 {
-        let _ = writeln!(out, "              column: {}", at.column);
+        let _ = writeln!(out, "{indent}  column: {}", at.column);
     }
-    let _ = writeln!(out, "              function: {}", quoted(&at.function));
+    let _ = writeln!(out, "{indent}  function: {}", quoted(&at.function));
 }
 
 /// A string of YAML in double quotes.
@@ -189,8 +228,10 @@ mod tests {
             data_model: "LP64",
             creation_time: "1970-01-01T00:00:00Z".into(),
             digest: "0123456789abcdef0123456789abcdef".into(),
-            returned: vec![Returned { at: at(3, 0), value: "-1".into() }],
-            target: at(7, 5),
+            contents: Contents::Violation {
+                returned: vec![Returned { at: at(3, 0), value: "-1".into() }],
+                target: at(7, 5),
+            },
         };
         let text = w.to_yaml();
         assert!(text.contains("uuid: \"01234567-89ab-5def-8123-456789abcdef\"\n"), "{text}");
@@ -202,5 +243,11 @@ mod tests {
         assert_eq!(text.matches("- segment:").count(), 2);
         assert!(text.rfind("type: \"target\"") > text.find("type: \"function_return\""));
         assert!(text.ends_with("line: 7\n              column: 5\n              function: \"main\"\n"), "{text}");
+        let invariant = LoopInvariant { at: at(2, 3), value: "x >= 0".into() };
+        let text = Witness { contents: Contents::Correctness(vec![invariant]), ..w.clone() }.to_yaml();
+        assert!(text.starts_with("- entry_type: \"invariant_set\"\n"), "{text}");
+        assert!(text.contains("value: \"x >= 0\"\n        format: \"c_expression\"\n"), "{text}");
+        let text = Witness { contents: Contents::Correctness(Vec::new()), ..w }.to_yaml();
+        assert!(text.ends_with("  content: []\n"), "{text}");
     }
 }

@@ -80,6 +80,9 @@ pub struct VerifyArgs {
     /// With the property `errors`: also report uses of memory that was never written; switches pruning off
     #[arg(long, hide_short_help = true)]
     pub check_uninit: bool,
+    /// Validate this witness (format 2.0 or 2.1) instead
+    #[arg(long, value_name = "WITNESS", hide_short_help = true)]
+    pub check_witness: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub replay: NativeReplay,
 

@@ -5,20 +5,23 @@ use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
-use pleach_session::verdict_text::{allocates, describe, verdict};
-use pleach_session::{Conclude, Counterexample, ExplorationResult, Judged, Session};
+use pleach_session::verdict_text::conclude;
+use pleach_session::witness_check::WitnessCheck;
+use pleach_session::{Conclude, CorrectnessWitness, Counterexample, Session};
 use pleach_state::Leaks;
-use pleach_verify::{Answer, Goal, Property};
+use pleach_verify::{Goal, Property};
 use std::sync::{Arc, PoisonError};
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = Property::parse(&args.property)?;
     start_where_the_property_says(&mut args, &property)?;
     let (name, settings) = (property.name(), settings(&args, property));
-    let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
-    if !allocates(&session.program) {
-        session.config.exec.leaks = Leaks::Ignored;
+    let config = assemble::session(&args.run, &settings)?;
+    if let Some(witness) = args.check_witness {
+        let (replay, output_dir) = (args.replay.options(), args.run.output_dir);
+        return WitnessCheck { config, witness, replay, output_dir, json: args.run.json }.run();
     }
+    let session = Session::load_for_property(config)?;
     let mut judge = Counterexample::new(&session, args.replay.options());
     let judged = judge.judged();
     let (unwind, json) = (args.unwind, args.run.json);
@@ -26,38 +29,10 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
         conclude(found, &judged, &name, unwind, json)
     });
-    conclude(session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?)
-}
-
-fn conclude(
-    mut found: ExplorationResult,
-    judged: &Judged,
-    property: &str,
-    unwind: Option<u32>,
-    json: bool,
-) -> Result<Code, CliError> {
-    let verdict = verdict(&found, judged);
-    let s = &mut found.summary;
-    s.verdict = verdict.answer.as_str().into();
-    s.property = property.to_owned();
-    s.svcomp = verdict.svcomp();
-    s.reasons.clone_from(&verdict.reasons);
-    s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
-    found.write();
-    if json {
-        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
-    } else {
-        print!("{}", describe(&found, &verdict, unwind));
-    }
-    let code = match verdict.answer {
-        _ if found.crashed => Code::Bug,
-        Answer::Safe => Code::Fine,
-        Answer::SafeAssuming => Code::Assumed,
-        Answer::Unsafe => Code::Found,
-        Answer::Unknown => Code::Unknown,
-    };
-    let code = found.code(code);
-    found.forget();
+    let found = session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?;
+    let witness = CorrectnessWitness::new(&session, &found);
+    let code = conclude(found)?;
+    witness.write(code)?;
     Ok(code)
 }
 

@@ -18,7 +18,20 @@ pub(super) struct LoopAccount {
     unrolled: u64,
     /// most rounds on one path
     rounds: usize,
-    invariants: BTreeMap<NodeId, Explained>,
+    invariants: BTreeMap<NodeId, Found>,
+}
+
+/// An invariant, and whether it was found at the header itself.
+struct Found {
+    what: Explained,
+    at_header: bool,
+}
+
+/// What of an invariant can be said in C, over variables of the innermost function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvariantInC {
+    pub at_header: bool,
+    pub conjuncts: Vec<String>,
 }
 
 /// By function and header.
@@ -36,6 +49,8 @@ pub struct LoopExplanation {
     pub waiting: u64,
     /// one for each state of the header that was enough; each as conjuncts
     pub invariants: Vec<Vec<String>>,
+    /// the same in C, where something of it can be said there
+    pub in_c: Vec<InvariantInC>,
 }
 
 impl Interpolation {
@@ -74,8 +89,9 @@ impl Interpolation {
     }
 
     pub(super) fn note_invariant(&mut self, node: NodeId, state: &State, invariant: Explained) {
+        let at_header = self.loop_of(state).is_some_and(|(_, header)| header == state.block.0);
         if let Some(account) = self.account(state) {
-            account.invariants.insert(node, invariant);
+            account.invariants.insert(node, Found { what: invariant, at_header });
         }
     }
 
@@ -84,7 +100,13 @@ impl Interpolation {
         let program = oracle.program();
         let of = |(&(func, header), l): (&(u32, u32), &LoopAccount)| {
             let mut invariants: Vec<Vec<String>> = Vec::new();
-            for (node, e) in &l.invariants {
+            let mut in_c: Vec<InvariantInC> = Vec::new();
+            for (node, Found { what: e, at_header }) in &l.invariants {
+                let conjuncts = e.in_c(oracle.terms(), &program, &self.locs);
+                let said = InvariantInC { at_header: *at_header, conjuncts };
+                if !in_c.contains(&said) {
+                    in_c.push(said);
+                }
                 let mut lines = e.explanation(*node, oracle.terms(), &program, &self.locs).conjuncts;
                 if e.span.line != 0 && e.span.line != l.span.line {
                     lines.insert(0, format!("at line {}", e.span.line));
@@ -102,6 +124,7 @@ impl Interpolation {
                 rounds: l.rounds as u64,
                 waiting,
                 invariants,
+                in_c,
             }
         };
         self.loops.accounts.iter().map(of).collect()

@@ -24,7 +24,7 @@ use crate::point::Point;
 use crate::pruner::{Interpolation, OpenNode};
 use crate::table::TableEntry;
 use account::LoopAccounts;
-pub use account::LoopExplanation;
+pub use account::{InvariantInC, LoopExplanation};
 use discharge::Discharged;
 use pleach_expr::SymbolId;
 use pleach_state::seams::PathOracle;
