@@ -26,6 +26,7 @@ extern crate pleach_command;
 
 mod config;
 mod counterexample;
+mod deepening;
 mod entry;
 mod explanations;
 mod native_calls;

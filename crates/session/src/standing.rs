@@ -131,6 +131,7 @@ impl Standing {
             interpolants: None,
             failure: None,
             left: None,
+            finished: false,
             counters,
         }
     }

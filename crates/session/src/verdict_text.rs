@@ -30,18 +30,20 @@ pub fn allocates(program: &Program) -> bool {
 /// The verdict that the evidence allows.
 pub fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     let cut = |(cut, n): (&Cut, &u64)| pleach::cut_reason::reason(cut).account(*n);
+    // Where nothing else is missing, the bound on rounds is an assumption.
+    let cuts = found.counters.cuts.iter().filter(|_| !found.finished);
     Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
         unconfirmed: judged.unconfirmed.clone(),
         undefined: found.undefined.clone(),
-        cuts: found.counters.cuts.iter().map(cut).collect(),
-        finished: found.summary.complete,
+        cuts: cuts.map(cut).collect(),
+        finished: found.finished,
         assumptions: found.assumptions.clone(),
     })
 }
 
 /// Human-readable; the last line is for SV-COMP's tools.
-pub fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
+pub fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match (s.property.as_str(), verdict.goal) {
@@ -53,7 +55,7 @@ pub fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32
     let _ = match verdict.answer {
         Answer::Safe if unbounded => writeln!(out, "Safe: no execution {what}, for any number of iterations."),
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),
-        Answer::SafeAssuming => writeln!(out, "Safe under assumptions: no execution {what},"),
+        Answer::SafeAssuming => writeln!(out, "Safe {}: no execution {what},", under(c.rounds())),
         Answer::Unsafe => writeln!(out, "Unsafe: an execution {what}."),
         Answer::Unknown => writeln!(out, "Unknown: whether an execution {what} could not be decided."),
     };
@@ -67,13 +69,8 @@ pub fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32
     for reason in &verdict.reasons {
         let _ = writeln!(out, "  {reason}");
     }
-    let unwound = c.cuts.keys().any(|c| matches!(c, Cut::Unwind(_)));
-    if let (Answer::Unknown, Some(n), 1, true) = (verdict.answer, unwind, verdict.reasons.len(), unwound) {
-        let _ = writeln!(
-            out,
-            "  Executions in which no loop goes round more than {} are safe.",
-            number_format::count(n.into(), "time")
-        );
+    if verdict.answer == Answer::SafeAssuming && c.cut > 0 {
+        let _ = writeln!(out, "  {} went on beyond the bound (--unwind)", number_format::count(c.cut, "path"));
     }
     loops(&mut out, found, verdict.answer);
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
@@ -88,6 +85,12 @@ pub fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32
     );
     let _ = writeln!(out, "{}", s.svcomp);
     out
+}
+
+/// Under which assumptions, in short.
+fn under(rounds: Option<u32>) -> String {
+    let within = |n: u32| format!("within {}", number_format::count(n.into(), "round"));
+    rounds.map_or_else(|| "under assumptions".to_owned(), within)
 }
 
 /// Loops that are named, at most.

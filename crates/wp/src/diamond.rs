@@ -75,8 +75,9 @@ impl WpTransformer<'_> {
         let here = self.replace_condition(other);
         let mut copies = way.iter().rev().flat_map(|e| f.copies[e.copies.as_range()].iter().rev());
         let copied = copies.try_for_each(|c| self.assign_operand(f, run.depth, c.dst, c.src));
+        let rounds = self.cross_rounds(f, run, &way);
         let other = self.replace_condition(here);
-        if copied.is_err() || !same_but_literals(&self.condition, &other) {
+        if copied.is_err() || rounds.is_err() || !same_but_literals(&self.condition, &other) {
             return false;
         }
         let only = |a: &Condition, b: &Condition| -> Vec<TermId> {
@@ -88,6 +89,7 @@ impl WpTransformer<'_> {
         }
         let mut both = self.replace_condition(Condition::default());
         both.literals.retain(|l| !here.contains(l));
+        other.rounds.iter().for_each(|r| both.require_rounds(*r));
         let untaken = self.terms.not(taken);
         for (guard, literals) in [(taken, here), (untaken, there)] {
             for l in literals {

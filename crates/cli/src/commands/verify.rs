@@ -19,23 +19,17 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     if !allocates(&session.program) {
         session.config.exec.leaks = Leaks::Ignored;
     }
-    let mut judge = Counterexample::new(&session, args.replay.options());
+    let mut judge = Counterexample::new(&session, args.proof.replay.options());
     let judged = judge.judged();
-    let (unwind, json) = (args.unwind, args.run.json);
+    let json = args.run.json;
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        conclude(found, &judged, &name, unwind, json)
+        conclude(found, &judged, &name, json)
     });
     conclude(session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?)
 }
 
-fn conclude(
-    mut found: ExplorationResult,
-    judged: &Judged,
-    property: &str,
-    unwind: Option<u32>,
-    json: bool,
-) -> Result<Code, CliError> {
+fn conclude(mut found: ExplorationResult, judged: &Judged, property: &str, json: bool) -> Result<Code, CliError> {
     let verdict = verdict(&found, judged);
     let s = &mut found.summary;
     s.verdict = verdict.answer.as_str().into();
@@ -47,7 +41,7 @@ fn conclude(
     if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", describe(&found, &verdict, unwind));
+        print!("{}", describe(&found, &verdict));
     }
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
@@ -83,19 +77,16 @@ fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
         () => Leaks::Ignored,
     };
     ExplorationSettings {
-        search: args.search.join(","),
-        prune: !args.no_prune && !args.check_uninit,
-        unbounded: args.unwind.is_none(),
+        search: args.proof.search.join(","),
+        prune: !args.proof.no_prune && !args.check_uninit,
+        unbounded: args.proof.unwind.is_none(),
         errors_only: true,
         overflow: property.has(Goal::NoOverflow),
         uninit: args.check_uninit,
         leaks,
-        loop_bound: args.unwind.map(LoopBound::Cut),
-        max_tests: None,
-        emit_all_errors: false,
-        exit_on_error: false,
-        exit_on_error_type: Vec::new(),
+        loop_bound: args.proof.unwind.map(LoopBound::Cut),
         error_functions: property.error_functions().to_vec(),
         property,
+        ..ExplorationSettings::default()
     }
 }
