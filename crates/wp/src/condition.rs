@@ -179,6 +179,17 @@ impl Condition {
         self.is_true()
     }
 
+    /// Equal but for literals and rounds.
+    pub fn same_but_literals(&self, other: &Condition) -> bool {
+        self.dereferenceable == other.dereferenceable
+            && self.points_to == other.points_to
+            && self.dangling == other.dangling
+            && self.blocks == other.blocks
+            && self.sums == other.sums
+            && self.choices == other.choices
+            && self.satisfiable == other.satisfiable
+    }
+
     pub fn require(&mut self, literal: TermId) {
         if literal != Terms::TRUE && !self.literals.contains(&literal) {
             self.literals.push(literal);

@@ -77,7 +77,11 @@ impl WpTransformer<'_> {
         let copied = copies.try_for_each(|c| self.assign_operand(f, run.depth, c.dst, c.src));
         let rounds = self.cross_rounds(f, run, &way);
         let other = self.replace_condition(here);
-        if copied.is_err() || rounds.is_err() || !same_but_literals(&self.condition, &other) {
+        if copied.is_err()
+            || rounds.is_err()
+            || !self.condition.same_but_literals(&other)
+            || !other.satisfiable.is_empty()
+        {
             return false;
         }
         let only = |a: &Condition, b: &Condition| -> Vec<TermId> {
@@ -105,15 +109,4 @@ impl WpTransformer<'_> {
         self.live.forget();
         std::mem::replace(&mut self.condition, new)
     }
-}
-
-fn same_but_literals(a: &Condition, b: &Condition) -> bool {
-    a.dereferenceable == b.dereferenceable
-        && a.points_to == b.points_to
-        && a.dangling == b.dangling
-        && a.blocks == b.blocks
-        && a.sums == b.sums
-        && a.choices == b.choices
-        && a.satisfiable.is_empty()
-        && b.satisfiable.is_empty()
 }
