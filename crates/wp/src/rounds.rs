@@ -3,8 +3,8 @@
 //! *Idea*: `--unwind N` makes the number of rounds a part of the state. A path that was cut at the bound needs that its
 //! loop went round at least as often; the edge back to the header counts one round, the edge into the loop none.
 //! *Invariant*: from a state that satisfies the result, the recorded edges lead to a state that satisfies the condition
-//! given, or the path is cut before. Whatever is cut earlier reaches less. *Direction*: gives up where the recorded path
-//! entered the loop with fewer rounds than are needed, which its own state rules out.
+//! given, or the path is cut before. Whatever is cut earlier reaches less. *Direction*: gives up where the recorded
+//! path entered the loop with fewer rounds than are needed, which its own state rules out.
 
 use crate::condition::Rounds;
 use crate::transformer::{NoInterpolant, WpResult, WpTransformer};

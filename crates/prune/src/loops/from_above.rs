@@ -30,8 +30,8 @@ const CONSTRAINTS: usize = 64;
 pub(super) type FromAbove = Vec<(NodeId, TermId)>;
 
 impl Interpolation {
-    /// What holds from above at each subsuming node and whenever its loop comes back. `tried` is how far the needs alone
-    /// came, `found` is what is known without them.
+    /// What holds from above at each subsuming node and whenever its loop comes back. `tried` is how far the needs
+    /// alone came, `found` is what is known without them.
     pub(super) fn from_above(
         &mut self,
         root: NodeId,

@@ -2,8 +2,8 @@
 //!
 //! *Idea*: everything that holds from above and is kept by each round was added at once, because one literal may need
 //! another. Of these, groups are left out, large ones first; what is still inductive without a group does not need it.
-//! *Invariant*: the result comes from the same fixpoint as before, started with fewer literals. *Direction*: may keep too
-//! many: the number of attempts is bounded.
+//! *Invariant*: the result comes from the same fixpoint as before, started with fewer literals. *Direction*: may keep
+//! too many: the number of attempts is bounded.
 
 use super::discharge::Discharged;
 use super::from_above::FromAbove;
