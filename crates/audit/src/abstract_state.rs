@@ -147,6 +147,21 @@ fn callers(
     below
 }
 
+/// Loops made as few rounds as Ψ allows: a state that made more is cut earlier, and reaches less.
+fn rounds(st: &mut State, psi: &Condition) {
+    let of = |depth: u32| psi.rounds.iter().filter(move |r| r.depth == depth).map(|r| (r.header, r.at_least)).collect();
+    st.frame.visits = of(st.call_depth());
+    let mut stack = Vec::new();
+    let mut at = st.callers.take();
+    while let Some(c) = at {
+        at = c.below.clone();
+        stack.push((Frame { visits: of(c.depth - 1), ..c.frame.clone() }, c.depth));
+    }
+    for (frame, depth) in stack.into_iter().rev() {
+        st.callers = Some(Rc::new(CallStack { frame, below: st.callers.take(), depth }));
+    }
+}
+
 /// The general state of a node; `None` if no state satisfies Ψ.
 pub fn generalise(
     machine: &mut Machine,
@@ -161,6 +176,7 @@ pub fn generalise(
     st.decided_numbers = Default::default();
     st.frame = frame(machine, &known, own.call_depth(), &own.frame);
     st.callers = callers(machine, &known, &own.callers);
+    rounds(&mut st, psi);
     let changing = own
         .memory
         .live()

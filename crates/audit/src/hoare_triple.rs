@@ -10,7 +10,7 @@ use pleach_prune::{AuditOutcome, AuditRecord, TracePosition};
 use pleach_state::access_path::frames;
 use pleach_state::seams::PathOracle;
 use pleach_state::trace::Run;
-use pleach_state::{Child, End, Exit, ForkKind, State, Step, StopPoints};
+use pleach_state::{Child, Cut, End, Exit, ForkKind, State, Step, StopPoints};
 use pleach_wp::{Condition, Locs};
 use std::rc::Rc;
 
@@ -43,6 +43,8 @@ fn same_end(program: &Program, state: &State, end: &End, known: (&End, u32, u32)
         // An assumption that cannot hold ends a path and reaches nothing.
         (End::Silent, _) | (End::Exit(_), End::Exit(_)) => true,
         (End::Error(a), End::Error(b)) => a.kind == b.kind && (state.frame.func.0, state.inst) == (known.1, known.2),
+        // What is cut by the bound on rounds reaches nothing more.
+        (End::Cut(Cut::Unwind(_)), _) => true,
         (End::Cut(_), _) => return Err(AuditError::Unchecked("a path was cut")),
         _ => false,
     };
@@ -128,6 +130,11 @@ fn follow(
     {
         return arrives(machine, locs, &st, psi);
     }
+    if let AuditOutcome::Ended { end: End::Cut(Cut::Unwind(max)), at_once: true, .. } = &a.outcome
+        && st.frame.visits.get(&st.block).is_some_and(|n| n > max)
+    {
+        return Ok(true);
+    }
     if let [only] = children
         && only.merged
         && only.entry.is_none()
@@ -171,7 +178,8 @@ impl NextEdge<'_> {
             }
             st.history.take_at_join();
             blocks += 4096;
-            match machine.step(&mut st, 4096) {
+            match without_bounded(machine.step(&mut st, 4096)) {
+                Step::Fork(next) if next.is_empty() => return Ok(true),
                 Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
                 Step::Next if !st.history.is_at_join() && !stops => {}
                 Step::Next => {
@@ -180,6 +188,7 @@ impl NextEdge<'_> {
                         return arrives(machine, locs, &st, psi);
                     }
                 }
+                Step::End(End::Cut(Cut::Unwind(_))) => return Ok(true),
                 Step::End(end) => {
                     let here = TracePosition::of(st.history.trace(), &st);
                     if fork.is_some_and(|f| TracePosition { left: before + here.left, ..here } > f) {
@@ -255,6 +264,17 @@ impl NextEdge<'_> {
                 }
             }
         }
+    }
+}
+
+/// The sides that go on within the bound on rounds: the others reach nothing.
+fn without_bounded(step: Step) -> Step {
+    match step {
+        Step::Fork(mut next) => {
+            next.retain(|c| !matches!(c.end, Some(End::Cut(Cut::Unwind(_)))));
+            Step::Fork(next)
+        }
+        other => other,
     }
 }
 

@@ -103,6 +103,9 @@ pub fn holds(machine: &mut Machine, locs: &Locs, state: &State, psi: &Condition)
     let wrong = |machine: &mut Machine, t: TermId, what: &str| {
         Err(AuditError::Wrong(format!("{} {what}", machine.terms().show(t))))
     };
+    if let Some(r) = psi.rounds.iter().find(|r| !r.hold_in(state)) {
+        return Err(AuditError::Wrong(format!("block {} was not entered {} times", r.header.0, r.at_least)));
+    }
     for l in literals(machine.terms(), psi) {
         let Some(t) = translate(machine.terms(), locs, state, l) else {
             return wrong(machine, l, "speaks of something that is not there");
@@ -214,6 +217,9 @@ pub fn describe(machine: &mut Machine, psi: &Condition) -> String {
     }
     if let Some(b) = &psi.blocks {
         out.push(format!("no heap blocks but {:?}", b.iter().map(|b| b.0).collect::<Vec<_>>()));
+    }
+    for r in &psi.rounds {
+        out.push(format!("block {} was entered {} times or more", r.header.0, r.at_least));
     }
     if out.is_empty() { "true".into() } else { out.join("; ") }
 }

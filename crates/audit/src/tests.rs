@@ -7,7 +7,7 @@ use pleach_expr::TermId;
 use pleach_memory::{ObjId, Value};
 use pleach_state::seams::PathOracle;
 use pleach_state::{SizeBound, State};
-use pleach_wp::{Condition, Dangling, Dereferenceable, Loc, Locs, PointsTo};
+use pleach_wp::{Condition, Dangling, Dereferenceable, Loc, Locs, PointsTo, Rounds};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -91,6 +91,17 @@ fn an_access_has_room_and_what_is_there_is_not_dangling() {
     assert!(is_wrong(&mut machine, &locs, &state, &psi));
     let psi = Condition { blocks: Some(BTreeSet::new()), ..Condition::default() };
     assert!(!is_wrong(&mut machine, &locs, &state, &psi), "there is no heap block");
+}
+
+#[test]
+fn a_state_with_more_rounds_left_does_not_satisfy_a_need_of_rounds() {
+    let (mut machine, mut state, locs) = start();
+    let header = pleach_ir::BlockId(0);
+    state.frame.visits.insert(header, 2);
+    for (depth, at_least, wrong) in [(0, 1, false), (0, 2, false), (0, 3, true), (1, 1, true)] {
+        let psi = Condition { rounds: vec![Rounds { depth, header, at_least }], ..Condition::default() };
+        assert_eq!(is_wrong(&mut machine, &locs, &state, &psi), wrong, "{at_least} at depth {depth}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use pleach::{EndOfRun, Engine, EngineBuilder, GuidedExecutor, PruneConfig};
 use pleach_audit::AuditReport;
-use pleach_exec::{ExecConfig, ProgramEntry, Resolution, SizeMode, Sizes, Splitting};
+use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Resolution, SizeMode, Sizes, Splitting};
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
 use pleach_ir::Program;
 use pleach_merge::{MergeConfig, MergeMethod, MergeScope};
@@ -27,6 +27,8 @@ pub struct Mode {
     pub speculate: bool,
     /// loops without a bound
     pub unbounded: bool,
+    /// cut paths after this many rounds of a loop
+    pub unwind: Option<u32>,
     pub merge: Option<(MergeMethod, MergeScope)>,
     /// what becomes of sizes that depend on inputs
     pub sizes: SizeMode,
@@ -49,6 +51,7 @@ const fn memory(name: &'static str, resolution: Resolution) -> Mode {
         splitting: None,
         speculate: false,
         unbounded: false,
+        unwind: None,
         sizes,
         merge: None,
     }
@@ -123,6 +126,8 @@ pub type ErrorSite = (&'static str, u32, u32);
 #[derive(Default, Debug)]
 pub struct Found {
     pub complete: bool,
+    /// nothing but the bound on rounds cut a path
+    pub complete_within_rounds: bool,
     /// the time was over, the run's or the solver's
     pub late: bool,
     pub errors: BTreeSet<ErrorSite>,
@@ -218,6 +223,7 @@ fn setup<'a>(
         splitting: mode.splitting,
         sizes: Sizes { mode: mode.sizes, ..Sizes::default() },
         check_resolution: mode.resolution != Resolution::Fork,
+        loop_bound: mode.unwind.map(LoopBound::Cut),
         ..ExecConfig::default()
     };
     let strategies = Strategy::parse_list(mode.search).map_err(|e| e.to_string())?;
@@ -256,6 +262,7 @@ fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>)
     });
     let found = Found {
         complete: c.is_complete(),
+        complete_within_rounds: c.is_complete_within_rounds(),
         late: c.cuts.keys().any(|cut| matches!(cut, Cut::Time | Cut::Solver(_))),
         errors: sink.0,
         blocks: blocks.collect(),

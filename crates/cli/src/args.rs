@@ -106,6 +106,16 @@ pub enum External {
     Havoc,
     /// It is called natively, in a process of its own, with one value for each argument
     Concrete,
+    /// Its result is symbolic and memory stays as it is; the answer says that it assumes so
+    Pure,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Unbounded {
+    /// States that come back to a loop's header are subsumed by it
+    Subsumption,
+    /// Bounds 1, 2, 3, … on rounds, each with a fresh proof, until no path goes beyond
+    Deepening,
 }
 
 impl CompileArgs {

@@ -2,7 +2,7 @@
 
 use crate::args::{
     BATCH, Caching, CompileArgs, External, FOR_COVERAGE, Interpolants, Libc, Link, Merge, MergeScope, Resolution,
-    RunArgs, SizeMode, Solver, Uninit,
+    RunArgs, SizeMode, Solver, Unbounded, Uninit,
 };
 use crate::exploration_settings::ExplorationSettings;
 use pleach::{CompileOptions, PruneConfig};
@@ -36,6 +36,7 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         property: settings.property.clone(),
         check_seams: args.check_seams,
         check_interpolants: args.check_interpolants,
+        deepening: args.unbounded == Some(Unbounded::Deepening),
         output: OutputConfig {
             write_all_tests: args.write_all_tests,
             emit_all_errors: settings.emit_all_errors,
@@ -50,6 +51,9 @@ fn conflicts(args: &RunArgs, settings: &ExplorationSettings) -> Result<(), CliEr
     if settings.prune && matches!(settings.loop_bound, Some(LoopBound::Error(_))) {
         let why = "what the limit reports depends on the whole path, not on the state";
         return Err(CliError::Usage(format!("--prune and --loop-limit cannot be on together: {why}")));
+    }
+    if args.unbounded == Some(Unbounded::Deepening) && settings.loop_bound.is_some() {
+        return Err(CliError::Usage("--unbounded=deepening sets the bound on rounds itself".into()));
     }
     if settings.prune && settings.uninit {
         let why = "an interpolant does not say which memory was written";
@@ -121,6 +125,7 @@ fn exec(args: &RunArgs, settings: &ExplorationSettings) -> ExecConfig {
             External::Error => pleach_exec::External::Error,
             External::Havoc => pleach_exec::External::Havoc,
             External::Concrete => pleach_exec::External::Concrete,
+            External::Pure => pleach_exec::External::Pure,
         },
         max_stack_depth: args.max_stack_frames,
         fixed_layout: args.fixed_layout,
@@ -252,15 +257,18 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
 }
 
 fn prune(args: &RunArgs, settings: &ExplorationSettings) -> PruneConfig {
+    let default_on = settings.unbounded && !args.no_unbounded && args.merge == Merge::None;
     PruneConfig {
         method: match args.interpolation {
             Interpolants::Wp => Method::Wp,
             Interpolants::Abduction => Method::Abduction,
             Interpolants::Deletion => Method::Deletion,
         },
-        always: args.prune_always,
+        always: args.prune_always || settings.loop_bound.is_some(),
         speculate: args.speculate,
-        unbounded: args.unbounded || settings.unbounded && !args.no_unbounded && args.merge == Merge::None,
+        unbounded: args.unbounded.map_or(default_on, |method| method == Unbounded::Subsumption),
+        minimise_invariants: !args.full_invariants,
+        rounds: !args.no_rounds,
         errors_only: settings.errors_only && args.check_pruning.is_none(),
         explain: args.explain_pruning,
         // States, terms and the tree need the rest.

@@ -4,7 +4,7 @@ use pleach_exec::LoopBound;
 use pleach_state::Leaks;
 use pleach_verify::Property;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ExplorationSettings {
     /// Strategies by name, separated by commas.
     pub search: String,

@@ -69,6 +69,8 @@ pub enum External {
     Havoc,
     /// it is called natively, in a process of its own, with one value for each argument
     Concrete,
+    /// the result may be anything, and memory stays as it is: an assumption that the answer names
+    Pure,
 }
 
 /// How often a loop may run each time it is entered, and what it means when it runs more often.

@@ -1,8 +1,9 @@
 //! Functions without a body and without a model, by policy: the path ends; or their result and the memory they could
-//! reach become symbolic; or they are called natively with concrete arguments.
+//! reach become symbolic; or they are called natively with concrete arguments; or their result alone is symbolic.
 //!
-//! *Direction*: the last two lose behaviours (globals, call-backs, other values of the arguments), so that the rest is
-//! cut off as a path of its own, once per path and function: such a run is never complete.
+//! *Direction*: the second and the third lose behaviours (globals, call-backs, other values of the arguments), so that
+//! the rest is cut off as a path of its own, once per path and function: such a run is never complete. The last is an
+//! assumption, which every answer names.
 
 use crate::access::{ResolvedLocation, note};
 use crate::config::External;
@@ -13,7 +14,7 @@ use crate::models::symbolic::LARGE_INPUT;
 use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_ir::{FuncId, Slot, Ty};
 use pleach_memory::{ByteView, ObjId, ObjectKind, Value};
-use pleach_state::{Access, Cut, End, ForkKind, State};
+use pleach_state::{Access, Assumption, Cut, End, ForkKind, State};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -54,6 +55,11 @@ impl Machine {
             _ if f.noreturn => Err(Flow::cut(Cut::External(f.name.clone()))),
             External::Havoc => self.havoc(st, &f.name, args, dsts),
             External::Concrete => self.call_natively(st, &f.name, args, dsts),
+            External::Pure => {
+                self.any_result(st, &f.name, dsts);
+                note(st, || Access::AnyResult);
+                return Flow::Next;
+            }
         };
         match done {
             Ok(()) => {
@@ -85,6 +91,23 @@ impl Machine {
         self.terms.symbols.intern(SymbolOrigin::External(number), kind, name)
     }
 
+    fn symbolic_results(&mut self, st: &mut State, dsts: &[Slot]) {
+        let func = st.frame.func;
+        for d in dsts {
+            let width = self.width_of(self.program.function(func).slots[d.index()].ty);
+            let symbol = self.external_symbol(st, SymbolKind::Bits(width));
+            let t = self.terms.var(symbol);
+            self.set_term(st, *d, t);
+        }
+    }
+
+    /// The function returns anything and does nothing else, by assumption.
+    fn any_result(&mut self, st: &mut State, name: &str, dsts: &[Slot]) {
+        Rc::make_mut(&mut st.left_out).insert(name.to_owned());
+        self.assume_of_run(Assumption::Pure(name.to_owned()));
+        self.symbolic_results(st, dsts);
+    }
+
     fn havoc(&mut self, st: &mut State, name: &str, args: &[(Value, Ty)], dsts: &[Slot]) -> StepResult<()> {
         self.leave_out(st, name)?;
         for obj in self.reachable(st, args) {
@@ -98,13 +121,7 @@ impl Machine {
             let array = self.terms.array_var(symbol);
             self.write_array(st, obj, 0, size, array);
         }
-        let func = st.frame.func;
-        for d in dsts {
-            let width = self.width_of(self.program.function(func).slots[d.index()].ty);
-            let symbol = self.external_symbol(st, SymbolKind::Bits(width));
-            let t = self.terms.var(symbol);
-            self.set_term(st, *d, t);
-        }
+        self.symbolic_results(st, dsts);
         self.warn_once(format!("`{name}` has no body: its result and the memory it can reach become symbolic"));
         Ok(())
     }

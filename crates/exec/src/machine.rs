@@ -110,7 +110,7 @@ impl Machine {
         };
         let models = program.functions.iter().map(modelled).collect();
         let loops = match config.loop_bound {
-            Some(_) => program.functions.iter().map(crate::unwind::loop_bodies).collect(),
+            Some(_) => program.functions.iter().map(pleach_ir::loops::bodies_by_header).collect(),
             None => Vec::new(),
         };
         let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };

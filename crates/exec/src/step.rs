@@ -234,7 +234,7 @@ impl Machine {
                     budget = budget.min(BLOCKS_WHEN_SHORT);
                 }
                 match flow {
-                    Flow::Next if !RECORD && self.config.record_from_input && !st.inputs.is_empty() => {
+                    Flow::Next if !RECORD && self.config.record_from_input && st.has_symbolic_values() => {
                         st.inst = pc as u32 + 1;
                         st.history = History::beginning(st.inst);
                         return Step::Next;

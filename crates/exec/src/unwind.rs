@@ -7,8 +7,7 @@
 use crate::config::LoopBound;
 use crate::flow::Flow;
 use crate::machine::{Code, Machine};
-use pleach_ir::bitset::BitSet;
-use pleach_ir::{BlockId, FuncId, Function};
+use pleach_ir::{BlockId, FuncId};
 use pleach_state::{Cut, End, ErrorKind, ProgramError, State};
 
 impl Machine {
@@ -42,17 +41,4 @@ impl Machine {
         }
         (active >= max.max(1)).then(|| Flow::cut(Cut::Unwind(max)))
     }
-}
-
-/// By block: the body of the loop that begins there.
-pub(crate) fn loop_bodies(f: &Function) -> Vec<Option<BitSet>> {
-    let mut bodies = vec![None; f.blocks.len()];
-    if !f.blocks.is_empty() {
-        let cfg = pleach_ir::cfg::Cfg::new(f);
-        let dom = pleach_ir::dominators::Dominators::new(&cfg);
-        for (_, l) in pleach_ir::loops::Loops::new(&cfg, &dom).iter() {
-            bodies[l.header.index()] = Some(l.body.clone());
-        }
-    }
-    bodies
 }

@@ -47,4 +47,14 @@ impl Counters {
     pub fn is_complete(&self) -> bool {
         self.cuts.is_empty()
     }
+
+    /// Every feasible path was followed to its end or to the bound on rounds.
+    pub fn is_complete_within_rounds(&self) -> bool {
+        self.cuts.keys().all(|cut| matches!(cut, Cut::Unwind(_)))
+    }
+
+    /// The bound on rounds, if it cut paths.
+    pub fn rounds(&self) -> Option<u32> {
+        self.cuts.keys().find_map(|cut| if let Cut::Unwind(n) = cut { Some(*n) } else { None })
+    }
 }

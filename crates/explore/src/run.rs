@@ -301,7 +301,7 @@ impl Run {
             let program = ctx.machine.logic().program();
             self.error_sites.insert(place_of(&program, state, e.kind));
         }
-        let status = self.count(&end);
+        let mut status = self.count(&end);
         let enough = self.config.limits.max_tests.is_some_and(|max| self.counters.tests >= max);
         let late = self.is_late();
         let skip_test = enough || late;
@@ -309,6 +309,7 @@ impl Run {
         self.counters.tests += u64::from(test != 0);
         self.check_stop_conditions(&end, ctx.sink.stop());
         if !late {
+            status = bounded(&end, &*ctx.learners.pruner).unwrap_or(status);
             ctx.learners.ended(state, &end, ctx.machine.logic());
         }
         self.close(state.node, status, test, ctx);
@@ -387,4 +388,9 @@ impl Run {
     fn is_late(&self) -> bool {
         self.ending.is_some_and(|since| since.elapsed() > self.config.flush_time)
     }
+}
+
+/// The path was cut by the bound on rounds, and the pruner speaks of those: nothing above is tainted.
+pub(crate) fn bounded(end: &End, pruner: &dyn Pruner) -> Option<Status> {
+    (matches!(end, End::Cut(Cut::Unwind(_))) && pruner.knows_rounds()).then_some(Status::Bounded)
 }

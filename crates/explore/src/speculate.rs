@@ -9,7 +9,7 @@
 //! *Direction*: given up at the first thing that is new, at a cut and at a limit, which taints its open nodes. That
 //! costs time, never a path. *Checked by*: `--check-pruning`, and the tests that compare runs with and without it.
 
-use crate::run::{Run, RunContext};
+use crate::run::{Run, RunContext, bounded};
 use crate::step::{Child, Stepper};
 use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_expr::Terms;
@@ -199,7 +199,7 @@ impl Run {
             End::Exit(_) => Status::Exit,
             End::Silent => Status::Silent,
             End::Error(e) if known(e) => Status::Error,
-            End::Error(_) | End::Cut(_) => Status::Cut,
+            End::Error(_) | End::Cut(_) => bounded(end, &*ctx.learners.pruner).unwrap_or(Status::Cut),
         };
         if status != Status::Cut {
             ctx.learners.ended(state, end, ctx.machine.logic());

@@ -107,7 +107,7 @@ impl Recheck<'_> {
         }
         let Some(end) = end else { return Some(state) };
         self.paths += 1;
-        self.cut |= matches!(end, End::Cut(_));
+        self.cut |= matches!(end, End::Cut(cut) if !matches!(cut, Cut::Unwind(_)));
         None
     }
 }

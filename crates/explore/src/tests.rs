@@ -1,5 +1,6 @@
 //! The loop and every strategy on made-up trees.
 
+use crate::run::bounded;
 use crate::search::{SearchConfig, Strategy, Weight};
 use crate::sink::{Ended, Progress, Sink};
 use crate::step::{Child, Step, Stepper};
@@ -584,4 +585,38 @@ fn a_cost_sample_sees_the_subtree_and_changes_nothing() {
     // other.
     assert_eq!(explored(1000), (Some((3 + 2 * 2 + 4 * 3, true)), run.clone()));
     assert_eq!(explored(5), (Some((3 + 2, false)), run));
+}
+
+/// Knows rounds, or does not.
+struct RoundsPruner(bool);
+
+impl Subsumption for RoundsPruner {
+    fn check_subsumed(&mut self, _: &mut State, _: &Tree, _: &mut dyn PathOracle) -> PruneDecision {
+        PruneDecision::Continue
+    }
+}
+
+impl Interpolator for RoundsPruner {
+    fn open(&mut self, _: NodeId, _: &mut State, _: &Tree) {}
+    fn close(&mut self, _: NodeId, _: &Tree, _: &mut dyn PathOracle) {}
+}
+
+impl Pruner for RoundsPruner {
+    fn knows_rounds(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn a_cut_by_the_bound_on_rounds_taints_unless_the_pruner_knows_rounds() {
+    let ends = [End::Cut(Cut::Unwind(3)), End::Cut(Cut::Depth), End::Exit(None)];
+    let statuses = |knows: bool| ends.each_ref().map(|e| bounded(e, &RoundsPruner(knows)));
+    assert_eq!(statuses(false), [None, None, None]);
+    assert_eq!(statuses(true), [Some(Status::Bounded), None, None]);
+    for (status, taints) in [(Status::Cut, true), (Status::Bounded, false)] {
+        let mut tree = Tree::new();
+        let leaf = tree.grow(NodeId::ROOT, Terms::TRUE, Span::default());
+        assert_eq!(tree.end(leaf, status, 0), [leaf, NodeId::ROOT]);
+        assert_eq!(tree.node(NodeId::ROOT).tainted, taints);
+    }
 }

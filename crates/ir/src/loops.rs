@@ -48,6 +48,19 @@ pub struct Loops {
     irreducible: Vec<(BlockId, BlockId)>,
 }
 
+/// By block: the body of the loop that begins there. Who counts the rounds of a loop and who reasons about that count
+/// must agree on which edges go back.
+pub fn bodies_by_header(f: &crate::Function) -> Vec<Option<BitSet>> {
+    let mut bodies = vec![None; f.blocks.len()];
+    if !f.blocks.is_empty() {
+        let cfg = Cfg::new(f);
+        for l in Loops::new(&cfg, &Dominators::new(&cfg)).loops {
+            bodies[l.header.index()] = Some(l.body);
+        }
+    }
+    bodies
+}
+
 impl Loops {
     pub fn new(cfg: &Cfg, dom: &Dominators) -> Loops {
         let (found, irreducible) = back_edges(cfg, dom);

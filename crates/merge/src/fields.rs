@@ -11,7 +11,8 @@
 //! | functions left out, dependence on addresses, new coverage | of any member |
 //! | decisions about pointers | those that all members have |
 //! | numbers of fresh values | the largest: members are exclusive, so they may share a name |
-//! | counters, visits of bounded loops | the largest |
+//! | counters | the largest |
+//! | rounds of bounded loops | the fewest |
 //! | history | begins anew; the pruner gets those of the members |
 //! | a record of branches, a query that waits | refused |
 
@@ -89,11 +90,9 @@ pub(crate) fn merge(
     };
     // At a place where paths meet, which is worth comparing.
     state.history.set_at_join();
-    for m in members {
-        for (block, visits) in &m.frame.visits {
-            let most = state.frame.visits.entry(*block).or_default();
-            *most = (*most).max(*visits);
-        }
+    // SOUND: no member is cut by the bound on rounds before its time.
+    for (block, rounds) in &mut state.frame.visits {
+        *rounds = members.iter().map(|m| m.frame.visits.get(block).copied().unwrap_or(0)).min().unwrap_or(0);
     }
     merge_registers(&mut state, members, choice, facts, logic);
     let model = Rc::new(first.path.model());

@@ -29,6 +29,10 @@ pub struct PruneConfig {
     pub speculate: bool,
     /// Subsume states by open nodes of their loops. Default: no.
     pub unbounded: bool,
+    /// Drop literals that an invariant does not need. Default: yes.
+    pub minimise_invariants: bool,
+    /// Learn from paths that a bound on rounds cut. Default: yes.
+    pub rounds: bool,
     /// A subsumed state may reach blocks that were not reached before, if these do nothing. Default: no.
     pub errors_only: bool,
     /// Keep every interpolant for [`Interpolation::explanations`]. Default: no.
@@ -46,6 +50,8 @@ impl Default for PruneConfig {
             always: false,
             speculate: false,
             unbounded: false,
+            minimise_invariants: true,
+            rounds: true,
             errors_only: false,
             explain: false,
             memory: None,
@@ -61,6 +67,8 @@ impl PruneConfig {
         made.always_on(self.always || self.speculate || self.unbounded);
         made.speculate(self.speculate);
         made.unbounded(self.unbounded);
+        made.minimise_invariants(self.minimise_invariants);
+        made.rounds = self.rounds;
         made.errors_only = self.errors_only;
         made.explain = self.explain.then(Default::default);
         if let Some(bytes) = self.memory {

@@ -98,13 +98,16 @@ impl<'a> Collector<'a> {
         let counters = engine.run.counters.clone();
         engine.executor.machine.assume_surroundings();
         let machine = &engine.executor.machine;
-        let assumed: Vec<_> = machine.assumptions.iter().cloned().collect();
+        let bound = counters.rounds().map(pleach_state::Assumption::Rounds);
+        let assumed: Vec<_> = machine.assumptions.iter().cloned().chain(bound).collect();
         let rechecked = [&counters.rechecked.failures, &counters.rechecked_merges.failures];
         let unsound = rechecked.iter().any(|f| !f.is_empty()) || !machine.disagreements.is_empty();
-        let complete = counters.is_complete() && outcome == EndOfRun::Done && !unsound;
+        let ended = outcome == EndOfRun::Done && !unsound;
+        let complete = counters.is_complete() && ended;
         let mut solver = pleach_smt::Stats::new();
         machine.solver.stats(&mut solver);
-        let verdict = match (self.errors.is_empty(), complete, assumed.is_empty()) {
+        let verdict = match (self.errors.is_empty(), counters.is_complete_within_rounds() && ended, assumed.is_empty())
+        {
             (false, ..) => Verdict::Unsafe,
             (true, true, true) => Verdict::Safe,
             (true, true, false) => Verdict::SafeAssuming,

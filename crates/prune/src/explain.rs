@@ -92,6 +92,12 @@ impl Explained {
             let what = if d.freed { "a freed block" } else { "a local that is gone" };
             out.push(format!("{} points into {what}", show(d.ptr)));
         }
+        for r in &c.rounds {
+            let f = self.stack.get(r.depth as usize).map(|f| program.function(*f));
+            let first = f.map_or(0, |f| f.blocks[r.header.index()].first.index());
+            let line = f.and_then(|f| f.spans.iter().skip(first).find(|s| s.line != 0)).map_or(0, |s| s.line);
+            out.push(format!("the loop at line {line} went round {} times or more", r.at_least));
+        }
         for together in &c.satisfiable {
             out.push(format!("some input allows {}", printer.lines(together).join(" and ")));
         }

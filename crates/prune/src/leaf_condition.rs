@@ -3,12 +3,12 @@
 use crate::error_precondition::Failure;
 use crate::pruner::Interpolation;
 use pleach_expr::TermId;
-use pleach_ir::{Callee, Inst};
+use pleach_ir::{Callee, FuncId, Function, Inst};
 use pleach_memory::{ObjId, ObjectKind, Value};
 use pleach_state::access_path::frames;
 use pleach_state::seams::PathOracle;
-use pleach_state::{End, ErrorKind, ForkKind, Leaks, State};
-use pleach_wp::{Condition, Loc, NoInterpolant, PointsTo, WpResult};
+use pleach_state::{Cut, End, ErrorKind, ForkKind, Leaks, State};
+use pleach_wp::{Condition, Loc, NoInterpolant, PointsTo, Rounds, WpResult};
 use std::collections::BTreeSet;
 
 impl Interpolation {
@@ -45,6 +45,9 @@ impl Interpolation {
             c.require(fails);
             Ok(c)
         };
+        if let End::Cut(Cut::Unwind(max)) = end {
+            return self.beyond_bound(f, state, inst, *max);
+        }
         let fails = fresh && state.failing;
         match (end, callee) {
             (End::Exit(_), _) => self.nothing_lost(oracle, state, self.checks.leaks),
@@ -93,6 +96,23 @@ impl Interpolation {
             }
             (End::Silent, _) => Err(NoInterpolant::SilentEnd),
             (End::Cut(_), _) => Err(NoInterpolant::Tainted),
+        }
+    }
+
+    /// The condition under which a path is cut by the bound on rounds.
+    fn beyond_bound(&self, f: &Function, state: &State, inst: &Inst, max: u32) -> WpResult<Condition> {
+        let header = state.block;
+        let rounds = Rounds { depth: state.call_depth(), header, at_least: max.saturating_add(1) };
+        if f.blocks[header.index()].first.0 == state.inst && rounds.hold_in(state) {
+            return Ok(Condition { rounds: vec![rounds], ..Condition::default() });
+        }
+        // A recursion: how many calls of a function are active is a matter of the point.
+        let active = |g: FuncId| frames(state).filter(|(_, frame)| frame.func == g).count() as u64;
+        match inst {
+            Inst::Call { callee: Callee::Direct(g), .. } if active(*g) >= u64::from(max.max(1)) => {
+                Ok(Condition::default())
+            }
+            _ => Err(NoInterpolant::Tainted),
         }
     }
 

@@ -72,6 +72,8 @@ pub enum MatchFailure {
     Binding,
     /// a literal is false or not implied
     Literal,
+    /// a bounded loop has more rounds left
+    Rounds,
 }
 
 impl<'a> Matcher<'a> {
@@ -142,6 +144,10 @@ impl<'a> Matcher<'a> {
         c: &Condition,
         last_failed_literal: &Cell<u32>,
     ) -> Result<(), MatchFailure> {
+        // SOUND: a state with more rounds left goes on where the recorded path was cut.
+        if !c.rounds.iter().all(|r| r.hold_in(self.state)) {
+            return Err(MatchFailure::Rounds);
+        }
         self.bind(oracle, &c.points_to)?;
         if let Some(blocks) = &c.blocks {
             self.no_other_blocks(blocks)?;

@@ -119,6 +119,8 @@ pub struct Interpolation {
     pub(crate) loops: Loops,
     /// what a subsumed state would reach matters only if it is an error
     pub errors_only: bool,
+    /// interpolants speak of the rounds that bounded loops have left
+    pub rounds: bool,
     pub(crate) fixed: u32,
     pub(crate) checks: Checks,
     pub(crate) method: Method,
@@ -142,6 +144,7 @@ impl Interpolation {
             speculations: Speculations::default(),
             loops: Loops::default(),
             errors_only: false,
+            rounds: true,
             fixed: pleach_wp::fixed_objects(program),
             checks,
             method,
@@ -225,6 +228,11 @@ impl Interpolation {
     /// Takes states that come back to an open node as subsumed, and discharges that assumption.
     pub fn unbounded(&mut self, on: bool) {
         self.loops.on = on;
+    }
+
+    /// Drops literals from above that an invariant does not need.
+    pub fn minimise_invariants(&mut self, on: bool) {
+        self.loops.minimise = on;
     }
 
     /// A node nothing below which is assumed, with its interpolant.
@@ -502,6 +510,10 @@ impl Assumptions for Interpolation {
 impl Pruner for Interpolation {
     fn assumptions(&mut self) -> Option<&mut dyn Assumptions> {
         self.loops.on.then_some(self as &mut dyn Assumptions)
+    }
+
+    fn knows_rounds(&self) -> bool {
+        self.rounds
     }
 
     fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {

@@ -12,6 +12,7 @@ pub struct Statistics {
     pub ended: u64,
     pub missed_binding: u64,
     pub missed_literal: u64,
+    pub missed_rounds: u64,
     /// literals decided by comparing states with conditions
     pub decided: DecisionCounts,
     /// interpolants by their number of conjuncts
@@ -36,6 +37,7 @@ impl Statistics {
         match failure {
             MatchFailure::Binding => self.missed_binding += 1,
             MatchFailure::Literal => self.missed_literal += 1,
+            MatchFailure::Rounds => self.missed_rounds += 1,
         }
     }
 
@@ -63,6 +65,7 @@ impl Statistics {
             ("subsumed", self.subsumed),
             ("missed-binding", self.missed_binding),
             ("missed-literal", self.missed_literal),
+            ("missed-rounds", self.missed_rounds),
             ("decided-by-values", self.decided.values),
             ("decided-by-model", self.decided.model),
             ("decided-by-solver", self.decided.solver),

@@ -9,9 +9,10 @@ use crate::point::Point;
 use pleach_expr::{Op, SymbolId, TermId, Terms};
 use pleach_memory::Value;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, Dereferenceable, Loc, Locs, PointsTo};
-use rustc_hash::FxHashMap;
+use pleach_wp::{Condition, Dereferenceable, Loc, Locs, PointsTo, Rounds};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::Cell;
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 pub struct TableEntry {
@@ -23,6 +24,8 @@ pub struct TableEntry {
     /// the literal that failed when a state was last compared with it
     pub last_failed_literal: Cell<u32>,
     bytes: usize,
+    /// of all literals, in any order
+    fingerprint: u64,
 }
 
 impl TableEntry {
@@ -33,7 +36,20 @@ impl TableEntry {
             + condition.dereferenceable.len() * size_of::<Dereferenceable>()
             + condition.satisfiable.iter().map(|p| p.len() * size_of::<TermId>()).sum::<usize>()
             + condition.sums.len() * SUM_BYTES;
-        TableEntry { node, condition, work, hits: Cell::new(0), last_failed_literal: Cell::new(u32::MAX), bytes }
+        let fingerprint = condition.literals.iter().fold(0, |sum: u64, l| sum.wrapping_add(FxBuildHasher.hash_one(l)));
+        let (hits, last_failed_literal) = (Cell::new(0), Cell::new(u32::MAX));
+        TableEntry { node, condition, work, hits, last_failed_literal, bytes, fingerprint }
+    }
+
+    /// Subsumes every state that the other one does: they differ in the rounds that bounded loops made, if at all.
+    fn makes_needless(&self, other: &TableEntry) -> bool {
+        let (a, b) = (&self.condition, &other.condition);
+        let made = |r: &Rounds| b.rounds.iter().find(|o| (o.depth, o.header) == (r.depth, r.header));
+        self.fingerprint == other.fingerprint
+            && a.literals.len() == b.literals.len()
+            && a.rounds.iter().all(|r| made(r).is_some_and(|o| o.at_least >= r.at_least))
+            && a.literals.iter().all(|l| b.literals.contains(l))
+            && a.same_but_literals(b)
     }
 }
 
@@ -123,6 +139,18 @@ impl SubsumptionTable {
             }
         };
         let slot = index.by_values.entry(values).or_default();
+        if !entry.condition.rounds.is_empty() {
+            if slot.iter().any(|e| e.makes_needless(&entry)) {
+                return;
+            }
+            let (bytes, entries) = (&mut self.bytes, &mut self.entries);
+            slot.retain(|e| {
+                let needed = !entry.makes_needless(e);
+                *bytes -= if needed { 0 } else { e.bytes };
+                *entries -= usize::from(!needed);
+                needed
+            });
+        }
         if slot.len() >= PER_KEY {
             // The oldest of those that helped least.
             let least = slot.iter().enumerate().min_by_key(|(_, e)| e.hits.get()).map_or(0, |(i, _)| i);
@@ -247,6 +275,27 @@ mod tests {
             );
         }
         assert_eq!((table.at(&Point::test(1)), table.evicted), (700, 0));
+    }
+
+    #[test]
+    fn of_entries_that_differ_in_rounds_the_one_for_most_states_stays() {
+        let terms = Terms::new(64);
+        let mut table = SubsumptionTable::default();
+        let mut insert = |node: u32, at_least: u32, literals: &[TermId]| {
+            let rounds = vec![Rounds { depth: 0, header: pleach_ir::BlockId(3), at_least }];
+            let condition = Condition { rounds, literals: literals.to_vec(), ..Condition::default() };
+            let entry = TableEntry::new(NodeId(node), condition, Cost::default());
+            table.insert(&terms, &Locs::default(), Point::test(1), entry);
+            table.len()
+        };
+        assert_eq!(insert(1, 9, &[Terms::FALSE]), 1);
+        assert_eq!(insert(2, 7, &[Terms::FALSE]), 1, "it replaces the first");
+        assert_eq!(insert(3, 8, &[Terms::FALSE]), 1, "the second subsumes more");
+        assert_eq!(insert(4, 5, &[Terms::TRUE]), 2, "another condition");
+        let slots = table.points.values().flatten().flat_map(|s| s.by_values.values()).flatten();
+        let mut kept: Vec<u32> = slots.map(|e| e.node.0).collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [2, 4]);
     }
 
     #[test]

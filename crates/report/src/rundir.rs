@@ -79,6 +79,11 @@ impl RunDir {
         }
     }
 
+    /// Removes the directory with all that was written.
+    pub fn remove(self) -> Result<()> {
+        fs::remove_dir_all(&self.path).map_err(ReportError::io("remove", &self.path))
+    }
+
     fn prepare(path: &Path) -> Result<Self> {
         let suite = path.join(SUITE);
         fs::create_dir(&suite).map_err(ReportError::io("create", &suite))?;

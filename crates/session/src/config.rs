@@ -30,6 +30,8 @@ pub struct SessionConfig {
     pub check_seams: bool,
     /// Check the interpolants of up to this many nodes.
     pub check_interpolants: Option<usize>,
+    /// Explore with bounds 1, 2, 3, … on rounds until no path goes beyond.
+    pub deepening: bool,
     pub output: OutputConfig,
 }
 

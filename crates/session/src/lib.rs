@@ -27,6 +27,7 @@ extern crate pleach_command;
 mod config;
 mod correctness_witness;
 mod counterexample;
+mod deepening;
 mod entry;
 pub mod explanations;
 mod native_calls;

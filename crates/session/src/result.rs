@@ -16,6 +16,8 @@ pub struct ExplorationResult {
     pub elapsed: Duration,
     /// nodes of the execution tree
     pub nodes: u64,
+    /// every path was followed to its end, or to the bound on rounds
+    pub finished: bool,
     /// ends in undefined behaviour that the property does not cover, in sentences
     pub undefined: Vec<String>,
     /// an internal error ended it

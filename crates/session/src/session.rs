@@ -105,6 +105,19 @@ impl Session {
         Ok(session)
     }
 
+    /// The same once more; the first exploration of the two takes what loading began.
+    pub(crate) fn again(&self) -> Session {
+        let Session { config, program, entry, directory, watched } = self;
+        let watched = Cell::new(watched.take());
+        Session {
+            config: config.clone(),
+            program: program.clone(),
+            entry: entry.clone(),
+            directory: directory.clone(),
+            watched,
+        }
+    }
+
     /// For the next exploration.
     fn take_watch(&self) -> Result<Watched, CliError> {
         if let Some(first) = self.watched.take() {
@@ -117,6 +130,19 @@ impl Session {
 
     /// Explores. Tests are on disk when it returns; the summary is for the caller to complete and to write.
     pub fn explore(
+        &self,
+        observer: &mut dyn Observer,
+        to: Option<&Path>,
+        conclude: &Conclude,
+    ) -> Result<ExplorationResult, CliError> {
+        if self.config.deepening {
+            self.deepen(observer, to, conclude)
+        } else {
+            self.explore_once(observer, to, conclude)
+        }
+    }
+
+    pub(crate) fn explore_once(
         &self,
         observer: &mut dyn Observer,
         to: Option<&Path>,
@@ -227,8 +253,9 @@ impl Session {
         engine.executor.machine.solver.stats(&mut solver);
         let coverage = coverage::report(&self.program, &engine.executor.machine.coverage, &self.directory);
         engine.executor.machine.assume_surroundings();
-        let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().collect();
         let counters = engine.run.counters.clone();
+        let bound = counters.rounds().map(Assumption::Rounds);
+        let assumptions: Vec<Assumption> = engine.executor.machine.assumptions.iter().cloned().chain(bound).collect();
         let mut summary = Summary {
             assumptions: cut_reason::assumptions(&assumptions),
             paths: cut_reason::paths(&counters),
@@ -258,13 +285,15 @@ impl Session {
             summary.pruning.extend(audit.statistics());
         }
         let unsound = report_wrong_results(&engine, &solver, &audit);
-        summary.complete = counters.is_complete() && end == EndOfRun::Done && written.failure.is_none() && !unsound;
+        let ended = end == EndOfRun::Done && written.failure.is_none() && !unsound;
+        summary.complete = counters.is_complete() && ended;
         let timing =
             Timing { costly_lines: timing::costly_lines(&engine.executor.machine), ..timing(&engine, &solver) };
         ExplorationResult {
             dir,
             summary,
             timing,
+            finished: counters.is_complete_within_rounds() && ended,
             counters,
             elapsed: std::time::Duration::ZERO,
             nodes: engine.run.tree.len() as u64,

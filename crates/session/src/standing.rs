@@ -132,6 +132,7 @@ impl Standing {
             loops_in_c: Vec::new(),
             failure: None,
             left: None,
+            finished: false,
             counters,
         }
     }

@@ -59,9 +59,17 @@ impl Session {
     fn not_reached(&self, target: &Target, found: &ExplorationResult) -> TargetResult {
         match found.not_explored().as_slice() {
             [] => {
+                if let Some(n) = found.counters.rounds() {
+                    let rounds = number_format::count(n.into(), "round");
+                    let beyond = number_format::count(found.counters.cut, "path");
+                    let reason = format!("no path leads there within {rounds} of each loop; {beyond} went on beyond");
+                    return self.target_row(target, "unreachable-within", reason);
+                }
                 let under = if found.assumptions.is_empty() { "" } else { " under the assumptions below" };
                 let nodes = number_format::count(found.nodes, "node");
-                let reason = format!("no path leads there{under}: the whole tree has {nodes}");
+                let unbounded = found.summary.loops.iter().any(|l| !l.invariants.is_empty());
+                let any = if unbounded { ", for any number of iterations" } else { "" };
+                let reason = format!("no path leads there{under}{any}: the whole tree has {nodes}");
                 self.target_row(target, "unreachable", reason)
             }
             [only] => self.target_row(target, "unknown", only.clone()),
@@ -77,8 +85,10 @@ impl ExplorationResult {
     /// Everything because of which a target that was not reached might still be.
     pub fn not_explored(&self) -> Vec<String> {
         let mut all = self.undefined.clone();
-        all.extend(self.counters.cuts.keys().map(|cut| pleach::cut_reason::reason(cut).describe()));
-        if all.is_empty() && !self.summary.complete {
+        if !self.finished {
+            all.extend(self.counters.cuts.keys().map(|cut| pleach::cut_reason::reason(cut).describe()));
+        }
+        if all.is_empty() && !self.finished {
             all.push("the engine stopped on an internal error".into());
         }
         all

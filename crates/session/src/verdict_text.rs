@@ -30,24 +30,20 @@ pub(crate) fn allocates(program: &Program) -> bool {
 /// The verdict that the evidence allows.
 pub(crate) fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     let cut = |(cut, n): (&Cut, &u64)| pleach::cut_reason::reason(cut).account(*n);
+    // Where nothing else is missing, the bound on rounds is an assumption.
+    let cuts = found.counters.cuts.iter().filter(|_| !found.finished);
     Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
         unconfirmed: judged.unconfirmed.clone(),
         undefined: found.undefined.clone(),
-        cuts: found.counters.cuts.iter().map(cut).collect(),
-        finished: found.summary.complete,
+        cuts: cuts.map(cut).collect(),
+        finished: found.finished,
         assumptions: found.assumptions.clone(),
     })
 }
 
 /// Completes, writes and prints the account of a verification.
-pub fn conclude(
-    mut found: ExplorationResult,
-    judged: &Judged,
-    property: &str,
-    unwind: Option<u32>,
-    json: bool,
-) -> Result<Code, CliError> {
+pub fn conclude(mut found: ExplorationResult, judged: &Judged, property: &str, json: bool) -> Result<Code, CliError> {
     let verdict = verdict(&found, judged);
     let s = &mut found.summary;
     s.verdict = verdict.answer.as_str().into();
@@ -59,7 +55,7 @@ pub fn conclude(
     if json {
         println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
     } else {
-        print!("{}", describe(&found, &verdict, unwind));
+        print!("{}", describe(&found, &verdict));
     }
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
@@ -74,7 +70,7 @@ pub fn conclude(
 }
 
 /// Human-readable; the last line is for SV-COMP's tools.
-fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -> String {
+fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
     let (s, c) = (&found.summary, &found.counters);
     let mut out = String::new();
     let what = match (s.property.as_str(), verdict.goal) {
@@ -86,7 +82,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
     let _ = match verdict.answer {
         Answer::Safe if unbounded => writeln!(out, "Safe: no execution {what}, for any number of iterations."),
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),
-        Answer::SafeAssuming => writeln!(out, "Safe under assumptions: no execution {what},"),
+        Answer::SafeAssuming => writeln!(out, "Safe {}: no execution {what},", under(c.rounds())),
         Answer::Unsafe => writeln!(out, "Unsafe: an execution {what}."),
         Answer::Unknown => writeln!(out, "Unknown: whether an execution {what} could not be decided."),
     };
@@ -100,13 +96,8 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
     for reason in &verdict.reasons {
         let _ = writeln!(out, "  {reason}");
     }
-    let unwound = c.cuts.keys().any(|c| matches!(c, Cut::Unwind(_)));
-    if let (Answer::Unknown, Some(n), 1, true) = (verdict.answer, unwind, verdict.reasons.len(), unwound) {
-        let _ = writeln!(
-            out,
-            "  Executions in which no loop goes round more than {} are safe.",
-            number_format::count(n.into(), "time")
-        );
+    if verdict.answer == Answer::SafeAssuming && c.cut > 0 {
+        let _ = writeln!(out, "  {} went on beyond the bound (--unwind)", number_format::count(c.cut, "path"));
     }
     loops(&mut out, found, verdict.answer);
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
@@ -121,6 +112,12 @@ fn describe(found: &ExplorationResult, verdict: &Verdict, unwind: Option<u32>) -
     );
     let _ = writeln!(out, "{}", s.svcomp);
     out
+}
+
+/// Under which assumptions, in short.
+fn under(rounds: Option<u32>) -> String {
+    let within = |n: u32| format!("within {}", number_format::count(n.into(), "round"));
+    rounds.map_or_else(|| "under assumptions".to_owned(), within)
 }
 
 /// Loops that are named, at most.

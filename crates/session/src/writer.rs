@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
             Status::Inner => NodeStatus::Inner,
             Status::Exit | Status::Silent => NodeStatus::Completed,
             Status::Error => NodeStatus::Errored,
-            Status::Cut => NodeStatus::Cut,
+            Status::Cut | Status::Bounded => NodeStatus::Cut,
             Status::Pruned => NodeStatus::Pruned,
             Status::Merged => NodeStatus::Merged,
         };

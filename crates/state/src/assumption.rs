@@ -11,6 +11,10 @@ pub enum Assumption {
     Parameter(String),
     /// what the operating system does: a clause
     Environment(String),
+    /// this function, which has no body, returns anything and has no effect
+    Pure(String),
+    /// no loop goes round, and no function recurses, more often than this; some would
+    Rounds(u32),
 }
 
 impl Assumption {
@@ -21,6 +25,8 @@ impl Assumption {
             Assumption::FuzzSize(_) => "fuzz-size",
             Assumption::Parameter(_) => "parameter",
             Assumption::Environment(_) => "environment",
+            Assumption::Pure(_) => "pure",
+            Assumption::Rounds(_) => "rounds",
         }
     }
 
@@ -33,6 +39,12 @@ impl Assumption {
             Assumption::Arguments(args) => format!("the program is called with `{}`", args.join(" ")),
             Assumption::FuzzSize(n) => format!("the input has at most {n} bytes (--max-fuzz-size)"),
             Assumption::Parameter(what) | Assumption::Environment(what) => what.clone(),
+            Assumption::Pure(name) => {
+                format!("`{name}`, which has no body, returns any value and does not change memory (--external=pure)")
+            }
+            Assumption::Rounds(n) => {
+                format!("no loop iterates, and no function recurses, more than {n} times (--unwind)")
+            }
         }
     }
 }

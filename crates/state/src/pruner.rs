@@ -80,6 +80,11 @@ pub trait Pruner: Subsumption + Interpolator {
     fn assumptions(&mut self) -> Option<&mut dyn Assumptions> {
         None
     }
+    /// What it learns speaks of the rounds that loops have left, so that a path that was cut by the bound on them teaches
+    /// something. *Contract*: a state with more rounds left than such a path had is not subsumed by what was learned.
+    fn knows_rounds(&self) -> bool {
+        false
+    }
     /// Who measures what is saved, if anyone does.
     fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
         None

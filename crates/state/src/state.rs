@@ -158,6 +158,11 @@ impl State {
         }
     }
 
+    /// Some value is an input, or a result that may be anything.
+    pub fn has_symbolic_values(&self) -> bool {
+        !self.inputs.is_empty() || !self.left_out.is_empty()
+    }
+
     /// Distinguishes the instructions of one path.
     pub fn position(&self) -> (u64, u32) {
         (self.instructions, self.inst)

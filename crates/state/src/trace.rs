@@ -148,6 +148,8 @@ pub enum Access {
     Empty,
     /// `free` of a null pointer
     FreeNull,
+    /// no effect but a result that may be anything, whatever the arguments are
+    AnyResult,
     /// no effect but this result
     Result(Value),
     /// no effect but the result, and these bytes of arguments were read; `fixed`: arguments that had these numbers

@@ -30,6 +30,8 @@ pub enum Status {
     Silent,
     Error,
     Cut,
+    /// cut by the bound on rounds, of which its interpolant speaks
+    Bounded,
     /// subsumed
     Pruned,
     /// went into a merged node, its only child

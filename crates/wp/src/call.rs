@@ -31,6 +31,7 @@ impl WpTransformer<'_> {
         {
             return Err(NoInterpolant::TraceMismatch);
         }
+        self.no_rounds_in(depth + 1)?;
         let list = &f.args[args.as_range()];
         let by_value = target.params.iter().zip(list).filter(|(p, _)| p.byval.is_some());
         for ((p, a), copy) in by_value.rev().zip(copies) {
@@ -88,7 +89,7 @@ impl WpTransformer<'_> {
             self.replace(r, zero);
         }
         self.without_frame(inner.depth)?;
-        let gone = self.condition.dangling.iter().any(|d| !d.freed);
+        let gone = self.condition.dangling.iter().any(|d| !d.freed) || !self.condition.rounds.is_empty();
         let in_frame = |s: &SymbolId| matches!(self.locs.get(*s), Some(Loc::Reg { .. }));
         if gone || self.condition.support(self.terms).iter().any(in_frame) {
             return Err(NoInterpolant::FrameLeftAtExit);

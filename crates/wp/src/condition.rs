@@ -4,8 +4,10 @@ use crate::linear_sum::Sum;
 use crate::location::{Loc, Locs};
 use pleach_expr::arc::Meet;
 use pleach_expr::{SymbolId, TermId, Terms};
+use pleach_ir::BlockId;
 use pleach_memory::{ObjId, ObjectKind};
-use pleach_state::{Link, PointerSource, SizeBound};
+use pleach_state::access_path::frames;
+use pleach_state::{Link, PointerSource, SizeBound, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -112,6 +114,22 @@ pub struct MayPointToLiteral {
     pub null: bool,
 }
 
+/// Under a bound on loops: the loop at `header`, in the frame at this call depth, went back to its start at least this
+/// often, so it has at most as many rounds left as on the recorded path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rounds {
+    pub depth: u32,
+    pub header: BlockId,
+    pub at_least: u32,
+}
+
+impl Rounds {
+    pub fn hold_in(&self, state: &State) -> bool {
+        let frame = frames(state).find(|(depth, _)| *depth == self.depth);
+        frame.is_some_and(|(_, f)| f.visits.get(&self.header).copied().unwrap_or(0) >= self.at_least)
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Condition {
     pub literals: Vec<TermId>,
@@ -128,6 +146,8 @@ pub struct Condition {
     /// path constraint allows all of these together. What is neither a location nor a symbolic variable of the state
     /// may have any value that fits
     pub satisfiable: Vec<Vec<TermId>>,
+    /// one for each loop
+    pub rounds: Vec<Rounds>,
 }
 
 /// Assumptions to be kept possible: more are not worth it.
@@ -143,14 +163,31 @@ impl Condition {
             && self.sums.is_empty()
             && self.choices.is_empty()
             && self.satisfiable.is_empty()
+            && self.rounds.is_empty()
     }
 
     pub fn len(&self) -> usize {
         let pointers = self.dereferenceable.len() + self.points_to.len() + self.dangling.len() + self.choices.len();
-        self.literals.len() + pointers + self.sums.len() + usize::from(self.blocks.is_some()) + self.satisfiable.len()
+        self.literals.len()
+            + pointers
+            + self.sums.len()
+            + usize::from(self.blocks.is_some())
+            + self.satisfiable.len()
+            + self.rounds.len()
     }
     pub fn is_empty(&self) -> bool {
         self.is_true()
+    }
+
+    /// Equal but for literals and rounds.
+    pub fn same_but_literals(&self, other: &Condition) -> bool {
+        self.dereferenceable == other.dereferenceable
+            && self.points_to == other.points_to
+            && self.dangling == other.dangling
+            && self.blocks == other.blocks
+            && self.sums == other.sums
+            && self.choices == other.choices
+            && self.satisfiable == other.satisfiable
     }
 
     pub fn require(&mut self, literal: TermId) {
@@ -228,7 +265,18 @@ impl Condition {
         }
     }
 
+    pub fn require_rounds(&mut self, r: Rounds) {
+        match self.rounds.iter_mut().find(|o| (o.depth, o.header) == (r.depth, r.header)) {
+            Some(o) => o.at_least = o.at_least.max(r.at_least),
+            None if r.at_least > 0 => self.rounds.push(r),
+            None => {}
+        }
+    }
+
     pub fn and(&mut self, other: Condition) {
+        for r in other.rounds {
+            self.require_rounds(r);
+        }
         for p in other.satisfiable {
             self.require_satisfiable(p);
         }

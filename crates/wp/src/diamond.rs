@@ -75,8 +75,13 @@ impl WpTransformer<'_> {
         let here = self.replace_condition(other);
         let mut copies = way.iter().rev().flat_map(|e| f.copies[e.copies.as_range()].iter().rev());
         let copied = copies.try_for_each(|c| self.assign_operand(f, run.depth, c.dst, c.src));
+        let rounds = self.cross_rounds(f, run, &way);
         let other = self.replace_condition(here);
-        if copied.is_err() || !same_but_literals(&self.condition, &other) {
+        if copied.is_err()
+            || rounds.is_err()
+            || !self.condition.same_but_literals(&other)
+            || !other.satisfiable.is_empty()
+        {
             return false;
         }
         let only = |a: &Condition, b: &Condition| -> Vec<TermId> {
@@ -88,6 +93,7 @@ impl WpTransformer<'_> {
         }
         let mut both = self.replace_condition(Condition::default());
         both.literals.retain(|l| !here.contains(l));
+        other.rounds.iter().for_each(|r| both.require_rounds(*r));
         let untaken = self.terms.not(taken);
         for (guard, literals) in [(taken, here), (untaken, there)] {
             for l in literals {
@@ -103,15 +109,4 @@ impl WpTransformer<'_> {
         self.live.forget();
         std::mem::replace(&mut self.condition, new)
     }
-}
-
-fn same_but_literals(a: &Condition, b: &Condition) -> bool {
-    a.dereferenceable == b.dereferenceable
-        && a.points_to == b.points_to
-        && a.dangling == b.dangling
-        && a.blocks == b.blocks
-        && a.sums == b.sums
-        && a.choices == b.choices
-        && a.satisfiable.is_empty()
-        && b.satisfiable.is_empty()
 }

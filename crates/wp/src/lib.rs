@@ -21,11 +21,12 @@ mod modelled;
 mod no_interpolant;
 mod obligations;
 mod occurrence_index;
+mod rounds;
 mod symbolic_length;
 mod symbolic_offset;
 pub mod transformer;
 
-pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo};
+pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo, Rounds};
 pub use diamond::EndOfTrace;
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};

@@ -2,8 +2,12 @@
 //! terms and the weakest precondition of an instruction is a substitution.
 
 use pleach_expr::{SymbolId, SymbolKind, SymbolOrigin, TermId, Terms};
+use pleach_ir::Function;
+use pleach_ir::bitset::BitSet;
+use pleach_ir::loops::bodies_by_header;
 use pleach_memory::ObjId;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Loc {
@@ -25,7 +29,11 @@ pub struct Locs {
     fresh_variables: u32,
     /// some location is a size
     pub has_sizes: bool,
+    /// by function and block: the body of the loop that begins there
+    loops: FxHashMap<u32, LoopBodies>,
 }
+
+type LoopBodies = Rc<[Option<BitSet>]>;
 
 impl Locs {
     pub fn new(program: &pleach_ir::Program) -> Locs {
@@ -57,6 +65,11 @@ impl Locs {
         self.loc_of.insert(s, loc);
         self.term_of.insert((loc, width), t);
         t
+    }
+
+    /// By block of the function: the body of the loop that begins there.
+    pub(crate) fn loop_bodies(&mut self, func: u32, f: &Function) -> LoopBodies {
+        self.loops.entry(func).or_insert_with(|| bodies_by_header(f).into()).clone()
     }
 
     pub fn get(&self, s: SymbolId) -> Option<Loc> {

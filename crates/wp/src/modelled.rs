@@ -61,6 +61,7 @@ impl WpTransformer<'_> {
             Access::AtExit(handler) => self.registered(c, handler),
             Access::Argument { index, bits } => self.part_of_argument(c, index, bits),
             Access::Fresh => self.fresh_result(c),
+            Access::AnyResult => self.any_result(c),
             Access::FreshRange | Access::FreshBelow => self.fresh_within(c, access),
             Access::FreshMemory { obj, off, len } => self.fresh_memory(c, obj, off, len),
             Access::Assume | Access::AssumeElseFail | Access::Assert => self.assumed(c, access),
@@ -129,11 +130,15 @@ impl WpTransformer<'_> {
 
     /// The result may be anything.
     fn fresh_result(&mut self, c: &ModelledCall) -> WpResult<()> {
-        let ModelledCall { f, depth, list, results, .. } = *c;
         // What the arguments decide besides the result (an empty range is an error) is not described.
-        if list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
+        if c.list.iter().any(|a| matches!(a.value.kind(), OpndKind::Slot(_))) {
             return Err(NoInterpolant::UnknownEffects);
         }
+        self.any_result(c)
+    }
+
+    fn any_result(&mut self, c: &ModelledCall) -> WpResult<()> {
+        let ModelledCall { f, depth, results, .. } = *c;
         // A wide result comes in pieces.
         for d in results {
             if self.needs(f, depth, *d) {

@@ -173,6 +173,7 @@ impl WpTransformer<'_> {
             (Inst::Switch { default, .. }, Exit::Default) => f.edges[*default as usize],
             _ => return Err(NoInterpolant::TraceMismatch),
         };
+        self.cross_rounds(f, run, &[edge])?;
         for c in f.copies[edge.copies.as_range()].iter().rev() {
             self.assign_operand(f, run.depth, c.dst, c.src)?;
         }

@@ -9,6 +9,9 @@ enum Node<'a> {
     Assign(usize, &'a Expr, usize),
     Input(usize),
     Branch(&'a Cond, usize, usize),
+    /// the loop of this number goes back to its start, or is entered
+    Round(usize, usize),
+    Enter(usize, usize),
     Error(usize),
     End,
 }
@@ -17,16 +20,22 @@ enum Node<'a> {
 #[derive(Clone, Copy)]
 struct Targets {
     exit: usize,
-    header: usize,
+    back: usize,
 }
 
+/// An outer loop and one within it.
+const LOOPS: usize = 2;
+
 #[derive(Default)]
-struct Graph<'a>(Vec<Node<'a>>);
+struct Graph<'a> {
+    nodes: Vec<Node<'a>>,
+    loops: usize,
+}
 
 impl<'a> Graph<'a> {
     fn add(&mut self, node: Node<'a>) -> usize {
-        self.0.push(node);
-        self.0.len() - 1
+        self.nodes.push(node);
+        self.nodes.len() - 1
     }
 
     /// The node at which these statements begin; `next` follows them.
@@ -43,16 +52,19 @@ impl<'a> Graph<'a> {
                 self.add(Node::Branch(c, yes, no))
             }
             Stmt::While(c, body) => {
+                let number = self.loops;
+                self.loops += 1;
                 let header = self.add(Node::End);
-                let first = self.block(body, header, Some(Targets { exit: next, header }));
-                self.0[header] = match c {
+                let back = self.add(Node::Round(number, header));
+                let first = self.block(body, back, Some(Targets { exit: next, back }));
+                self.nodes[header] = match c {
                     Some(c) => Node::Branch(c, first, next),
                     None => Node::Branch(&ALWAYS, first, next),
                 };
-                header
+                self.add(Node::Enter(number, header))
             }
             Stmt::Break => targets.map_or(next, |t| t.exit),
-            Stmt::Continue => targets.map_or(next, |t| t.header),
+            Stmt::Continue => targets.map_or(next, |t| t.back),
             Stmt::Error(n) => self.add(Node::Error(*n)),
         }
     }
@@ -79,35 +91,47 @@ fn holds(c: &Cond, v: &Values) -> bool {
     }
 }
 
-/// The errors that some inputs lead to.
-pub fn reachable(program: &EndlessProgram) -> BTreeSet<usize> {
+/// The errors that some inputs lead to; `bound`: with at most this many rounds of a loop each time it is entered.
+pub fn reachable(program: &EndlessProgram, bound: Option<u32>) -> BTreeSet<usize> {
     let mut graph = Graph::default();
     let end = graph.add(Node::End);
     let start = graph.block(&program.body, end, None);
-    let mut seen: HashSet<(usize, Values)> = HashSet::from([(start, [0; VARIABLES + 1])]);
-    let mut todo: Vec<(usize, Values)> = seen.iter().copied().collect();
+    let first = (start, [0; VARIABLES + 1], [0; LOOPS]);
+    let mut seen: HashSet<(usize, Values, [u32; LOOPS])> = HashSet::from([first]);
+    let mut todo = vec![first];
     let mut errors = BTreeSet::new();
-    while let Some((at, v)) = todo.pop() {
-        let mut go = |next: usize, v: Values| {
-            if seen.insert((next, v)) {
-                todo.push((next, v));
+    while let Some((at, v, rounds)) = todo.pop() {
+        let mut go = |next: usize, v: Values, rounds: [u32; LOOPS]| {
+            if seen.insert((next, v, rounds)) {
+                todo.push((next, v, rounds));
             }
         };
-        match graph.0[at] {
+        match graph.nodes[at] {
             Node::End => {}
             Node::Error(n) => drop(errors.insert(n)),
-            Node::Branch(c, yes, no) => go(if holds(c, &v) { yes } else { no }, v),
+            Node::Branch(c, yes, no) => go(if holds(c, &v) { yes } else { no }, v, rounds),
+            Node::Enter(n, next) => go(next, v, with(rounds, n, 0)),
+            Node::Round(n, next) => match bound {
+                Some(max) if rounds[n] >= max => {}
+                Some(_) => go(next, v, with(rounds, n, rounds[n] + 1)),
+                None => go(next, v, rounds),
+            },
             Node::Assign(x, e, next) => {
                 let mut w = v;
                 w[x] = value(e, &v);
-                go(next, w);
+                go(next, w, rounds);
             }
             Node::Input(next) => (0..4).for_each(|n| {
                 let mut w = v;
                 w[INPUT] = n;
-                go(next, w);
+                go(next, w, rounds);
             }),
         }
     }
     errors
+}
+
+fn with(mut rounds: [u32; LOOPS], of: usize, n: u32) -> [u32; LOOPS] {
+    rounds[of] = n;
+    rounds
 }

@@ -3,7 +3,8 @@
 //! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the fields.
 
 use super::{
-    Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, SizeMode, Solver, Uninit, time,
+    Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, SizeMode, Solver, Unbounded,
+    Uninit, time,
 };
 use clap::Args;
 use pleach_exec::ParameterSpec;
@@ -133,11 +134,19 @@ pub struct RunArgs {
     /// Prove loops without a bound: subsume states by the header of their loop; needs pruning
     ///
     /// This is on in `verify` and `reach`.
-    #[arg(long, help_heading = "Pruning", hide_short_help = true, overrides_with = "no_unbounded")]
-    pub unbounded: bool,
+    #[arg(long, value_enum, value_name = "METHOD", help_heading = "Pruning", hide_short_help = true)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "subsumption")]
+    #[arg(overrides_with = "no_unbounded")]
+    pub unbounded: Option<Unbounded>,
     /// Unroll every loop to its end
     #[arg(long, help_heading = "Pruning", hide_short_help = true, overrides_with = "unbounded")]
     pub no_unbounded: bool,
+    /// Keep the literals of invariants that the proof does not need
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub full_invariants: bool,
+    /// Learn nothing from paths that the bound on rounds (--unwind) cut
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub no_rounds: bool,
     /// Keep the interpolant of every node for `pleach explain`; needs pruning
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub explain_pruning: bool,

@@ -69,14 +69,27 @@ impl From<BackwardStyle> for Style {
     }
 }
 
+/// What `verify` and `reach` share.
+#[derive(Args, Clone, Debug)]
+pub struct ProofArgs {
+    /// Cut paths on which a loop iterates, or a function recurses, more than N times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub unwind: Option<u32>,
+    #[command(flatten)]
+    pub replay: NativeReplay,
+    /// Search strategy; pruning works best with dfs
+    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs", hide_short_help = true)]
+    pub search: Vec<String>,
+    /// Do not prune subsumed paths
+    #[arg(long, help_heading = "Pruning")]
+    pub no_prune: bool,
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
     /// Property to verify: names separated by commas, or a property file
     #[arg(long, short, value_name = "PROPERTY", default_value = "errors")]
     pub property: String,
-    /// Cut paths on which a loop iterates, or a function recurses, more than N times
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub unwind: Option<u32>,
     /// With the property `errors`: also report uses of memory that was never written; switches pruning off
     #[arg(long, hide_short_help = true)]
     pub check_uninit: bool,
@@ -84,15 +97,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "WITNESS", hide_short_help = true)]
     pub check_witness: Option<std::path::PathBuf>,
     #[command(flatten)]
-    pub replay: NativeReplay,
-
-    /// Search strategy; pruning works best with dfs
-    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs", hide_short_help = true)]
-    pub search: Vec<String>,
-    /// Do not prune subsumed paths
-    #[arg(long, help_heading = "Pruning")]
-    pub no_prune: bool,
-
+    pub proof: ProofArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -132,19 +137,8 @@ pub struct ReachArgs {
     /// One exploration per target instead of one for all; limits apply to each
     #[arg(long)]
     pub each: bool,
-    /// Cut paths on which a loop iterates, or a function recurses, more than N times
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub unwind: Option<u32>,
     #[command(flatten)]
-    pub replay: NativeReplay,
-
-    /// Search strategy; pruning works best with dfs
-    #[arg(long, value_name = "NAME", help_heading = "Search", default_value = "dfs", hide_short_help = true)]
-    pub search: Vec<String>,
-    /// Do not prune subsumed paths
-    #[arg(long, help_heading = "Pruning")]
-    pub no_prune: bool,
-
+    pub proof: ProofArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }

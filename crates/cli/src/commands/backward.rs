@@ -11,7 +11,7 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     pleach_backward_session::run(&BackwardSession {
         config: config(&args),
         compile: assemble::compile(&args.run.compile, false),
-        replay: args.replay.options(),
+        replay: args.proof.replay.options(),
         files: args.run.files,
         targets: args.target,
         all_asserts: args.all_asserts,
@@ -27,7 +27,7 @@ fn refuse(args: &ReachArgs) -> Result<(), CliError> {
     let usage = |what: &str| Err(CliError::Usage(format!("--backward does not take {what}")));
     match () {
         () if args.each => usage("--each: every target has an answer of its own"),
-        () if args.no_prune => usage("--no-prune: nothing is pruned"),
+        () if args.proof.no_prune => usage("--no-prune: nothing is pruned"),
         () if args.all_blocks => usage("--all-blocks"),
         () if !args.run.param.is_empty() => usage("--param"),
         () if !args.run.args.is_empty() => usage("arguments of the program"),
@@ -39,7 +39,7 @@ fn config(args: &ReachArgs) -> Config {
     let default = Config::default();
     Config {
         style: args.backward.map_or(default.style, Into::into),
-        unwind: args.unwind.unwrap_or(default.unwind),
+        unwind: args.proof.unwind.unwrap_or(default.unwind),
         inline: args.inline.unwrap_or(default.inline),
         abstract_loops: !args.no_abstract_loops,
         time: args.run.max_time,

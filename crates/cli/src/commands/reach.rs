@@ -10,7 +10,7 @@ use pleach_exec::LoopBound;
 use pleach_ir::Program;
 use pleach_report::{RunDir, Summary, TargetResult, TestCase, TestId};
 use pleach_session::{Conclude, ExplorationResult, Reached, Session, TargetTracker, TargetWatch};
-use pleach_state::{Cut, Leaks};
+use pleach_state::Cut;
 use pleach_verify::target::{Target, TargetSpec, all_asserts, all_blocks};
 use pleach_verify::{Property, TargetError};
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
 }
 
 fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json: bool) -> Result<Code, CliError> {
-    let unknown = summary.targets.iter().any(|t| t.result == "unknown");
+    let unknown = summary.targets.iter().any(|t| matches!(t.result.as_str(), "unknown" | "unreachable-within"));
     let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
     dir.write_summary(summary)?;
@@ -54,20 +54,12 @@ fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json
 
 fn settings(args: &ReachArgs) -> ExplorationSettings {
     ExplorationSettings {
-        search: args.search.join(","),
-        prune: !args.no_prune,
-        unbounded: args.unwind.is_none(),
-        errors_only: false,
-        overflow: false,
-        uninit: false,
-        leaks: Leaks::Ignored,
-        loop_bound: args.unwind.map(LoopBound::Cut),
-        max_tests: None,
-        emit_all_errors: false,
-        exit_on_error: false,
-        exit_on_error_type: Vec::new(),
-        error_functions: Vec::new(),
+        search: args.proof.search.join(","),
+        prune: !args.proof.no_prune,
+        unbounded: args.proof.unwind.is_none(),
+        loop_bound: args.proof.unwind.map(LoopBound::Cut),
         property: Property::reaching(),
+        ..ExplorationSettings::default()
     }
 }
 
@@ -142,7 +134,7 @@ fn together(
     let mut tracker = TargetTracker::new(watches);
     let conclude = cut_short(args, session, targets, tracker.reached(), Others::default());
     let mut found = session.explore(&mut tracker, args.run.output_dir.as_deref(), &conclude)?;
-    found.summary.targets = session.target_results(targets, &tracker, &found, args.replay.options());
+    found.summary.targets = session.target_results(targets, &tracker, &found, args.proof.replay.options());
     found.write();
     let text = account(&found);
     Ok((found.summary, found.dir, text, found.crashed))
@@ -167,7 +159,7 @@ fn one_by_one(
         let conclude = cut_short(args, session, std::slice::from_ref(target), tracker.reached(), others);
         let mut found = session.explore(&mut tracker, Some(&place), &conclude)?;
         found.summary.targets =
-            session.target_results(std::slice::from_ref(target), &tracker, &found, args.replay.options());
+            session.target_results(std::slice::from_ref(target), &tracker, &found, args.proof.replay.options());
         found.write();
         if i == 0 {
             base.write_run_info(&found.dir.run_info()?)?;

@@ -7,7 +7,6 @@ use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
 use pleach_state::Leaks;
-use pleach_verify::Property;
 use std::sync::Arc;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
@@ -44,8 +43,6 @@ fn settings(args: &TestArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,
-        unbounded: false,
-        errors_only: false,
         overflow: args.check.contains(&Check::SignedOverflow),
         uninit: args.check.contains(&Check::Uninit),
         leaks: if args.check.contains(&Check::Leak) { Leaks::Lost } else { Leaks::Ignored },
@@ -54,7 +51,6 @@ fn settings(args: &TestArgs) -> ExplorationSettings {
         emit_all_errors: args.emit_all_errors,
         exit_on_error: args.exit_on_error,
         exit_on_error_type: args.exit_on_error_type.clone(),
-        error_functions: Vec::new(),
-        property: Property::default(),
+        ..ExplorationSettings::default()
     }
 }

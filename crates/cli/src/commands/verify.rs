@@ -18,16 +18,16 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let (name, settings) = (property.name(), settings(&args, property));
     let config = assemble::session(&args.run, &settings)?;
     if let Some(witness) = args.check_witness {
-        let (replay, output_dir) = (args.replay.options(), args.run.output_dir);
+        let (replay, output_dir) = (args.proof.replay.options(), args.run.output_dir);
         return WitnessCheck { config, witness, replay, output_dir, json: args.run.json }.run();
     }
     let session = Session::load_for_property(config)?;
-    let mut judge = Counterexample::new(&session, args.replay.options());
+    let mut judge = Counterexample::new(&session, args.proof.replay.options());
     let judged = judge.judged();
-    let (unwind, json) = (args.unwind, args.run.json);
+    let json = args.run.json;
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        conclude(found, &judged, &name, unwind, json)
+        conclude(found, &judged, &name, json)
     });
     let found = session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?;
     let witness = CorrectnessWitness::new(&session, &found);
@@ -58,19 +58,16 @@ fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
         () => Leaks::Ignored,
     };
     ExplorationSettings {
-        search: args.search.join(","),
-        prune: !args.no_prune && !args.check_uninit,
-        unbounded: args.unwind.is_none(),
+        search: args.proof.search.join(","),
+        prune: !args.proof.no_prune && !args.check_uninit,
+        unbounded: args.proof.unwind.is_none(),
         errors_only: true,
         overflow: property.has(Goal::NoOverflow),
         uninit: args.check_uninit,
         leaks,
-        loop_bound: args.unwind.map(LoopBound::Cut),
-        max_tests: None,
-        emit_all_errors: false,
-        exit_on_error: false,
-        exit_on_error_type: Vec::new(),
+        loop_bound: args.proof.unwind.map(LoopBound::Cut),
         error_functions: property.error_functions().to_vec(),
         property,
+        ..ExplorationSettings::default()
     }
 }

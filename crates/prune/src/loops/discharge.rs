@@ -11,7 +11,7 @@ use crate::pruner::Interpolation;
 use pleach_expr::{SymbolId, TermId, Terms};
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, NoInterpolant, WpResult};
+use pleach_wp::{Condition, NoInterpolant, Rounds, WpResult};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -54,11 +54,12 @@ impl Interpolation {
             Err(_) => {}
         }
         let mut second = self.start(group, oracle);
-        if self.add_from_above(root, &leaves, &found, &mut second, oracle).is_err() {
-            second = self.start(group, oracle);
+        let mut kept = self.from_above(root, &leaves, &found, &second, oracle);
+        if self.require_all(root, &kept, &mut second, oracle).is_err() {
+            (second, kept) = (self.start(group, oracle), Vec::new());
         }
         match self.strengthen(root, &leaves, &mut second, oracle) {
-            Ok(()) => Ok(second),
+            Ok(()) => Ok(self.minimise(root, group, &leaves, kept, second, oracle)),
             Err((revoked, _)) => {
                 self.loops.guarded = true;
                 Err(revoked)
@@ -67,7 +68,7 @@ impl Interpolation {
     }
 
     /// What is known before any leaf gives what its subsuming node needs.
-    fn start(&mut self, group: &[NodeId], oracle: &mut dyn PathOracle) -> Discharged {
+    pub(super) fn start(&mut self, group: &[NodeId], oracle: &mut dyn PathOracle) -> Discharged {
         let mut found = Discharged::default();
         for node in group {
             if let Some(Provisional { needs: Ok(c), .. }) = self.loops.provisional.get(node) {
@@ -104,7 +105,7 @@ impl Interpolation {
 
     /// Gives each leaf what its subsuming node needs, and propagates that upward, until nothing is new. Fails with the
     /// leaves whose states do not satisfy it, and how often needs went round at most.
-    fn strengthen(
+    pub(super) fn strengthen(
         &mut self,
         root: NodeId,
         leaves: &[NodeId],
@@ -231,6 +232,10 @@ fn without(given: &Condition, mut c: Condition) -> Condition {
     c.dangling.retain(|d| !given.dangling.contains(d));
     c.choices.retain(|x| !given.choices.contains(x));
     c.satisfiable.retain(|s| !given.satisfiable.contains(s));
+    c.rounds.retain(|r| {
+        let same = |g: &&Rounds| (g.depth, g.header) == (r.depth, r.header);
+        given.rounds.iter().find(same).is_none_or(|g| g.at_least < r.at_least)
+    });
     c.dereferenceable.retain(|v| {
         let mut with = Condition { dereferenceable: given.dereferenceable.clone(), ..Condition::default() };
         with.require_dereferenceable(*v);

@@ -26,17 +26,20 @@ const PAIRS: usize = 10;
 /// Constraints of the path that are looked at, the newest first.
 const CONSTRAINTS: usize = 64;
 
+/// Literals by header, the oldest header first.
+pub(super) type FromAbove = Vec<(NodeId, TermId)>;
+
 impl Interpolation {
-    /// Adds to the interpolant of each subsuming node what holds there from above. `tried` is how far the needs alone
-    /// came.
-    pub(super) fn add_from_above(
+    /// What holds from above at each subsuming node and whenever its loop comes back. `tried` is how far the needs
+    /// alone came, `found` is what is known without them.
+    pub(super) fn from_above(
         &mut self,
         root: NodeId,
         leaves: &[NodeId],
         tried: &Discharged,
-        found: &mut Discharged,
+        found: &Discharged,
         oracle: &mut dyn PathOracle,
-    ) -> WpResult<()> {
+    ) -> FromAbove {
         let headers: FxHashSet<NodeId> = leaves.iter().map(|l| self.loops.assumptions[l].by).collect();
         let mut kept: FxHashMap<NodeId, Vec<TermId>> = FxHashMap::default();
         for &h in &headers {
@@ -45,11 +48,23 @@ impl Interpolation {
         }
         while self.drop_not_inductive(root, leaves, &mut kept, found, oracle) {}
         // The oldest first: what it has is given to those below.
-        let mut kept: Vec<_> = kept.into_iter().collect();
-        kept.sort_unstable_by_key(|(h, _)| *h);
-        for (h, literals) in kept {
+        let mut kept: FromAbove = kept.into_iter().flat_map(|(h, all)| all.into_iter().map(move |l| (h, l))).collect();
+        kept.sort_by_key(|(h, _)| *h);
+        kept
+    }
+
+    /// Adds literals from above to the interpolants of their headers.
+    pub(super) fn require_all(
+        &mut self,
+        root: NodeId,
+        kept: &FromAbove,
+        found: &mut Discharged,
+        oracle: &mut dyn PathOracle,
+    ) -> WpResult<()> {
+        for of_header in kept.chunk_by(|a, b| a.0 == b.0) {
+            let literals = of_header.iter().map(|(_, l)| *l).collect();
             // SOUND: the nodes above a header must imply what is added there.
-            self.require_at(root, h, Condition { literals, ..Condition::default() }, found, oracle)?;
+            self.require_at(root, of_header[0].0, Condition { literals, ..Condition::default() }, found, oracle)?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod account;
 mod arrival;
 mod discharge;
 mod from_above;
+mod minimise;
 
 use crate::audit_log::AuditOutcome;
 use crate::explain::Explained;
@@ -63,6 +64,8 @@ enum Revoked {
 #[derive(Default)]
 pub(crate) struct Loops {
     pub on: bool,
+    /// drop literals from above that the proof does not need
+    pub minimise: bool,
     assumptions: FxHashMap<NodeId, Assumption>,
     /// by subsuming node: its leaves
     leaves: FxHashMap<NodeId, Vec<NodeId>>,
@@ -101,6 +104,8 @@ pub(crate) struct LoopStatistics {
     pub invariants: u64,
     /// interpolants made stronger
     strengthened: u64,
+    /// literals from above that were not needed
+    dropped: u64,
 }
 
 impl LoopStatistics {
@@ -111,6 +116,7 @@ impl LoopStatistics {
             ("loops-discharged", self.discharged),
             ("loop-invariants", self.invariants),
             ("loop-strengthenings", self.strengthened),
+            ("loop-literals-dropped", self.dropped),
         ];
         all.map(|(name, n)| (name.to_owned(), n)).into()
     }
