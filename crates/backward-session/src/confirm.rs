@@ -1,7 +1,7 @@
 //! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
 
 use super::{BackwardSession, TargetQuery, program_of};
-use pleach_backward::{Confirmation, Exactness, Goal, InputHeap};
+use pleach_backward::{Confirmation, Exactness, InputHeap};
 use pleach_command::CliError;
 use pleach_ir::Program;
 use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
@@ -156,7 +156,7 @@ fn lines(program: &Program, query: &TargetQuery) -> Vec<Line> {
         all.insert(Line { file: program.path(query.span).to_owned(), line: query.span.line });
     }
     for goal in &query.goals {
-        let (Goal::At(f, i) | Goal::Fails(f, i)) = *goal;
+        let (f, i) = goal.place();
         let span = program.function(f).spans.get(i.index()).copied().unwrap_or_default();
         if span.is_known() && !query.span.is_known() {
             all.insert(Line { file: program.path(span).to_owned(), line: span.line });

@@ -1,6 +1,6 @@
 //! Operations that can fail, as targets.
 
-use pleach_backward::{Goal, ends_program};
+use pleach_backward::{Failure, Goal, ends_program};
 use pleach_ir::{BinOp, Callee, CheckKind, FuncId, Inst, InstId, Program, Span};
 use pleach_report::ErrorKind;
 
@@ -9,7 +9,7 @@ pub struct ErrorTarget {
     pub span: Span,
     pub function: FuncId,
     pub goal: Goal,
-    /// what forward execution calls it; an access has two ways to fail
+    /// what forward execution calls it; an access has three ways to fail
     pub kinds: Vec<ErrorKind>,
 }
 
@@ -33,7 +33,7 @@ pub fn all_errors(program: &Program) -> Vec<ErrorTarget> {
             let inst = InstId::new(at);
             let goal = match kinds[0] {
                 ErrorKind::Assert => Goal::At(function, inst),
-                _ => Goal::Fails(function, inst),
+                _ => Goal::Fails(function, inst, Failure::Any),
             };
             all.push(ErrorTarget { name, span, function, goal, kinds });
         }
@@ -43,8 +43,8 @@ pub fn all_errors(program: &Program) -> Vec<ErrorTarget> {
 
 fn kinds(program: &Program, inst: &Inst) -> Vec<ErrorKind> {
     match inst {
-        Inst::Load { .. } => vec![ErrorKind::Null, ErrorKind::OobRead],
-        Inst::Store { .. } => vec![ErrorKind::Null, ErrorKind::OobWrite],
+        Inst::Load { .. } => vec![ErrorKind::Null, ErrorKind::OobRead, ErrorKind::UseAfterFree],
+        Inst::Store { .. } => vec![ErrorKind::Null, ErrorKind::OobWrite, ErrorKind::UseAfterFree],
         Inst::Bin { op: BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem, .. } => vec![ErrorKind::DivZero],
         Inst::Bin { op: BinOp::Shl | BinOp::LShr | BinOp::AShr, flags, b, .. }
             if flags & pleach_ir::flags::MOVED == 0 && b.as_slot().is_some() =>
@@ -55,6 +55,9 @@ fn kinds(program: &Program, inst: &Inst) -> Vec<ErrorKind> {
         Inst::Check { kind: CheckKind::Overshift, .. } => vec![ErrorKind::Overshift],
         Inst::Call { callee: Callee::Direct(g), .. } if is_failure(&program.function(*g).name) => {
             vec![ErrorKind::Assert]
+        }
+        Inst::Call { callee: Callee::Direct(g), .. } if program.function(*g).name == "free" => {
+            vec![ErrorKind::DoubleFree, ErrorKind::BadFree]
         }
         _ => Vec::new(),
     }

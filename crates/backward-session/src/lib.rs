@@ -11,34 +11,45 @@
 #[macro_use(print, println)]
 extern crate pleach_command;
 
+mod both_ends;
+mod climb;
 mod confirm;
 mod errors;
+mod queries;
+mod sarif;
 
+pub use both_ends::both_ends;
+use climb::Climber;
 use confirm::Confirmer;
-use errors::ErrorTarget;
 pub use errors::all_errors;
 use pleach::CompileOptions;
-use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, harness, picture, precondition};
+use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, drawing, harness, picture, precondition};
 use pleach_command::{CliError, Code};
 use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
-use pleach_verify::TargetError;
-use pleach_verify::target::{Target, TargetLocations, TargetSpec};
-use std::collections::{BTreeMap, BTreeSet};
+use queries::{About, Question};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// What is wanted of backward execution.
 pub struct BackwardSession {
     pub files: Vec<PathBuf>,
     pub compile: CompileOptions,
-    /// by name, as [`TargetSpec::parse`] takes them
+    /// by name, as [`TargetSpec::parse`](pleach_verify::target::TargetSpec::parse) takes them
     pub targets: Vec<String>,
     pub all_asserts: bool,
     pub all_errors: bool,
+    /// a SARIF file whose results are targets
+    pub warnings: Option<PathBuf>,
     /// where execution begins; `None`: in the function that a target is in
     pub entry: Option<String>,
+    /// climb through the callers to this function, by at most so many calls
+    pub to: Option<(String, u32)>,
     pub config: Config,
+    /// for all targets together
+    pub max_time: Option<Duration>,
     /// how inputs are replayed; `None`: not at all
     pub replay: Option<pleach_replay::Options>,
     pub output_dir: Option<PathBuf>,
@@ -55,97 +66,150 @@ pub struct TargetQuery {
     kinds: Vec<ErrorKind>,
 }
 
+/// An answer, and what goes with it.
+struct Answered {
+    answer: Answer,
+    effort: Effort,
+    /// what the native run showed
+    replay: String,
+    /// where it was refuted on the way
+    note: String,
+}
+
+/// One session at work.
+struct Work<'a> {
+    args: &'a BackwardSession,
+    program: &'a Program,
+    dir: &'a RunDir,
+    confirmer: Confirmer<'a>,
+    climber: Option<Climber<'a>>,
+    deadline: Option<Instant>,
+    rows: Vec<TargetResult>,
+    text: String,
+    assumed: BTreeSet<String>,
+}
+
 /// Answers for every target, in a run directory and in print.
 pub fn run(args: &BackwardSession) -> Result<Code, CliError> {
-    let wishes = args.targets.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let program = pleach::load(&args.files, &args.compile)?;
-    let queries = queries(args, &wishes, &program)?;
+    let deadline = args.max_time.map(|t| Instant::now() + t);
+    let questions = queries::questions(args, &program)?;
+    let climber = match &args.to {
+        Some((name, depth)) => Some(climber(&program, name, *depth)?),
+        None => None,
+    };
     let dir = RunDir::create(args.output_dir.as_deref())?;
-    let config = &args.config;
-    let mut confirmer = Confirmer::new(args, &dir)?;
-    let entry = queries.first().map_or("", |q| program.function(q.entry).name.as_str());
+    let confirmer = Confirmer::new(args, &dir)?;
+    let first = questions.iter().flat_map(|q| &q.queries).next();
+    let entry = first.map_or("", |q| program.function(q.entry).name.as_str());
     dir.write_run_info(&confirmer.run_info(entry))?;
-    let (mut rows, mut text) = (Vec::new(), String::new());
-    let mut assumed = BTreeSet::new();
-    for (i, query) in queries.iter().enumerate() {
-        let mut ask = |heap: &InputHeap, exact| confirmer.confirm(&program, query, heap, exact, i + 1);
-        let (answer, effort) = decide(&program, query.entry, &query.goals, config, &mut ask);
-        let replay = confirmer.take_note();
-        rows.push(row(&program, query, &answer, replay, &effort));
-        if let Answer::Reachable(heap) = &answer {
-            text.push_str(&describe(&program, query, heap, &dir, i + 1)?);
-        } else if !matches!(answer, Answer::Unknown(_)) {
-            assumed.extend(pleach_backward::assumptions(&program, query.entry));
-        }
+    let (rows, text, assumed) = (Vec::new(), String::new(), BTreeSet::new());
+    let mut work = Work { args, program: &program, dir: &dir, confirmer, climber, deadline, rows, text, assumed };
+    let mut left = questions.len();
+    for q in &questions {
+        work.answer(q, left)?;
+        left -= 1;
     }
+    let Work { rows, text, assumed, .. } = work;
     conclude(args, &dir, rows, &text, assumed)
 }
 
-fn queries(args: &BackwardSession, wishes: &[TargetSpec], program: &Program) -> Result<Vec<TargetQuery>, CliError> {
-    let entry = match &args.entry {
-        Some(name) => Some(program.function_named(name).ok_or_else(|| no_function(program, name))?),
-        None => None,
-    };
-    let mut all = Vec::new();
-    let mut targets = wishes.iter().map(|w| w.resolve(program)).collect::<Result<Vec<_>, _>>()?;
-    if args.all_asserts {
-        targets.extend(pleach_verify::target::all_asserts(program)?);
-    }
-    for target in targets {
-        all.extend(of_target(program, target, entry));
-    }
-    if args.all_errors {
-        let found = all_errors(program);
-        if found.is_empty() {
-            return Err(TargetError::Nothing("operations that can fail").into());
-        }
-        for ErrorTarget { name, span, function, goal, kinds } in found {
-            let entry = entry.unwrap_or(function);
-            all.push(TargetQuery { name, span, entry, goals: BTreeSet::from([goal]), kinds });
-        }
-    }
-    Ok(all)
+fn climber<'a>(program: &'a Program, name: &str, depth: u32) -> Result<Climber<'a>, CliError> {
+    let root = program.function_named(name).ok_or_else(|| queries::no_function(program, name))?;
+    Ok(Climber::new(program, root, depth))
 }
 
-fn no_function(program: &Program, name: &str) -> CliError {
-    let mut known: Vec<String> =
-        program.functions.iter().filter(|f| !f.is_declaration()).map(|f| f.name.clone()).collect();
-    known.sort();
-    TargetError::NoFunction { name: name.to_owned(), known }.into()
-}
-
-/// The queries of one target: one per function that it is in, or one from the given entry.
-fn of_target(program: &Program, target: Target, entry: Option<FuncId>) -> Vec<TargetQuery> {
-    let mut by_entry: BTreeMap<FuncId, BTreeSet<Goal>> = BTreeMap::new();
-    let mut is_assert = false;
-    match &target.locations {
-        TargetLocations::At(all) => {
-            for &(f, i) in all {
-                by_entry.entry(entry.unwrap_or(f)).or_default().insert(Goal::At(f, i));
-                is_assert |= errors::fails_assertion(program, f, i);
+impl Work<'_> {
+    /// Adds the row of a question; `left` have none yet, this one included.
+    fn answer(&mut self, q: &Question, left: usize) -> Result<(), CliError> {
+        let number = self.rows.len() + 1;
+        if let About::Open(why) = &q.about {
+            self.rows.push(self.new_row(q, "open", why.clone(), String::new()));
+            return Ok(());
+        }
+        let share = self.share(left);
+        let mut all: Vec<Answered> = Vec::new();
+        for query in &q.queries {
+            let one = self.ask(query, share, number);
+            if let Answer::Reachable(heap) = &one.answer {
+                self.text.push_str(&describe(self.program, query, heap, self.dir, number)?);
+            } else if !matches!(one.answer, Answer::Unknown(_)) {
+                self.assumed.extend(pleach_backward::assumptions(self.program, query.entry));
+            }
+            let reached = matches!(one.answer, Answer::Reachable(_));
+            all.push(one);
+            if reached {
+                break;
             }
         }
-        TargetLocations::Failing(f, i) => {
-            by_entry.entry(entry.unwrap_or(*f)).or_default().insert(Goal::Fails(*f, *i));
-            is_assert = true;
-        }
+        // Of several the one that decides: what is reached, else what is not known, else anything.
+        let rank = |a: &Answered| match a.answer {
+            Answer::Reachable(_) => 0,
+            Answer::Unknown(_) => 1,
+            Answer::UnreachableWithin(_) => 2,
+            Answer::Unreachable { .. } => 3,
+        };
+        let Some(at) = (0..all.len()).min_by_key(|i| rank(&all[*i])) else { return Ok(()) };
+        let row = self.row(q, &q.queries[at], &all[at]);
+        self.rows.push(row);
+        Ok(())
     }
-    let kinds = if is_assert { vec![ErrorKind::Assert] } else { Vec::new() };
-    let one = |(entry, goals): (FuncId, BTreeSet<Goal>)| TargetQuery {
-        name: target.name.clone(),
-        span: target.span,
-        entry,
-        goals,
-        kinds: kinds.clone(),
-    };
-    by_entry.into_iter().map(one).collect()
+
+    /// Time for one question: an equal share of what is left.
+    fn share(&self, left: usize) -> Option<Duration> {
+        let time = self.deadline?.saturating_duration_since(Instant::now());
+        Some(time / u32::try_from(left).unwrap_or(u32::MAX).max(1))
+    }
+
+    fn ask(&mut self, query: &TargetQuery, share: Option<Duration>, number: usize) -> Answered {
+        let config = Config { time: share, deadline: self.deadline, ..self.args.config.clone() };
+        let (program, confirmer) = (self.program, &mut self.confirmer);
+        let mut confirm = |heap: &InputHeap, exact| confirmer.confirm(program, query, heap, exact, number);
+        let (answer, effort, note) = match &self.climber {
+            None => {
+                let (answer, effort) = decide(program, query.entry, &query.goals, &config, &mut confirm);
+                (answer, effort, String::new())
+            }
+            Some(climber) => {
+                let functions = query.goals.iter().map(|g| g.place().0).collect();
+                climber.decide(query, &functions, &config, &mut confirm)
+            }
+        };
+        Answered { answer, effort, note, replay: self.confirmer.take_note() }
+    }
+
+    fn new_row(&self, q: &Question, result: &str, reason: String, replay: String) -> TargetResult {
+        let at = match q.span.is_known() {
+            true => format!("{}:{}", self.program.path(q.span), q.span.line),
+            false => String::new(),
+        };
+        TargetResult { target: q.name.clone(), at, result: result.into(), reason, replay, ..TargetResult::default() }
+    }
+
+    fn row(&self, q: &Question, query: &TargetQuery, a: &Answered) -> TargetResult {
+        let (result, reason) = outcome(self.program, query, a);
+        let (result, reason) = match (&q.about, result) {
+            (About::Target | About::Open(_), result) => (result, reason),
+            (About::Checks | About::AnyCheck, "reachable") => ("real", reason),
+            (About::AnyCheck, "unreachable") => {
+                ("open", format!("{}; no check of the line fails {reason}", queries::UNSAID))
+            }
+            (About::Line(why), "reachable") => ("open", format!("{why}; the line is reached {reason}")),
+            (_, "unreachable") => ("false", reason),
+            (_, "unreachable-within") => ("open", format!("not reached {reason}")),
+            (_, _) => ("open", reason),
+        };
+        self.new_row(q, result, reason, a.replay.clone())
+    }
 }
 
-fn row(program: &Program, query: &TargetQuery, answer: &Answer, replay: String, effort: &Effort) -> TargetResult {
+/// The word of an answer, and the reason.
+fn outcome(program: &Program, query: &TargetQuery, a: &Answered) -> (&'static str, String) {
     let from = &program.function(query.entry).name;
-    let ms = effort.goals.as_secs_f64() * 1000.0;
-    let work = format!("{} nodes, {} checks, {ms:.1} ms", effort.nodes, effort.checks);
-    let (result, reason) = match answer {
+    let ms = a.effort.goals.as_secs_f64() * 1000.0;
+    let note = if a.note.is_empty() { String::new() } else { format!("{}; ", a.note) };
+    let work = format!("{note}{} nodes, {} checks, {ms:.1} ms", a.effort.nodes, a.effort.checks);
+    match &a.answer {
         Answer::Reachable(_) => ("reachable", format!("from {from} ({work})")),
         Answer::Unreachable { unbounded: true } => {
             ("unreachable", format!("from {from}, for any number of iterations ({work})"))
@@ -156,10 +220,7 @@ fn row(program: &Program, query: &TargetQuery, answer: &Answer, replay: String, 
             ("unreachable-within", format!("from {from} within the bounds; beyond: {} ({work})", all.join("; ")))
         }
         Answer::Unknown(why) => ("unknown", why.clone()),
-    };
-    let at =
-        if query.span.is_known() { format!("{}:{}", program.path(query.span), query.span.line) } else { String::new() };
-    TargetResult { target: query.name.clone(), at, result: result.into(), reason, replay, ..TargetResult::default() }
+    }
 }
 
 /// The input as text and as files.
@@ -172,12 +233,13 @@ fn describe(
 ) -> Result<String, CliError> {
     let dot = format!("target-{number}.dot");
     dir.write(&dot, picture(program, heap).as_bytes())?;
+    dir.write(&format!("target-{number}.svg"), drawing(program, heap).as_bytes())?;
     let entry = &program.function(query.entry).name;
     let mut out = format!("\n{} is reached from {entry} if\n", query.name);
     for line in precondition(program, heap) {
         let _ = writeln!(out, "  {line}");
     }
-    let _ = writeln!(out, "  harness: target-{number}.c   heap: {dot}");
+    let _ = writeln!(out, "  harness: target-{number}.c   heap: {dot}, target-{number}.svg");
     Ok(out)
 }
 
@@ -195,7 +257,7 @@ fn conclude(
     text: &str,
     assumed: BTreeSet<String>,
 ) -> Result<Code, CliError> {
-    let unknown = rows.iter().any(|t| matches!(t.result.as_str(), "unknown" | "unreachable-within"));
+    let unknown = rows.iter().any(|t| matches!(t.result.as_str(), "unknown" | "unreachable-within" | "open"));
     let assumption = |clause: String| Assumption { kind: "parameter".into(), clause };
     let summary = Summary {
         verdict: if unknown { "unknown" } else { "decided" }.into(),
@@ -215,7 +277,7 @@ fn conclude(
         }
         println!("Results are in {}", dir.path().display());
     }
-    let unreachable = summary.targets.iter().any(|t| t.result == "unreachable");
+    let unreachable = summary.targets.iter().any(|t| matches!(t.result.as_str(), "unreachable" | "false"));
     Ok(match () {
         () if unknown => Code::Unknown,
         () if unreachable && !summary.assumptions.is_empty() => Code::Assumed,

@@ -57,10 +57,7 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
             Solve::Always => true,
             Solve::Loops => graph.node(n).loop_head,
         };
-        if ask
-            && n != graph.entry
-            && search.session.check(search.translator.terms, &[state.reached]) == Satisfiability::Unsat
-        {
+        if ask && n != graph.entry && search.check(&[state.reached]) == Satisfiability::Unsat {
             // SOUND: no state of the program at this node reaches the aim, whatever comes before.
             continue;
         }

@@ -1,9 +1,10 @@
 //! The query and its answer.
 
+use crate::clock::{Clock, OUT_OF_TIME};
 use crate::conjunctive::{self, Solve};
 use crate::cut::CutReason;
 use crate::disjunctive::{self, Disjuncts};
-use crate::graph::{Bounds, Builder, FrameId, Goal, Graph, Loops, NodeId};
+use crate::graph::{Bounds, Builder, Callees, Context, FrameId, Goal, Graph, Loops, NodeId};
 use crate::heap::InputHeap;
 use crate::layout::Layout;
 use crate::pointers::Pointers;
@@ -13,7 +14,7 @@ use pleach_expr::Terms;
 use pleach_ir::cfg::Cfg;
 use pleach_ir::dominators::Dominators;
 use pleach_ir::loops::{LoopId, Loops as NaturalLoops};
-use pleach_ir::{FuncId, Inst, Program, Ty};
+use pleach_ir::{Callee, FuncId, Inst, Program, Ty};
 use pleach_smt::{BackendKind, Session, SolverConfig};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -25,6 +26,26 @@ pub enum Style {
     Conjunctive(Solve),
 }
 
+impl Style {
+    /// All, with their names and what a node has.
+    pub const ALL: [(&str, &str, Style); 6] = [
+        ("disjunctive-set", "A set of disjuncts per node", Style::Disjunctive(Disjuncts::Set)),
+        ("disjunctive-whole", "One disjunction per node", Style::Disjunctive(Disjuncts::Whole)),
+        (
+            "disjunctive-combined",
+            "A set per node, one disjunction where paths join",
+            Style::Disjunctive(Disjuncts::Combined),
+        ),
+        ("conjunctive-never", "One condition per node; one query at the entry", Style::Conjunctive(Solve::Never)),
+        ("conjunctive-always", "One condition per node; a query at each", Style::Conjunctive(Solve::Always)),
+        (
+            "conjunctive-loops",
+            "One condition per node; a query at each head of a loop",
+            Style::Conjunctive(Solve::Loops),
+        ),
+    ];
+}
+
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Default: conjunctive, solving at loops.
@@ -33,12 +54,18 @@ pub struct Config {
     pub unwind: u32,
     /// Calls inside calls that are inlined. Default: 4.
     pub inline: u32,
+    /// Calls on the way to a goal that are inlined beyond that. Default: 0.
+    pub climb: u32,
+    /// Default: the start of the program.
+    pub context: Context,
     /// First try each loop as one pass from any state. Default: yes.
     pub abstract_loops: bool,
     /// Nodes of an unwound graph. Default: 20,000.
     pub max_nodes: usize,
-    /// Time for one query. Default: none.
+    /// Time for one target. Default: any.
     pub time: Option<Duration>,
+    /// When all targets have to be answered. Default: never.
+    pub deadline: Option<Instant>,
     /// Default: Bitwuzla.
     pub backend: BackendKind,
 }
@@ -49,9 +76,12 @@ impl Default for Config {
             style: Style::Conjunctive(Solve::Loops),
             unwind: 8,
             inline: 4,
+            climb: 0,
+            context: Context::Start,
             abstract_loops: true,
             max_nodes: 20_000,
             time: None,
+            deadline: None,
             backend: BackendKind::Bitwuzla,
         }
     }
@@ -105,7 +135,8 @@ pub fn decide(
 ) -> (Answer, Effort) {
     let start = Instant::now();
     let mut effort = Effort::default();
-    let answer = within(program, entry, goals, config, confirm, &mut effort, start);
+    let clock = Clock::new(config.time, config.deadline);
+    let answer = within(program, entry, goals, config, confirm, &mut effort, clock);
     effort.time = start.elapsed();
     (answer, effort)
 }
@@ -117,7 +148,7 @@ fn within(
     config: &Config,
     confirm: &mut dyn FnMut(&InputHeap, Exactness) -> Confirmation,
     effort: &mut Effort,
-    start: Instant,
+    clock: Clock,
 ) -> Answer {
     let f = program.function(entry);
     if f.is_declaration() {
@@ -129,49 +160,146 @@ fn within(
     if program.target.pointer_bytes != 8 {
         return Answer::Unknown("unsupported: pointers of 32 bits".into());
     }
-    let deadline = config.time.map(|t| start + t);
-    let mut refuted = None;
-    if config.abstract_loops {
-        let graph = graph(program, entry, goals, config, Loops::Havoc);
-        if graph.has_havoc && may_abstract(program, &graph) {
-            match ask(program, &graph, config, Exactness::Abstracted, deadline, effort) {
-                (Found::No, cuts) if cuts.is_empty() => return Answer::Unreachable { unbounded: true },
-                (Found::Yes(heap), _) => match confirm(&heap, Exactness::Abstracted) {
-                    Confirmation::Confirmed => return Answer::Reachable(heap),
-                    Confirmation::Refuted(why) => refuted = Some((heap, why)),
-                },
-                _ => {}
+    let mut run = Run { program, entry, goals, config, confirm, effort, refuted: None };
+    let whole = graph(program, entry, goals, config, run.first_loops(), clock.half());
+    if whole.nodes.len() > SMALL
+        && let Some(answer) = run.in_small(clock.half())
+    {
+        return answer;
+    }
+    if config.abstract_loops
+        && let Some(answer) = run.abstracted(&whole, clock.half())
+    {
+        return answer;
+    }
+    let whole = graph(program, entry, goals, config, Loops::Unwind(config.unwind), clock);
+    run.unwound(&whole, clock)
+}
+
+/// Graphs of more nodes are tried with small bounds first.
+const SMALL: usize = 1000;
+/// Those bounds: iterations, and calls inside calls.
+const SMALL_BOUNDS: (u32, u32) = (2, 1);
+
+/// One query while it is decided.
+struct Run<'a> {
+    program: &'a Program,
+    entry: FuncId,
+    goals: &'a BTreeSet<Goal>,
+    config: &'a Config,
+    confirm: &'a mut dyn FnMut(&InputHeap, Exactness) -> Confirmation,
+    effort: &'a mut Effort,
+    /// an input that did not do what it should, and what it did
+    refuted: Option<(InputHeap, String)>,
+}
+
+impl Run<'_> {
+    fn first_loops(&self) -> Loops {
+        if self.config.abstract_loops { Loops::Havoc } else { Loops::Unwind(self.config.unwind) }
+    }
+
+    /// What small bounds decide; they are exceeded where the bounds are not.
+    fn in_small(&mut self, clock: Clock) -> Option<Answer> {
+        let (unwind, inline) = SMALL_BOUNDS;
+        let (unwind, inline) = (unwind.min(self.config.unwind), inline.min(self.config.inline));
+        let config = Config { unwind, inline, ..self.config.clone() };
+        let (program, entry, goals) = (self.program, self.entry, self.goals);
+        let graph_of = |loops, clock| graph(program, entry, goals, &config, loops, clock);
+        if config.abstract_loops {
+            let small = graph_of(Loops::Havoc, clock.half());
+            if let Some(answer) = self.abstracted(&small, clock.half()) {
+                return Some(answer);
             }
         }
+        let small = graph_of(Loops::Unwind(unwind), clock);
+        match ask(self.program, &small, &config, Exactness::Exact, clock, self.effort) {
+            (Found::No, cuts) if cuts.is_empty() => Some(Answer::Unreachable { unbounded: false }),
+            (Found::Yes(heap), _) => match (self.confirm)(&heap, Exactness::Exact) {
+                Confirmation::Confirmed => Some(Answer::Reachable(heap)),
+                Confirmation::Refuted(_) => None,
+            },
+            _ => None,
+        }
     }
-    let graph = graph(program, entry, goals, config, Loops::Unwind(config.unwind));
-    match ask(program, &graph, config, Exactness::Abstracted, deadline, effort) {
-        (Found::Unknown(why), _) => Answer::Unknown(why),
-        (Found::No, cuts) if cuts.is_empty() => Answer::Unreachable { unbounded: false },
-        (Found::No, cuts) => Answer::UnreachableWithin(cuts),
-        (Found::Yes(heap), cuts) => {
-            let again = refuted.filter(|(old, _)| *old == heap).map(|(_, why)| why);
-            let exact = cuts.iter().all(CutReason::ends_path);
-            let kind = if exact { Exactness::Exact } else { Exactness::Abstracted };
-            let why = match again.map_or_else(|| confirm(&heap, kind), Confirmation::Refuted) {
-                Confirmation::Confirmed => return Answer::Reachable(heap),
-                Confirmation::Refuted(why) => why,
-            };
-            // Another input may do without what is approximated.
-            if !exact
-                && let (Found::Yes(heap), _) = ask(program, &graph, config, Exactness::Exact, deadline, effort)
-                && let Confirmation::Confirmed = confirm(&heap, Exactness::Exact)
-            {
-                return Answer::Reachable(heap);
+
+    /// With each loop as one pass from any state.
+    fn abstracted(&mut self, graph: &Graph, clock: Clock) -> Option<Answer> {
+        if !graph.has_havoc || !may_abstract(self.program, graph) {
+            return None;
+        }
+        match ask(self.program, graph, self.config, Exactness::Abstracted, clock, self.effort) {
+            (Found::No, cuts) if cuts.is_empty() => Some(Answer::Unreachable { unbounded: true }),
+            (Found::Yes(heap), _) => match (self.confirm)(&heap, Exactness::Abstracted) {
+                Confirmation::Confirmed => Some(Answer::Reachable(heap)),
+                Confirmation::Refuted(why) => {
+                    self.refuted = Some((heap, why));
+                    None
+                }
+            },
+            _ => None,
+        }
+    }
+
+    fn unwound(&mut self, graph: &Graph, clock: Clock) -> Answer {
+        match ask(self.program, graph, self.config, Exactness::Abstracted, clock, self.effort) {
+            (Found::Unknown(why), _) => Answer::Unknown(why),
+            (Found::No, cuts) if cuts.is_empty() => Answer::Unreachable { unbounded: false },
+            (Found::No, cuts) => Answer::UnreachableWithin(cuts),
+            (Found::Yes(heap), cuts) => {
+                let again = self.refuted.take().filter(|(old, _)| *old == heap).map(|(_, why)| why);
+                let exact = cuts.iter().all(CutReason::ends_path);
+                let kind = if exact { Exactness::Exact } else { Exactness::Abstracted };
+                let why = match again.map_or_else(|| (self.confirm)(&heap, kind), Confirmation::Refuted) {
+                    Confirmation::Confirmed => return Answer::Reachable(heap),
+                    Confirmation::Refuted(why) => why,
+                };
+                // Another input may do without what is approximated.
+                if !exact
+                    && let (Found::Yes(heap), _) =
+                        ask(self.program, graph, self.config, Exactness::Exact, clock, self.effort)
+                    && let Confirmation::Confirmed = (self.confirm)(&heap, Exactness::Exact)
+                {
+                    return Answer::Reachable(heap);
+                }
+                Answer::Unknown(cuts.first().map_or_else(|| why.clone(), |cut| format!("{why} ({cut})")))
             }
-            Answer::Unknown(cuts.first().map_or_else(|| why.clone(), |cut| format!("{why} ({cut})")))
         }
     }
 }
 
-fn graph(program: &Program, entry: FuncId, goals: &BTreeSet<Goal>, config: &Config, loops: Loops) -> Graph {
-    let bounds = Bounds { loops, inline: config.inline, nodes: config.max_nodes };
-    Builder::new(program, goals, bounds).build(entry)
+/// Rounds in which calls through pointers are resolved; later ones are cut.
+const ROUNDS: usize = 4;
+
+pub(crate) fn graph(
+    program: &Program,
+    entry: FuncId,
+    goals: &BTreeSet<Goal>,
+    config: &Config,
+    loops: Loops,
+    clock: Clock,
+) -> Graph {
+    let Config { inline, climb, context, max_nodes: nodes, .. } = *config;
+    let bounds = Bounds { loops, inline, climb, context, nodes };
+    let mut callees = Callees::default();
+    let mut graph = Builder::new(program, goals, bounds, &callees).build(entry);
+    let through_pointer = |i: &Inst| matches!(i, Inst::Call { callee: Callee::Indirect(_), .. });
+    for _ in 0..ROUNDS {
+        if !graph.frames.iter().any(|f| program.function(f.func).insts.iter().any(through_pointer)) {
+            break;
+        }
+        let Ok(mut pointers) = Pointers::new(program, &graph, clock) else { break };
+        let mut more = false;
+        for (call, found) in pointers.callees() {
+            let known = callees.entry(call).or_default();
+            more |= !found.is_subset(known);
+            known.extend(found);
+        }
+        if !more {
+            break;
+        }
+        graph = Builder::new(program, goals, bounds, &callees).build(entry);
+    }
+    graph
 }
 
 /// The goals, and if they are not reached: what was cut on the way to them that an execution can come to. If they are:
@@ -181,14 +309,15 @@ fn ask(
     graph: &Graph,
     config: &Config,
     exact: Exactness,
-    deadline: Option<Instant>,
+    clock: Clock,
     effort: &mut Effort,
 ) -> (Found, Vec<CutReason>) {
     let start = Instant::now();
     let unknown = |why: String| (Found::Unknown(why), Vec::new());
     effort.nodes = graph.nodes.len();
-    let Some(mut pointers) = Pointers::new(program, graph) else {
-        return unknown("the analysis of pointers does not end".into());
+    let mut pointers = match Pointers::new(program, graph, clock) {
+        Ok(pointers) => pointers,
+        Err(why) => return unknown(why.into()),
     };
     let layout = match Layout::new(&mut pointers) {
         Ok(layout) => layout,
@@ -197,14 +326,14 @@ fn ask(
     let mut terms = Terms::new(64);
     let mut translator = Translator::new(&mut terms, graph, pointers, layout);
     translator.exact = exact == Exactness::Exact;
-    let transfers = translator.all();
-    let solver = SolverConfig { timeout: config.time, ..SolverConfig::bare(config.backend) };
+    let Some(transfers) = translator.all(clock) else { return unknown(OUT_OF_TIME.into()) };
+    let solver = SolverConfig { timeout: clock.left(), ..SolverConfig::bare(config.backend) };
     let open = || Session::open(config.backend, &solver);
     let session = match open() {
         Ok(session) => session,
         Err(why) => return unknown(why.to_string()),
     };
-    let mut search = Search { translator, session, deadline };
+    let mut search = Search { translator, session, clock };
     let found = run(&mut search, graph, &transfers, Aim::Goals, config.style);
     effort.goals = start.elapsed();
     count(effort, &search.session);
@@ -220,6 +349,9 @@ fn ask(
         search.session = open().map_err(|why| why.to_string())?;
         let beyond = run(&mut search, graph, &transfers, aim, config.style);
         count(effort, &search.session);
+        if clock.is_over() && !matches!(beyond, Found::No) {
+            return Err(format!("{OUT_OF_TIME} while what lies beyond the bounds was looked at"));
+        }
         Ok(!matches!(beyond, Found::No))
     };
     // SOUND: a cut that cannot be excluded counts as reached.

@@ -26,10 +26,36 @@ pub enum Disjuncts {
 const MAX_DISJUNCTS: usize = 200_000;
 
 pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim, how: Disjuncts) -> Found {
+    let disjuncts = match at_entry(search, graph, transfers, aim, how) {
+        Ok(disjuncts) => disjuncts,
+        Err(why) => return Found::Unknown(why),
+    };
+    let inputs = search.input_conditions();
+    let mut unknown = None;
+    for d in disjuncts {
+        let mut query = vec![d];
+        query.extend(&inputs);
+        match search.solve(&query) {
+            Found::No => {}
+            Found::Unknown(why) => unknown = Some(why),
+            yes => return yes,
+        }
+    }
+    unknown.map_or(Found::No, Found::Unknown)
+}
+
+/// The disjuncts of the entry, or why there are none.
+fn at_entry(
+    search: &mut Search,
+    graph: &Graph,
+    transfers: &[Transfer],
+    aim: Aim,
+    how: Disjuncts,
+) -> Result<Vec<TermId>, String> {
     let mut states: Vec<Vec<TermId>> = vec![Vec::new(); graph.nodes.len()];
     for &n in &graph.order {
         if let Some(why) = search.out_of_time() {
-            return Found::Unknown(why);
+            return Err(why);
         }
         let transfer = &transfers[n.index()];
         let mut all = Vec::new();
@@ -48,6 +74,9 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
             }
             ways += 1;
             for &d in &states[e.to.index()] {
+                if let Some(why) = search.out_of_time() {
+                    return Err(why);
+                }
                 for v in search.variables_of(d) {
                     if !e.values.contains_key(&v)
                         && let Some(t) = search.translator.known_value(&transfer.known, v)
@@ -69,20 +98,9 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
             all = vec![search.translator.terms.or_all(&all)];
         }
         if all.len() > MAX_DISJUNCTS {
-            return Found::Unknown(format!("more than {MAX_DISJUNCTS} disjuncts"));
+            return Err(format!("more than {MAX_DISJUNCTS} disjuncts"));
         }
         states[n.index()] = all;
     }
-    let inputs = search.input_conditions();
-    let mut unknown = None;
-    for d in std::mem::take(&mut states[graph.entry.index()]) {
-        let mut query = vec![d];
-        query.extend(&inputs);
-        match search.solve(&query) {
-            Found::No => {}
-            Found::Unknown(why) => unknown = Some(why),
-            yes => return yes,
-        }
-    }
-    unknown.map_or(Found::No, Found::Unknown)
+    Ok(std::mem::take(&mut states[graph.entry.index()]))
 }

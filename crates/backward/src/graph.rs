@@ -41,6 +41,8 @@ pub struct Frame {
     /// who called, by which instruction, and where execution continues
     pub caller: Option<Caller>,
     depth: u32,
+    /// calls from the entry, those on the way to a goal included
+    height: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -57,14 +59,26 @@ pub struct Caller {
 pub enum Goal {
     /// The instruction is about to be executed.
     At(FuncId, InstId),
-    /// The instruction is executed, and it is an error.
-    Fails(FuncId, InstId),
+    /// The instruction is executed, and it is an error, in this way.
+    Fails(FuncId, InstId, Failure),
+}
+
+/// In which way an operation fails; only accesses have several.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Failure {
+    Any,
+    /// through a null pointer
+    Null,
+    /// outside of an object that exists, or a write to a constant one
+    Bounds,
+    /// of an object after its lifetime
+    Freed,
 }
 
 impl Goal {
     pub fn place(self) -> (FuncId, InstId) {
         match self {
-            Goal::At(f, i) | Goal::Fails(f, i) => (f, i),
+            Goal::At(f, i) | Goal::Fails(f, i, _) => (f, i),
         }
     }
 }
@@ -73,8 +87,8 @@ impl Goal {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Role {
     Inner,
-    /// With the instruction that has to fail, if it has to.
-    Goal(Option<usize>),
+    /// With the instruction that has to fail, if it has to, and the ways in which it may.
+    Goal(Option<(usize, Vec<Failure>)>),
     Cut(CutReason),
 }
 
@@ -91,6 +105,10 @@ pub enum Via {
     Default(Range),
     /// The call after the node's instructions.
     Call,
+    /// … through a pointer, which refers to this function.
+    CallTo(FuncId),
+    /// … which refers to none of these.
+    CallOther(Vec<FuncId>),
     /// The terminator is a return.
     Return,
 }
@@ -125,6 +143,16 @@ pub struct Graph {
     pub order: Vec<NodeId>,
     /// a loop was abstracted
     pub has_havoc: bool,
+    pub context: Context,
+}
+
+/// What is known where the entry is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Context {
+    /// The program starts: globals have their initial values, pointers of the input point to objects of their type.
+    Start,
+    /// Somewhere in an execution: globals have any value, pointers may point to anything.
+    Anywhere,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,6 +168,9 @@ pub struct Bounds {
     pub loops: Loops,
     /// calls inside calls that are inlined
     pub inline: u32,
+    /// calls on the way to a goal that do not count for `inline`
+    pub climb: u32,
+    pub context: Context,
     /// nodes
     pub nodes: usize,
 }
@@ -163,9 +194,13 @@ struct Shape {
     irreducible: FxHashSet<(BlockId, BlockId)>,
 }
 
+/// Which functions a call through a pointer may refer to, as far as they are known.
+pub type Callees = FxHashMap<(FuncId, usize), BTreeSet<FuncId>>;
+
 pub struct Builder<'a> {
     program: &'a Program,
-    goals: &'a BTreeSet<Goal>,
+    callees: &'a Callees,
+    places: FxHashMap<(FuncId, InstId), Vec<Goal>>,
     bounds: Bounds,
     shapes: FxHashMap<FuncId, Shape>,
     /// functions in which, or in whose callees, a goal is
@@ -206,11 +241,23 @@ pub fn is_modelled(f: &Function) -> bool {
     }
 }
 
+/// A function without a body that gets pointers, and may call what they refer to.
+pub fn may_call_back(f: &Function) -> bool {
+    let harmless = |name: &str| name.starts_with("klee_") || name.starts_with("__VERIFIER_");
+    let gets_pointers = f.params.iter().any(|p| p.ty == pleach_ir::Ty::Ptr);
+    f.is_declaration() && gets_pointers && !is_modelled(f) && !ends_program(f) && !harmless(&f.name)
+}
+
 impl<'a> Builder<'a> {
-    pub fn new(program: &'a Program, goals: &'a BTreeSet<Goal>, bounds: Bounds) -> Builder<'a> {
+    pub fn new(program: &'a Program, goals: &BTreeSet<Goal>, bounds: Bounds, callees: &'a Callees) -> Builder<'a> {
+        let mut places: FxHashMap<_, Vec<Goal>> = FxHashMap::default();
+        for &g in goals {
+            places.entry(g.place()).or_default().push(g);
+        }
         Builder {
             program,
-            goals,
+            callees,
+            places,
             bounds,
             shapes: FxHashMap::default(),
             capable: capable(program, goals),
@@ -224,7 +271,7 @@ impl<'a> Builder<'a> {
 
     /// The graph from the start of `entry`, which has a body.
     pub fn build(mut self, entry: FuncId) -> Graph {
-        self.frames.push(Frame { func: entry, caller: None, depth: 0 });
+        self.frames.push(Frame { func: entry, caller: None, depth: 0, height: 0 });
         let first = self.program.function(entry).block_range(BlockId(0)).start;
         let mut iterations = Vec::new();
         self.shape(entry);
@@ -235,7 +282,8 @@ impl<'a> Builder<'a> {
             self.expand(id, &key);
         }
         let order = post_order(&self.nodes, entry);
-        Graph { frames: self.frames, nodes: self.nodes, entry, order, has_havoc: self.has_havoc }
+        let context = self.bounds.context;
+        Graph { frames: self.frames, nodes: self.nodes, entry, order, has_havoc: self.has_havoc, context }
     }
 
     fn shape(&mut self, f: FuncId) {
@@ -262,9 +310,7 @@ impl<'a> Builder<'a> {
                     Inst::Call { callee: Callee::Indirect(_), .. } => true,
                     _ => false,
                 };
-                called
-                    || self.goals.contains(&Goal::At(place.0, place.1))
-                    || self.goals.contains(&Goal::Fails(place.0, place.1))
+                called || self.places.contains_key(&place)
             };
             if function.block_range(b).any(of_block) {
                 leads[b.index()] = true;
@@ -317,10 +363,8 @@ impl<'a> Builder<'a> {
         for i in key.start..range.end {
             let place = (func, InstId::new(i));
             let seen = i == key.start && key.past;
-            let at = self.goals.contains(&Goal::At(place.0, place.1));
-            let fails = self.goals.contains(&Goal::Fails(place.0, place.1));
-            if !seen && (at || fails) {
-                return if i > key.start { self.fall(id, key, i, false) } else { self.goal(id, key, at) };
+            if !seen && let Some(goals) = self.places.get(&place) {
+                return if i > key.start { self.fall(id, key, i, false) } else { self.goal(id, key, &goals.clone()) };
             }
             self.nodes[id.index()].insts.end = i;
             let inst = &f.insts[i];
@@ -334,25 +378,43 @@ impl<'a> Builder<'a> {
                 if ends_program(callee) && !leads {
                     return;
                 }
-                if self.is_inlined(key.frame, callee) {
-                    return self.inline(id, key, *g, i);
+                if self.is_inlined(key.frame, *g) {
+                    return self.inline(id, key, *g, i, Via::Call);
+                }
+            }
+            if let (Inst::Call { callee: Callee::Indirect(_), .. }, Some(found)) = (inst, self.callees.get(&(func, i)))
+            {
+                let inlined: Vec<FuncId> = found.iter().copied().filter(|g| self.is_inlined(key.frame, *g)).collect();
+                if !inlined.is_empty() {
+                    return self.inline_any(id, key, inlined, i);
                 }
             }
             self.nodes[id.index()].insts.end = i + 1;
         }
     }
 
-    fn is_inlined(&self, frame: FrameId, callee: &Function) -> bool {
-        !callee.is_declaration() && !is_modelled(callee) && self.frames[frame.index()].depth < self.bounds.inline
+    fn is_inlined(&self, frame: FrameId, callee: FuncId) -> bool {
+        let f = self.program.function(callee);
+        let from = &self.frames[frame.index()];
+        !f.is_declaration() && !is_modelled(f) && (from.depth < self.bounds.inline || self.leads_up(from, callee))
+    }
+
+    /// The call is on the way to a goal, and no further from the entry than is climbed.
+    fn leads_up(&self, from: &Frame, callee: FuncId) -> bool {
+        self.capable[callee.index()] && from.height < self.bounds.climb
     }
 
     /// A goal at the node's first instruction. One that has to fail is a node of its own, and so is what follows.
-    fn goal(&mut self, id: NodeId, key: &Key, at: bool) {
-        if at {
+    fn goal(&mut self, id: NodeId, key: &Key, goals: &[Goal]) {
+        let way = |g: &Goal| match g {
+            Goal::Fails(_, _, way) => Some(*way),
+            Goal::At(..) => None,
+        };
+        let Some(ways) = goals.iter().map(way).collect::<Option<Vec<Failure>>>() else {
             self.nodes[id.index()].role = Role::Goal(None);
             return;
-        }
-        let goal = self.add(key.frame, key.block, key.start..key.start, Role::Goal(Some(key.start)));
+        };
+        let goal = self.add(key.frame, key.block, key.start..key.start, Role::Goal(Some((key.start, ways))));
         self.nodes[id.index()].edges.push(OutEdge { to: goal, via: Via::Jump(Range::default()) });
         self.fall(id, key, key.start, true);
     }
@@ -376,18 +438,30 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn inline(&mut self, id: NodeId, key: &Key, callee: FuncId, call: usize) {
+    /// A call through a pointer: one edge per function, and one for what the pointer may refer to otherwise.
+    fn inline_any(&mut self, id: NodeId, key: &Key, callees: Vec<FuncId>, call: usize) {
+        for &g in &callees {
+            self.inline(id, key, g, call, Via::CallTo(g));
+        }
+        let reason = CutReason::Unsupported("a call through a pointer to a function that is not inlined".into());
+        let to = self.cut(key.frame, key.block, reason);
+        self.nodes[id.index()].edges.push(OutEdge { to, via: Via::CallOther(callees) });
+    }
+
+    fn inline(&mut self, id: NodeId, key: &Key, callee: FuncId, call: usize, via: Via) {
         let frame = FrameId(self.frames.len() as u32);
-        let depth = self.frames[key.frame.index()].depth + 1;
+        let from = &self.frames[key.frame.index()];
+        let depth = from.depth + u32::from(!self.leads_up(from, callee));
+        let height = from.height + 1;
         let resume = Key { start: call + 1, past: false, ..key.clone() };
         let caller = Some(Caller { frame: key.frame, call, node: id, resume });
-        self.frames.push(Frame { func: callee, caller, depth });
+        self.frames.push(Frame { func: callee, caller, depth, height });
         self.shape(callee);
         let mut iterations = Vec::new();
         self.enter(callee, None, BlockId(0), &mut iterations);
         let start = self.program.function(callee).block_range(BlockId(0)).start;
         let to = self.node(Key { frame, block: BlockId(0), start, past: false, iterations });
-        self.nodes[id.index()].edges.push(OutEdge { to, via: Via::Call });
+        self.nodes[id.index()].edges.push(OutEdge { to, via });
     }
 
     /// The iterations of the loops around `to`, coming from `from`.

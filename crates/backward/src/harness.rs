@@ -1,10 +1,12 @@
 //! An input as C: a program that builds it and calls the entry, and the precondition that it satisfies.
 
 use crate::heap::{Field, InputHeap, InputValue, Object, ObjectId};
+use crate::stream::takes;
 use crate::types::{self, LeafKind};
 use pleach_expr::{mask, sign_extend};
 use pleach_ir::types::{DebugType, Encoding};
-use pleach_ir::{FuncId, Program, Ty, TypeId};
+use pleach_ir::{Callee, FuncId, Inst, Program, Ty, TypeId};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Turns bit patterns into numbers where C has no literal for them.
@@ -20,6 +22,10 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
     if renames_main {
         let _ = writeln!(out, "#define main pleach_program_main");
     }
+    let asked = asked(program, source);
+    for name in asked.iter().filter(|n| n.starts_with("klee_")) {
+        let _ = writeln!(out, "#define {name} pleach_{name}");
+    }
     let _ = writeln!(out, "#include \"{source}\"");
     if renames_main {
         let _ = writeln!(out, "#undef main");
@@ -29,6 +35,9 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
         || heap.objects.iter().any(|o| o.fields.iter().any(|f| f.leaf.kind == LeafKind::Float));
     if has_floats {
         out.push_str(FLOATS);
+    }
+    if !asked.is_empty() {
+        out.push_str(&stream(&asked, &heap.stream));
     }
     out.push_str("\nint main(void) {\n");
     for (i, o) in heap.objects.iter().enumerate() {
@@ -45,6 +54,52 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
     out
 }
 
+/// Functions without a body that ask for inputs, called in this source.
+fn asked(program: &Program, source: &str) -> BTreeSet<String> {
+    let own = program.functions.iter().filter(|f| !f.is_declaration() && program.path(f.span) == source);
+    let called = own.flat_map(|f| &f.insts).filter_map(|i| match i {
+        Inst::Call { callee: Callee::Direct(g), .. } => Some(program.function(*g)),
+        _ => None,
+    });
+    called.filter(|g| takes(g).is_some()).map(|g| g.name.clone()).collect()
+}
+
+/// Their definitions: each takes the next bytes.
+fn stream(asked: &BTreeSet<String>, bytes: &[u8]) -> String {
+    let mut out = String::from("\nstatic const unsigned char pleach_bytes[] = {");
+    for (i, b) in bytes.iter().enumerate() {
+        let _ = write!(out, "{}{b}", if i == 0 { "" } else { ", " });
+    }
+    out.push_str(if bytes.is_empty() { "0};\n" } else { "};\n" });
+    out.push_str(
+        "static unsigned long pleach_taken;
+static void pleach_take(void *to, unsigned long n) {
+  for (unsigned long i = 0; i < n; i++, pleach_taken++)
+    ((unsigned char *)to)[i] = pleach_taken < sizeof pleach_bytes ? pleach_bytes[pleach_taken] : 0;
+}
+",
+    );
+    for name in asked {
+        let _ = match name.as_str() {
+            "klee_make_symbolic" => writeln!(
+                out,
+                "void klee_make_symbolic(void *to, unsigned long n, const char *name) {{ pleach_take(to, n); }}"
+            ),
+            "__VERIFIER_nondet_memory" => {
+                writeln!(out, "void {name}(void *to, unsigned long n) {{ pleach_take(to, n); }}")
+            }
+            "klee_int" => {
+                writeln!(out, "int klee_int(const char *name) {{ int v = 0; pleach_take(&v, sizeof v); return v; }}")
+            }
+            _ => writeln!(
+                out,
+                "__typeof__({name}()) {name}(void) {{ __typeof__({name}()) v; pleach_take(&v, sizeof v); return v; }}"
+            ),
+        };
+    }
+    out
+}
+
 /// The input as equations in C, one per line: what the parameters are, and what they lead to.
 pub fn precondition(program: &Program, heap: &InputHeap) -> Vec<String> {
     let mut lines = Vec::new();
@@ -55,6 +110,14 @@ pub fn precondition(program: &Program, heap: &InputHeap) -> Vec<String> {
         for field in &o.fields {
             lines.push(format!("{} == {}", place(program, i, o, field), value(program, heap, field)));
         }
+    }
+    let used = heap.stream.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
+    if !heap.stream.is_empty() {
+        let all: Vec<String> = heap.stream[..used].iter().map(|b| format!("{b:02x}")).collect();
+        lines.push(format!(
+            "the bytes it asks for are {}",
+            if used == 0 { "0".into() } else { all.join(" ") + ", then 0" }
+        ));
     }
     lines
 }
@@ -96,7 +159,7 @@ pub fn picture(program: &Program, heap: &InputHeap) -> String {
     out
 }
 
-fn object_name(i: usize) -> String {
+pub(crate) fn object_name(i: usize) -> String {
     format!("o{}", i + 1)
 }
 
@@ -111,7 +174,7 @@ fn declaration(program: &Program, i: usize, o: &Object) -> String {
     }
 }
 
-fn field_name(o: &Object, field: &Field) -> String {
+pub(crate) fn field_name(o: &Object, field: &Field) -> String {
     let path = field.leaf.path.trim_start_matches('.');
     match (o.raw, o.count) {
         (true, _) => format!("byte {}", field.leaf.offset),
@@ -149,7 +212,7 @@ fn is_zero(v: InputValue) -> bool {
     matches!(v, InputValue::Number(0) | InputValue::Null)
 }
 
-fn value(program: &Program, heap: &InputHeap, field: &Field) -> String {
+pub(crate) fn value(program: &Program, heap: &InputHeap, field: &Field) -> String {
     match field.value {
         InputValue::Null => "0".into(),
         InputValue::Opaque => "malloc(64)".into(),
@@ -166,7 +229,7 @@ fn value(program: &Program, heap: &InputHeap, field: &Field) -> String {
     }
 }
 
-fn argument(program: &Program, ty: Ty, debug: Option<TypeId>, v: InputValue) -> String {
+pub(crate) fn argument(program: &Program, ty: Ty, debug: Option<TypeId>, v: InputValue) -> String {
     match (v, ty) {
         (InputValue::Null, _) => "0".into(),
         (InputValue::Opaque, _) => "malloc(64)".into(),

@@ -4,6 +4,7 @@ use crate::graph::FrameId;
 use crate::layout::AtomKind;
 use crate::pointers::{Group, GroupId};
 use crate::search::Search;
+use crate::stream;
 use crate::transfer::Translator;
 use crate::types::{self, Leaf, LeafKind};
 use crate::variables::{Var, symbol};
@@ -56,7 +57,12 @@ pub struct Field {
 pub struct InputHeap {
     pub parameters: Vec<Parameter>,
     pub objects: Vec<Object>,
+    /// what the program takes while it runs
+    pub stream: Vec<u8>,
 }
+
+/// Bytes of a stream that are read from a model; what is taken beyond is 0.
+const MAX_STREAM: u64 = 1024;
 
 impl InputHeap {
     /// The input of a satisfiable query. Values are read in rounds, each of which adds what was read to the query: a
@@ -73,6 +79,11 @@ impl InputHeap {
             let value = if p.ty == Ty::Ptr { reader.refer(v) } else { InputValue::Number(v) };
             let name = p.name.clone().unwrap_or_else(|| format!("p{i}"));
             heap.parameters.push(Parameter { name, ty: p.ty, debug_type: p.debug_type, value });
+        }
+        let taken = stream::longest(program, reader.search.translator.graph).min(MAX_STREAM);
+        if taken > 0 {
+            let wanted: Vec<TermId> = (0..taken).map(|i| reader.search.translator.stream_byte(i)).collect();
+            heap.stream = reader.values(&wanted)?.into_iter().map(|v| v as u8).collect();
         }
         while !reader.todo.is_empty() {
             let round = std::mem::take(&mut reader.todo);
@@ -125,7 +136,7 @@ impl Reader<'_, '_> {
             query.push(terms.eq(t, name));
             names.push(name);
         }
-        match self.search.session.check(self.search.translator.terms, &query) {
+        match self.search.check(&query) {
             Satisfiability::Sat => {}
             other => return Err(SmtError::Unsupported(format!("no second model of the input: {other:?}"))),
         }

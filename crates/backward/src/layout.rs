@@ -7,8 +7,9 @@
 //! trusted; a region whose accesses are mixed is split down to bytes, and one with mixed pointers and numbers is broken,
 //! which cuts every path that touches it.
 
-use crate::graph::{FrameId, Graph};
+use crate::graph::{Context, FrameId, Graph, Via};
 use crate::pointers::{Group, GroupId, Offset, Pointer, Pointers, constant, gcd};
+use crate::stream::{self, Takes};
 use pleach_ir::{Inst, Ty};
 use std::collections::BTreeSet;
 
@@ -104,7 +105,11 @@ impl Layout {
                     groups.for_each(|g| union(&mut parent, first.index(), g.index()));
                     found.push((first, one));
                 }
+                has_free |= !pointers.scope_ends(n, f, i, &state).is_empty();
                 pointers.step(n, f, i, &mut state);
+            }
+            if node.edges.iter().any(|e| e.via == Via::Return) {
+                has_free |= !pointers.return_ends(n, f, &state).is_empty();
             }
         }
         // The analysis is at its fixed point, so no group was added.
@@ -182,6 +187,15 @@ impl Layout {
                 out.push((to, one));
             }
             Inst::Call { callee, dsts, .. } => {
+                if let Some((Takes::Object, [to, len, ..])) = stream::taken_by(pointers.program, f, i) {
+                    let to = pointers.operand(frame, f, to.value, state);
+                    let mut one = Collected::default();
+                    match (to.offset.and_then(Offset::as_known), constant(f, len.value)) {
+                        (Some(t), Some(len)) => one.ends.extend([t, t + len as i64]),
+                        _ => one.broken = Some("a symbolic object whose ends are not known"),
+                    }
+                    out.push((to, one));
+                }
                 if let pleach_ir::Callee::Direct(g) = callee {
                     frees = pointers.program.function(g).name == "free";
                 }
@@ -212,7 +226,9 @@ impl Layout {
                 }
             });
         }
-        let largest = up.max(-down) as u64;
+        // Pointers of which nothing is known may differ from each other and from all that has a number.
+        let others = if pointers.graph.context == Context::Anywhere { sources } else { 0 };
+        let largest = (up.max(-down) + others) as u64;
         self.ref_bits = (66 - largest.leading_zeros() as u16).max(3);
         if self.ref_bits > MAX_REF_BITS {
             return Err("too many references".into());

@@ -4,25 +4,35 @@
 //! goals to the entry, in one of two styles; the solver then says whether an input leads to a goal, and which. This
 //! crate uses programs, the meaning of operators, terms and the solver, never states or the executor.
 
+mod clock;
 mod conjunctive;
 mod cut;
 mod decide;
 mod disjunctive;
+mod drawing;
 mod graph;
 mod harness;
+mod havoc;
 mod heap;
+mod instructions;
 mod layout;
+mod meet;
 mod memory;
 mod pointers;
+mod ranges;
 mod search;
+mod stream;
 mod transfer;
 pub mod types;
+mod values;
 mod variables;
 
 pub use conjunctive::Solve;
 pub use cut::CutReason;
 pub use decide::{Answer, Config, Confirmation, Effort, Exactness, Style, assumptions, decide};
 pub use disjunctive::Disjuncts;
-pub use graph::{Goal, ends_program};
+pub use drawing::drawing;
+pub use graph::{Context, Failure, Goal, ends_program, may_call_back};
 pub use harness::{harness, picture, precondition};
 pub use heap::{Field, InputHeap, InputValue, Object, ObjectId, Parameter};
+pub use meet::{Meeting, meet};

@@ -1,4 +1,4 @@
-//! Accesses to memory, allocation, loops of which nothing is known.
+//! Accesses to memory, allocation and its end.
 //!
 //! *Paper*: Backward Fig. 4, lines 6–13: a write is `write(f, r, v)`, a read `read(f, r)`; a reference that is read from
 //! the input heap is one of the input. *Deviations*: an input object has a type, so a reference read from it is null or
@@ -6,18 +6,14 @@
 //! because the memory of a new object has any value.
 
 use crate::cut::CutReason;
-use crate::graph::{FrameId, NodeId};
+use crate::graph::Failure;
 use crate::layout::{Atom, AtomKind, Region};
-use crate::pointers::{Group, GroupId, Offset, Pointer, constant};
+use crate::pointers::{Group, GroupId, Offset, Pointer};
 use crate::transfer::{Here, Translator, Value};
 use crate::types::{self, LeafKind};
 use crate::variables::Var;
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
-use pleach_ir::loops::LoopId;
 use pleach_ir::{Inst, Opnd, Ty};
-
-/// Atoms that one copy, fill or initialiser may touch.
-const MAX_PIECES: usize = 512;
 
 impl Translator<'_> {
     /// The array at the beginning of the entry.
@@ -31,11 +27,11 @@ impl Translator<'_> {
         self.variables.input(self.terms, id)
     }
 
-    fn array(&mut self, here: &Here, array: usize) -> TermId {
+    pub fn array(&mut self, here: &Here, array: usize) -> TermId {
         self.read_var(here, Var::Array(array), SymbolKind::total(self.layout.arrays[array]))
     }
 
-    fn set_array(&mut self, here: &mut Here, array: usize, v: TermId) {
+    pub fn set_array(&mut self, here: &mut Here, array: usize, v: TermId) {
         self.write_var(here, Var::Array(array), SymbolKind::total(self.layout.arrays[array]), v);
     }
 
@@ -52,7 +48,7 @@ impl Translator<'_> {
     }
 
     /// One of the ranges, neighbours taken together.
-    fn in_ranges(&mut self, r: TermId, mut ranges: Vec<(i64, i64)>) -> TermId {
+    pub fn in_ranges(&mut self, r: TermId, mut ranges: Vec<(i64, i64)>) -> TermId {
         ranges.sort_unstable();
         let mut joined: Vec<(i64, i64)> = Vec::new();
         for (a, b) in ranges {
@@ -121,7 +117,7 @@ impl Translator<'_> {
     }
 
     /// `ok`, and not freed.
-    fn alive(&mut self, here: &mut Here, r: TermId, ok: TermId) -> TermId {
+    pub fn alive(&mut self, here: &mut Here, r: TermId, ok: TermId) -> TermId {
         if !self.layout.has_free {
             return ok;
         }
@@ -136,6 +132,29 @@ impl Translator<'_> {
         self.terms.and(ok, alive)
     }
 
+    /// In which way an access that is not valid fails.
+    pub fn fails_as(&mut self, here: &Here, r: TermId, way: Failure) -> TermId {
+        let null = self.terms.constant(self.layout.ref_bits, 0);
+        let is_null = self.terms.eq(r, null);
+        let freed = if self.layout.has_free {
+            let freed = self.read_var(here, Var::Freed, SymbolKind::total(1));
+            let i = self.terms.sext(r, INDEX_BITS);
+            self.terms.read(freed, i)
+        } else {
+            Terms::FALSE
+        };
+        let not_null = self.terms.not(is_null);
+        match way {
+            Failure::Any => Terms::TRUE,
+            Failure::Null => is_null,
+            Failure::Freed => self.terms.and(not_null, freed),
+            Failure::Bounds => {
+                let exists = self.terms.not(freed);
+                self.terms.and(not_null, exists)
+            }
+        }
+    }
+
     fn aligned(&mut self, here: &mut Here, o: TermId, align: u8) {
         if align > 0 {
             let low = self.terms.extract(o, 0, u16::from(align));
@@ -146,7 +165,7 @@ impl Translator<'_> {
     }
 
     /// The region of an access that is possible; `None` if the path ends.
-    fn region(&mut self, here: &mut Here, at: &Pointer) -> Option<Region> {
+    pub fn region(&mut self, here: &mut Here, at: &Pointer) -> Option<Region> {
         let Some(&g) = at.groups.iter().next() else {
             here.assume = Terms::FALSE;
             return None;
@@ -160,7 +179,7 @@ impl Translator<'_> {
         Some(region)
     }
 
-    fn index(&mut self, region: &Region, r: TermId, o: TermId, by: u64) -> TermId {
+    pub fn index(&mut self, region: &Region, r: TermId, o: TermId, by: u64) -> TermId {
         if region.modulus == 0 {
             return self.terms.sext(r, INDEX_BITS);
         }
@@ -206,7 +225,7 @@ impl Translator<'_> {
         Value::Bits(self.terms.resize_unsigned(value, width))
     }
 
-    fn load_pointer(
+    pub fn load_pointer(
         &mut self,
         here: &mut Here,
         at: &Pointer,
@@ -329,7 +348,7 @@ impl Translator<'_> {
         }
     }
 
-    fn put(&mut self, here: &mut Here, array: usize, i: TermId, v: TermId) {
+    pub fn put(&mut self, here: &mut Here, array: usize, i: TermId, v: TermId) {
         let memory = self.array(here, array);
         let new = self.terms.store(memory, i, v);
         self.set_array(here, array, new);
@@ -359,7 +378,17 @@ impl Translator<'_> {
         Value::Pointer { reference, offset }
     }
 
-    pub fn free(&mut self, here: &mut Here, p: Opnd) {
+    /// Using the object is an error from now on.
+    pub fn end_lifetime(&mut self, here: &mut Here, r: TermId) {
+        let freed = self.read_var(here, Var::Freed, SymbolKind::total(1));
+        let i = self.terms.sext(r, INDEX_BITS);
+        // Null is never looked up.
+        let new = self.terms.store(freed, i, Terms::TRUE);
+        self.write_var(here, Var::Freed, SymbolKind::total(1), new);
+    }
+
+    /// The pointer may be freed.
+    pub fn may_free(&mut self, here: &mut Here, p: Opnd) -> TermId {
         let at = self.pointers.operand(here.frame, here.f, p, &here.state);
         let (r, o) = self.pointer(here, p);
         let null = self.terms.constant(self.layout.ref_bits, 0);
@@ -376,226 +405,15 @@ impl Translator<'_> {
         let at_start = self.terms.eq(o, zero);
         let there = self.terms.and(there, at_start);
         let there = self.alive(here, r, there);
-        let ok = self.terms.or(is_null, there);
+        self.terms.or(is_null, there)
+    }
+
+    pub fn free(&mut self, here: &mut Here, p: Opnd) {
+        let ok = self.may_free(here, p);
         self.assume(here, ok);
-        let freed = self.read_var(here, Var::Freed, SymbolKind::total(1));
-        let i = self.terms.sext(r, INDEX_BITS);
-        // Null is never looked up.
-        let new = self.terms.store(freed, i, Terms::TRUE);
-        self.write_var(here, Var::Freed, SymbolKind::total(1), new);
+        let (r, _) = self.pointer(here, p);
+        self.end_lifetime(here, r);
     }
-
-    /// The atoms of a region between two offsets, each with its offset.
-    pub fn atoms_between(&self, region: &Region, from: i64, len: u64) -> Option<Vec<(Atom, i64)>> {
-        let mut out = Vec::new();
-        let end = from.checked_add(i64::try_from(len).ok()?)?;
-        if region.modulus == 0 {
-            for a in &region.atoms {
-                let at = a.at as i64;
-                if at < end && at + a.bytes as i64 > from {
-                    if at < from || at + a.bytes as i64 > end {
-                        return None;
-                    }
-                    out.push((a.clone(), at));
-                }
-            }
-            return (out.len() <= MAX_PIECES).then_some(out);
-        }
-        let mut at = from;
-        while at < end {
-            let residue = i128::from(at).rem_euclid(i128::from(region.modulus)) as u64;
-            match region.atoms.iter().find(|a| a.at <= residue && residue < a.at + a.bytes) {
-                Some(a) if a.at == residue && at + a.bytes as i64 <= end => {
-                    out.push((a.clone(), at));
-                    at += a.bytes as i64;
-                }
-                Some(_) => return None,
-                None => at += 1,
-            }
-            if out.len() > MAX_PIECES {
-                return None;
-            }
-        }
-        Some(out)
-    }
-
-    pub fn copy_memory(&mut self, here: &mut Here, dst: Opnd, src: Opnd, len: Opnd) {
-        let (frame, f) = (here.frame, here.f);
-        let to = self.pointers.operand(frame, f, dst, &here.state);
-        let from = self.pointers.operand(frame, f, src, &here.state);
-        let ((r, o), (s, p)) = (self.pointer(here, dst), self.pointer(here, src));
-        let known = (self.terms.as_const(o), self.terms.as_const(p), constant(f, len));
-        let (Some(t), Some(start), Some(len)) = known else {
-            self.unsupported(here, "a copy whose ends are not known");
-            here.assume = Terms::FALSE;
-            return;
-        };
-        if len == 0 {
-            return;
-        }
-        let ok = self.valid(here, &from, s, p, len, false);
-        self.assume(here, ok);
-        let ok = self.valid(here, &to, r, o, len, true);
-        self.assume(here, ok);
-        let Some(region) = self.region(here, &from) else { return };
-        let Some(atoms) = self.atoms_between(&region, start as i64, len) else {
-            self.unsupported(here, "a copy of a part of a value");
-            here.assume = Terms::FALSE;
-            return;
-        };
-        let mut moved = Vec::new();
-        for (atom, at) in atoms {
-            let by = (at - start as i64) as u64;
-            let target = Offset::known(t as i64 + by as i64);
-            let kind = region.cover(target, atom.bytes).filter(|c| c.len() == 1).map(|c| c[0].0.kind);
-            let i = self.index(&region, s, p, by);
-            let j = self.index(&region, r, o, by);
-            let pairs: Vec<(usize, usize)> = match (atom.kind, kind) {
-                (AtomKind::Bits { array }, Some(AtomKind::Bits { array: new })) => vec![(array, new)],
-                (
-                    AtomKind::Pointer { array, offsets },
-                    Some(AtomKind::Pointer { array: new, offsets: new_offsets }),
-                ) => {
-                    // The condition on references of the input is that of a load.
-                    let place = self.terms.constant(64, start.wrapping_add(by));
-                    self.load_pointer(here, &shift(&from, by as i64), &region, &atom, s, place);
-                    let mut all = vec![(array, new)];
-                    all.extend(offsets.zip(new_offsets));
-                    all
-                }
-                _ => {
-                    self.unsupported(here, "a copy between different shapes");
-                    here.assume = Terms::FALSE;
-                    return;
-                }
-            };
-            for (array, new) in pairs {
-                let memory = self.array(here, array);
-                moved.push((new, j, self.terms.read(memory, i)));
-            }
-        }
-        for (array, i, v) in moved {
-            self.put(here, array, i, v);
-        }
-    }
-
-    pub fn fill_memory(&mut self, here: &mut Here, dst: Opnd, byte: Opnd, len: Opnd) {
-        let at = self.pointers.operand(here.frame, here.f, dst, &here.state);
-        let (r, o) = self.pointer(here, dst);
-        let (Some(start), Some(len)) = (self.terms.as_const(o), constant(here.f, len)) else {
-            self.unsupported(here, "a fill whose ends are not known");
-            here.assume = Terms::FALSE;
-            return;
-        };
-        let byte = self.bits(here, byte, 8);
-        if len == 0 {
-            return;
-        }
-        let ok = self.valid(here, &at, r, o, len, true);
-        self.assume(here, ok);
-        if self.region(here, &at).is_some()
-            && let Some(&g) = at.groups.iter().next()
-        {
-            self.fill(here, g, r, start as i64, len, byte);
-        }
-    }
-
-    fn fill(&mut self, here: &mut Here, g: GroupId, r: TermId, start: i64, len: u64, byte: TermId) {
-        let region = self.layout.regions[self.layout.region(g)].clone();
-        let Some(atoms) = self.atoms_between(&region, start, len) else {
-            self.unsupported(here, "a fill of a part of a value");
-            here.assume = Terms::FALSE;
-            return;
-        };
-        for (atom, at) in atoms {
-            let o = self.terms.constant(64, at as u64);
-            let i = self.index(&region, r, o, 0);
-            match atom.kind {
-                AtomKind::Bits { array } => {
-                    let mut v = byte;
-                    for _ in 1..atom.bytes {
-                        v = self.terms.concat(byte, v);
-                    }
-                    self.put(here, array, i, v);
-                }
-                AtomKind::Pointer { array, offsets } if self.terms.as_const(byte) == Some(0) => {
-                    let null = self.terms.constant(self.layout.ref_bits, 0);
-                    self.put(here, array, i, null);
-                    if let Some(offsets) = offsets {
-                        let zero = self.terms.constant(64, 0);
-                        self.put(here, offsets, i, zero);
-                    }
-                }
-                AtomKind::Pointer { .. } => {
-                    self.unsupported(here, "a pointer filled with bytes");
-                    here.assume = Terms::FALSE;
-                }
-            }
-        }
-    }
-
-    /// What a loop writes has any value from now on.
-    pub fn havoc(&mut self, here: &mut Here, l: LoopId) {
-        let program = self.program;
-        for n in crate::decide::nodes_in_loop(self.graph, program, here.frame, l) {
-            let node = self.graph.node(n);
-            let f = self.graph.function(program, node.frame);
-            let mut state = self.pointers.before[n.index()].clone();
-            for i in node.insts.start..f.block_range(node.block).end.min(node.insts.end + 1) {
-                self.havoc_inst(here, n, node.frame, i, &state);
-                if i < node.insts.end {
-                    self.pointers.step(n, f, i, &mut state);
-                }
-            }
-        }
-    }
-
-    fn havoc_inst(&mut self, here: &mut Here, n: NodeId, frame: FrameId, i: usize, state: &crate::pointers::State) {
-        let f = self.graph.function(self.program, self.graph.node(n).frame);
-        let mut slots = Vec::new();
-        pleach_ir::defs::for_each_def(f, &f.insts[i], |s| slots.push(s));
-        if frame == here.frame {
-            for s in slots {
-                let ty = f.slots[s.index()].ty;
-                let mut v = self.any_value(ty);
-                if let Value::Pointer { offset, .. } = &mut v {
-                    let abstracted = here.start.get(&(frame, s)).cloned();
-                    let known = abstracted.as_ref().and_then(|p| p.offset).and_then(|o| o.as_known());
-                    if let Some(k) = known {
-                        *offset = self.terms.constant(64, k as u64);
-                    }
-                }
-                self.set(here, s, v);
-            }
-        }
-        let written = match f.insts[i] {
-            Inst::Store { ptr, .. } => Some(ptr),
-            Inst::MemCopy { dst, .. } | Inst::MemSet { dst, .. } => Some(dst),
-            _ => None,
-        };
-        if let Some(ptr) = written {
-            let at = self.pointers.operand(frame, f, ptr, state);
-            let regions: std::collections::BTreeSet<usize> = at.groups.iter().map(|g| self.layout.region(*g)).collect();
-            for region in regions {
-                for atom in self.layout.regions[region].atoms.clone() {
-                    let arrays = match atom.kind {
-                        AtomKind::Bits { array } => vec![array],
-                        AtomKind::Pointer { array, offsets } => [Some(array), offsets].into_iter().flatten().collect(),
-                    };
-                    for array in arrays {
-                        let any = self.any_array(self.layout.arrays[array]);
-                        self.set_array(here, array, any);
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn shift(at: &Pointer, by: i64) -> Pointer {
-    let mut at = at.clone();
-    at.offset = at.offset.map(|o| Offset { m: o.m, r: o.r + by });
-    at
 }
 
 fn fits(offset: Option<Offset>, at: u64, period: u64) -> bool {

@@ -6,7 +6,8 @@
 //! offset of its class, or is marked `unknown`. *Deviations*: the paper has one array per field of a class; here the
 //! groups that one access may refer to share their arrays, and so typing is never trusted.
 
-use crate::graph::{FrameId, Graph, NodeId, Via};
+use crate::clock::{Clock, OUT_OF_TIME};
+use crate::graph::{Callees, Context, FrameId, Graph, NodeId, Via};
 use crate::types::{self, LeafKind};
 use pleach_ir::{
     Callee, CastOp, Const, Function, GlobalId, Init, Inst, Opnd, OpndKind, Program, Range, Slot, Symbol, Ty, TypeId,
@@ -133,8 +134,8 @@ pub const SCALARS: u64 = 8;
 const ROUNDS: usize = 64;
 
 impl<'a> Pointers<'a> {
-    /// `None` if it does not end.
-    pub fn new(program: &'a Program, graph: &'a Graph) -> Option<Pointers<'a>> {
+    /// Or why there is none.
+    pub fn new(program: &'a Program, graph: &'a Graph, clock: Clock) -> Result<Pointers<'a>, &'static str> {
         let before = vec![State::default(); graph.nodes.len()];
         let (groups, ids, content) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
         let mut made = Pointers { program, graph, groups, ids, before, content, changed: false };
@@ -143,13 +144,16 @@ impl<'a> Pointers<'a> {
         for _ in 0..ROUNDS {
             made.changed = false;
             for &n in graph.order.iter().rev() {
+                if clock.is_over() {
+                    return Err(OUT_OF_TIME);
+                }
                 made.flow(n);
             }
             if !made.changed {
-                return Some(made);
+                return Ok(made);
             }
         }
-        None
+        Err("the analysis of pointers does not end")
     }
 
     /// Whatever a function names has a group from the start.
@@ -167,7 +171,9 @@ impl<'a> Pointers<'a> {
     fn parameters(&mut self) {
         let f = self.graph.function(self.program, FrameId::ENTRY);
         for p in &f.params {
-            if p.ty == Ty::Ptr {
+            if p.ty == Ty::Ptr && self.graph.context == Context::Anywhere {
+                self.before[self.graph.entry.index()].insert((FrameId::ENTRY, p.slot), Pointer::unknown());
+            } else if p.ty == Ty::Ptr {
                 let pool = self.pool(p.debug_type.and_then(|t| types::pointee(self.program, t)).flatten());
                 let value = Pointer::to(pool, 0);
                 self.before[self.graph.entry.index()].insert((FrameId::ENTRY, p.slot), value);
@@ -237,7 +243,8 @@ impl<'a> Pointers<'a> {
             Via::Jump(copies) | Via::Branch(_, copies) | Via::Case(_, copies) | Via::Default(copies) => {
                 self.copies(node.frame, f, *copies, state);
             }
-            Via::Call => {
+            Via::CallOther(_) => {}
+            Via::Call | Via::CallTo(_) => {
                 let callee = self.graph.node(to).frame;
                 let g = self.graph.function(self.program, callee);
                 let Inst::Call { args, .. } = f.insts[node.insts.end] else { return };
@@ -380,6 +387,32 @@ impl<'a> Pointers<'a> {
         }
     }
 
+    /// The functions that each call through a pointer may refer to.
+    pub fn callees(&mut self) -> Callees {
+        let mut found = Callees::default();
+        let graph = self.graph;
+        for &n in &graph.order {
+            let node = graph.node(n);
+            let func = graph.frames[node.frame.index()].func;
+            let f = self.program.function(func);
+            let mut state = self.before[n.index()].clone();
+            for i in node.insts.start..f.block_range(node.block).end.min(node.insts.end + 1) {
+                if let Inst::Call { callee: Callee::Indirect(p), .. } = f.insts[i] {
+                    let at = self.operand(node.frame, f, p, &state);
+                    let functions = at.groups.iter().filter_map(|g| match self.groups[g.index()] {
+                        Group::Function(g) => Some(g),
+                        _ => None,
+                    });
+                    found.entry((func, i)).or_default().extend(functions);
+                }
+                if i < node.insts.end {
+                    self.step(n, f, i, &mut state);
+                }
+            }
+        }
+        found
+    }
+
     fn put(&mut self, group: GroupId, offset: Option<i64>, value: &Pointer) {
         match self.content.entry((group, offset)) {
             std::collections::hash_map::Entry::Occupied(mut old) => self.changed |= old.get_mut().join(value),
@@ -427,6 +460,9 @@ impl<'a> Pointers<'a> {
                 }
                 v
             }
+            Group::Global(id) if self.graph.context == Context::Anywhere && !p.global(id).constant => {
+                Pointer::unknown()
+            }
             Group::Global(id) => match &p.global(id).init {
                 Init::Bytes { relocs, .. } => {
                     let mut v = Pointer::null();
@@ -470,6 +506,47 @@ impl<'a> Pointers<'a> {
                 self.put(g, at, &p);
             }
         }
+    }
+
+    /// Locals of a frame that something which outlives the frame may point to.
+    fn locals_of(&self, frame: FrameId, returned: &BTreeSet<GroupId>) -> Vec<GroupId> {
+        let is_local = |g: GroupId| match self.groups[g.index()] {
+            Group::Allocated { node, heap: false, .. } => self.graph.node(node).frame == frame,
+            _ => false,
+        };
+        let mut found: BTreeSet<GroupId> = returned.iter().copied().filter(|g| is_local(*g)).collect();
+        for ((holder, _), p) in &self.content {
+            if !is_local(*holder) {
+                found.extend(p.groups.iter().copied().filter(|g| is_local(*g)));
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Locals whose scope ends here although something may still point to them.
+    pub fn scope_ends(&mut self, n: NodeId, f: &Function, i: usize, state: &State) -> Vec<GroupId> {
+        let Inst::ScopeEnd { local } = f.insts[i] else { return Vec::new() };
+        let frame = self.graph.node(n).frame;
+        let at = self.operand(frame, f, local, state);
+        let moved = |i: &Inst, s: Slot| matches!(i, Inst::Mov { dst, .. } | Inst::Select { dst, .. } if *dst == s);
+        // A variable may outlive the scope; what an instruction computes is used within it.
+        let joined = |s: Slot| f.copies.iter().any(|c| c.dst == s) || f.insts.iter().any(|i| moved(i, s));
+        let held = |g: &GroupId| {
+            self.content.values().any(|p| p.groups.contains(g))
+                || state.iter().any(|((fr, s), p)| *fr == frame && p.groups.contains(g) && joined(*s))
+        };
+        at.groups.iter().copied().filter(held).collect()
+    }
+
+    /// Locals of the frame that may be used after a return from it.
+    pub fn return_ends(&mut self, n: NodeId, f: &Function, state: &State) -> Vec<GroupId> {
+        let node = self.graph.node(n);
+        let Some(Inst::Return { values }) = f.insts.get(node.insts.end) else { return Vec::new() };
+        let mut returned = BTreeSet::new();
+        for v in f.args[values.as_range()].iter().filter(|v| v.ty == Ty::Ptr) {
+            returned.extend(self.operand(node.frame, f, v.value, state).groups);
+        }
+        self.locals_of(node.frame, &returned)
     }
 
     /// Bytes of an object of the group, if all have the same.

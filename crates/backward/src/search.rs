@@ -2,8 +2,9 @@
 //!
 //! *Paper*: Backward, GETCONDITION: the arrays at the entry are those of the input, its references are null or negative.
 
+use crate::clock::{Clock, OUT_OF_TIME};
 use crate::cut::CutReason;
-use crate::graph::FrameId;
+use crate::graph::{Context, FrameId};
 use crate::heap::InputHeap;
 use crate::layout::AtomKind;
 use crate::pointers::{Group, GroupId, Offset};
@@ -13,8 +14,7 @@ use crate::variables::{Var, VarId};
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
 use pleach_ir::types::{DebugType, Encoding};
 use pleach_ir::{Init, Symbol, Ty};
-use pleach_smt::{Satisfiability, Session};
-use std::time::Instant;
+use pleach_smt::{Satisfiability, Session, UnknownReason};
 
 /// What is looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,12 +36,22 @@ pub enum Found {
 pub struct Search<'a> {
     pub translator: Translator<'a>,
     pub session: Session,
-    pub deadline: Option<Instant>,
+    pub clock: Clock,
 }
 
 impl Search<'_> {
     pub fn out_of_time(&self) -> Option<String> {
-        self.deadline.filter(|d| Instant::now() > *d).map(|_| "the time limit (--max-time) was reached".to_owned())
+        self.clock.is_over().then(|| OUT_OF_TIME.to_owned())
+    }
+
+    /// The solver's answer within the time that is left.
+    pub fn check(&mut self, query: &[TermId]) -> Satisfiability {
+        let left = self.clock.left();
+        if left.is_some_and(|t| t.is_zero()) {
+            return Satisfiability::Unknown(UnknownReason::Timeout);
+        }
+        self.session.set_timeout(left);
+        self.session.check(self.translator.terms, query)
     }
 
     /// The condition under which a node itself is what is looked for.
@@ -79,6 +89,9 @@ impl Search<'_> {
         let ref_bits = self.translator.layout.ref_bits;
         for p in &f.params {
             let ty = p.debug_type.map(|t| types::resolve(program, t));
+            if p.ty == Ty::Ptr && self.translator.graph.context == Context::Anywhere {
+                continue;
+            }
             if p.ty == Ty::Ptr {
                 let r = self.at_entry(Var::Ref(FrameId::ENTRY, p.slot), SymbolKind::Bits(ref_bits));
                 let pool = self.translator.pointers.pool(ty.and_then(|t| types::pointee(program, t)).flatten());
@@ -110,6 +123,9 @@ impl Search<'_> {
             let Group::Global(id) = self.translator.pointers.groups[g.index()] else { continue };
             let program = self.translator.program;
             let global = program.global(id);
+            if self.translator.graph.context == Context::Anywhere && !global.constant {
+                continue;
+            }
             let (bytes, relocs): (&[u8], &[pleach_ir::Reloc]) = match &global.init {
                 Init::Zero => (&[], &[]),
                 Init::Bytes { bytes, relocs } => (bytes, relocs),
@@ -170,12 +186,13 @@ impl Search<'_> {
         if let Some(why) = self.out_of_time() {
             return Found::Unknown(why);
         }
-        match self.session.check(self.translator.terms, query) {
+        match self.check(query) {
             Satisfiability::Unsat => Found::No,
+            Satisfiability::Unknown(UnknownReason::Timeout) => Found::Unknown(OUT_OF_TIME.into()),
             Satisfiability::Unknown(why) => Found::Unknown(why.to_string()),
             Satisfiability::Sat => match InputHeap::read(self, query) {
                 Ok(heap) => Found::Yes(heap),
-                Err(why) => Found::Unknown(why.to_string()),
+                Err(why) => Found::Unknown(self.out_of_time().unwrap_or_else(|| why.to_string())),
             },
         }
     }

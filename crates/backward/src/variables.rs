@@ -2,7 +2,7 @@
 
 use crate::graph::FrameId;
 use crate::pointers::GroupId;
-use pleach_expr::{SymbolId, SymbolKind, TermId, Terms};
+use pleach_expr::{INDEX_BITS, SymbolId, SymbolKind, TermId, Terms};
 use pleach_ir::Slot;
 use rustc_hash::FxHashMap;
 
@@ -20,6 +20,10 @@ pub enum Var {
     Size(GroupId),
     /// which references are freed
     Freed,
+    /// the bytes that the program asks for
+    Stream,
+    /// and how many of them were taken
+    Taken,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -64,6 +68,9 @@ impl Variables {
 
     /// The value at the beginning of the entry.
     pub fn input(&self, terms: &mut Terms, id: VarId) -> TermId {
+        if self.all[id.0 as usize].0 == Var::Taken {
+            return terms.constant(INDEX_BITS, 0);
+        }
         symbol(terms, &format!("{}#input", self.name(id)), self.all[id.0 as usize].1)
     }
 
@@ -75,6 +82,8 @@ impl Variables {
             Var::Array(a) => format!("memory{a}"),
             Var::Size(g) => format!("size{}", g.0),
             Var::Freed => "freed".into(),
+            Var::Stream => "stream".into(),
+            Var::Taken => "taken".into(),
         }
     }
 

@@ -50,6 +50,11 @@ impl Session {
         found.unwrap_or_else(|why| Satisfiability::Unknown(why.into()))
     }
 
+    /// Time for each of the checks that follow.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.inner.set_timeout(timeout);
+    }
+
     /// After [`Satisfiability::Sat`]: the value of a term of at most 64 bits.
     pub fn value(&mut self, terms: &Terms, t: TermId) -> Result<u64, SmtError> {
         self.inner.value(terms, t)

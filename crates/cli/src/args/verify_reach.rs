@@ -1,9 +1,11 @@
 //! Flags of the commands that give a verdict: `verify` and `reach`.
 
 use super::RunArgs;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use pleach_backward::{Disjuncts, Solve, Style};
+use pleach_backward::{Config, Style};
 use pleach_replay::{Isolation, Options};
+use std::path::PathBuf;
 
 /// Whether the found inputs are run natively.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -40,33 +42,9 @@ impl NativeReplay {
 }
 
 /// How conditions are carried backward.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum BackwardStyle {
-    /// A set of disjuncts per node
-    DisjunctiveSet,
-    /// One disjunction per node
-    DisjunctiveWhole,
-    /// A set per node, one disjunction where paths join
-    DisjunctiveCombined,
-    /// One condition per node; one query at the entry
-    ConjunctiveNever,
-    /// One condition per node; a query at each
-    ConjunctiveAlways,
-    /// One condition per node; a query at each head of a loop
-    ConjunctiveLoops,
-}
-
-impl From<BackwardStyle> for Style {
-    fn from(style: BackwardStyle) -> Style {
-        match style {
-            BackwardStyle::DisjunctiveSet => Style::Disjunctive(Disjuncts::Set),
-            BackwardStyle::DisjunctiveWhole => Style::Disjunctive(Disjuncts::Whole),
-            BackwardStyle::DisjunctiveCombined => Style::Disjunctive(Disjuncts::Combined),
-            BackwardStyle::ConjunctiveNever => Style::Conjunctive(Solve::Never),
-            BackwardStyle::ConjunctiveAlways => Style::Conjunctive(Solve::Always),
-            BackwardStyle::ConjunctiveLoops => Style::Conjunctive(Solve::Loops),
-        }
-    }
+fn styles() -> impl TypedValueParser<Value = Style> {
+    let named = |name: String| Style::ALL.into_iter().find(|s| s.0 == name).map_or(Config::default().style, |s| s.2);
+    PossibleValuesParser::new(Style::ALL.map(|(name, help, _)| PossibleValue::new(name).help(help))).map(named)
 }
 
 /// What `verify` and `reach` share.
@@ -103,7 +81,8 @@ pub struct VerifyArgs {
 }
 
 #[derive(Args, Clone, Debug)]
-#[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks", "all_errors"])]
+#[group(id = "targets", required = true, multiple = true, args = ["target", "all_asserts", "all_blocks",
+    "all_errors", "warnings"])]
 pub struct ReachArgs {
     /// Target to reach: file.c:42, label:NAME or a function; may be given several times
     #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
@@ -120,20 +99,32 @@ pub struct ReachArgs {
     /// Walk backward from each target to the entry (default: the function that it is in)
     #[arg(
         long,
-        value_enum,
+        value_parser = styles(),
         value_name = "STYLE",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "conjunctive-loops",
         help_heading = "Backward"
     )]
-    pub backward: Option<BackwardStyle>,
+    pub backward: Option<Style>,
+    /// With --backward: the warnings of a SARIF file as targets; each is real, false or open
+    #[arg(long = "targets", value_name = "FILE", requires = "backward", help_heading = "Backward")]
+    pub warnings: Option<PathBuf>,
+    /// With --backward: climb through the callers to this function, usually main
+    #[arg(long, value_name = "FUNCTION", requires = "backward", conflicts_with = "entry", help_heading = "Backward")]
+    pub to: Option<String>,
+    /// With --to: calls between that function and the target's, at most [default: 6]
+    #[arg(long, value_name = "DEPTH", requires = "to", help_heading = "Backward", hide_short_help = true)]
+    pub climb: Option<u32>,
     /// With --backward: inline calls inside calls up to this depth [default: 4]
     #[arg(long, value_name = "DEPTH", requires = "backward", help_heading = "Backward", hide_short_help = true)]
     pub inline: Option<u32>,
     /// With --backward: do not try a loop as one pass from any state first
     #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
     pub no_abstract_loops: bool,
+    /// Meet backward execution at the start of each target's function
+    #[arg(long, conflicts_with = "backward", help_heading = "Backward")]
+    pub both_ends: bool,
     /// One exploration per target instead of one for all; limits apply to each
     #[arg(long)]
     pub each: bool,

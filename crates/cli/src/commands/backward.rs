@@ -16,7 +16,10 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
         targets: args.target,
         all_asserts: args.all_asserts,
         all_errors: args.all_errors,
+        warnings: args.warnings,
         entry: args.run.entry,
+        to: args.to.map(|root| (root, args.climb.unwrap_or(6))),
+        max_time: args.run.max_time,
         output_dir: args.run.output_dir,
         json: args.run.json,
     })
@@ -35,10 +38,10 @@ fn refuse(args: &ReachArgs) -> Result<(), CliError> {
     }
 }
 
-fn config(args: &ReachArgs) -> Config {
+pub fn config(args: &ReachArgs) -> Config {
     let default = Config::default();
     Config {
-        style: args.backward.map_or(default.style, Into::into),
+        style: args.backward.unwrap_or(default.style),
         unwind: args.proof.unwind.unwrap_or(default.unwind),
         inline: args.inline.unwrap_or(default.inline),
         abstract_loops: !args.no_abstract_loops,

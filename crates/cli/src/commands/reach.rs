@@ -4,6 +4,7 @@ use crate::args::ReachArgs;
 use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach::number_format;
+use pleach_backward_session::both_ends;
 use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
@@ -23,13 +24,18 @@ pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
     let settings = settings(&args);
     let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
-    let targets = resolve(&args, &wishes, &session.program)?;
+    let mut targets = resolve(&args, &wishes, &session.program)?;
+    let (entry, mut notes) = (args.run.entry.as_deref().unwrap_or("main"), String::new());
+    if args.both_ends {
+        notes = both_ends(&mut session.program, entry, &mut targets, &super::backward::config(&args));
+    }
     let watches = session.split_at(&targets);
 
-    let (mut summary, dir, text, crashed) = match args.each {
+    let (mut summary, dir, mut text, crashed) = match args.each {
         false => together(&args, &session, &targets, watches)?,
         true => one_by_one(&args, &session, &targets, watches)?,
     };
+    text.insert_str(0, &notes);
     conclude(&mut summary, &dir, &text, crashed, args.run.json)
 }
 

@@ -183,6 +183,8 @@ pub trait Engine: Sized {
     /// `body` for all values of the variable `bound`.
     fn forall(&mut self, bound: Self::Term, sort: Sort, body: Self::Term) -> Result<Self::Term, SmtError>;
     fn assert(&mut self, term: Self::Term) -> Result<(), SmtError>;
+    /// For the checks that follow.
+    fn set_timeout(&mut self, timeout: Option<Duration>);
     /// Ends soon after an interrupt. If it was given up without an answer then, the instance is only dropped.
     fn check(&mut self, assumptions: &[Self::Term], how: Check) -> Result<Verdict, SmtError>;
     /// After `Sat`: the value of a Boolean or bit-vector term, as little-endian limbs.
@@ -208,6 +210,7 @@ pub trait Conversation {
     fn assert(&mut self, terms: &Terms, t: TermId) -> Result<(), SmtError>;
     fn check(&mut self, terms: &Terms, assumptions: &[TermId]) -> Result<Satisfiability, SmtError>;
     fn value(&mut self, terms: &Terms, t: TermId) -> Result<u64, SmtError>;
+    fn set_timeout(&mut self, timeout: Option<Duration>);
 }
 
 impl<E: Engine> Conversation for encode::Encoder<E> {
@@ -228,6 +231,10 @@ impl<E: Engine> Conversation for encode::Encoder<E> {
     fn value(&mut self, terms: &Terms, t: TermId) -> Result<u64, SmtError> {
         let t = self.any(terms, t)?;
         Ok(self.engine.value(t)?.first().copied().unwrap_or(0))
+    }
+
+    fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.engine.set_timeout(timeout);
     }
 }
 

@@ -181,6 +181,10 @@ impl Engine for Bitwuzla {
         Ok(())
     }
 
+    fn set_timeout(&mut self, timeout: Option<std::time::Duration>) {
+        self.timeout = timeout;
+    }
+
     fn check(&mut self, assumptions: &[ffi::Term], how: Check) -> Result<Verdict, SmtError> {
         self.stop.arm(&self.steps, self.timeout);
         let outcome = match how {

@@ -320,6 +320,11 @@ impl Engine for Z3 {
         self.assert_here(term)
     }
 
+    fn set_timeout(&mut self, timeout: Option<std::time::Duration>) {
+        self.limits.timeout = timeout;
+        self.set_limits(self.resources);
+    }
+
     fn check(&mut self, assumptions: &[ffi::Ast], _: Check) -> Result<Verdict, SmtError> {
         let allowed = self.limits.steps.limit.get().map_or(0, |n| n.max(1).saturating_mul(RESOURCES_PER_STEP));
         let allowed = u32::try_from(allowed).unwrap_or(u32::MAX);
