@@ -13,6 +13,7 @@ use std::rc::Rc;
 pub(crate) struct FunctionFacts {
     pub loops: Loops,
     pub liveness: Liveness,
+    cfg: Cfg,
     /// by loop: the blocks that it is left to
     exits: Vec<Rc<BitSet>>,
     /// by loop: those and its header
@@ -70,6 +71,7 @@ impl FunctionFacts {
             none: Rc::new(BitSet::new(f.blocks.len())),
             marks: marks(program, f),
             loops,
+            cfg,
         }
     }
 
@@ -88,6 +90,16 @@ impl FunctionFacts {
 
     pub fn no_block(&self) -> Rc<BitSet> {
         self.none.clone()
+    }
+
+    /// The blocks that can be reached from one, not over the header.
+    pub fn reachable_without(&self, from: BlockId, header: BlockId) -> BitSet {
+        let mut seen = BitSet::new(self.cfg.len());
+        let mut todo = vec![from];
+        while let Some(b) = todo.pop() {
+            todo.extend(self.cfg.succs(b).iter().filter(|s| **s != header && seen.insert(s.index())));
+        }
+        seen
     }
 
     pub fn innermost(&self, b: BlockId) -> Option<LoopId> {

@@ -27,7 +27,7 @@ extern crate pleach_command;
 mod config;
 mod counterexample;
 mod entry;
-mod explanations;
+pub mod explanations;
 mod native_calls;
 mod observer;
 mod progress;
