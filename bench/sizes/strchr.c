@@ -1,4 +1,4 @@
-// A chain of CALLS calls of strchr over SIZE bytes, each from behind the place that the last one found (Memory, Fig. 1.8).
+// A chain of CALLS calls of strchr over SIZE bytes, each from behind what the last one found (Memory, Fig. 1.8).
 #include <assert.h>
 #include <klee/klee.h>
 #include <stddef.h>

@@ -1,12 +1,13 @@
-//! States that are held where a fork inside a loop put them, so that others with the same store can join them.
+//! States that are held inside a loop, at the start of a block, so that others with the same store can join them.
 //!
 //! *Paper*: Memory §6.3, incremental merging. *Idea*: `a || b` in a loop doubles the states with each round, although
 //! both ways go on alike. States whose stores are equal in what is live become one before they leave the loop.
-//! *Invariant*: a held state is inside of its region and is not stepped. *Deviations*: the paper keeps snapshots of inner
-//! nodes, merges a new leaf with such a snapshot and discards what was explored below it. Here nothing is explored
-//! twice: a fork's children are held until nobody else runs in the loop, and then one goes on, such that those which may
-//! still come to where others wait come first. So counters and coverage have nothing to forget, and pruning sees an
-//! ordinary merged node. *Direction*: merges less where that order is wrong; loses no path and adds none.
+//! *Invariant*: a held state is inside of its region and is not stepped. *Deviations*: the paper keeps snapshots of
+//! inner nodes, merges a new leaf with such a snapshot and discards what was explored below it. Here nothing is explored
+//! twice: a state is held behind the next branch as long as others are in the loop. When nobody runs in it one goes on,
+//! such that those which may still come to where others wait come first. So counters and coverage have nothing to
+//! forget, and pruning sees an ordinary merged node. *Direction*: merges less where that order is wrong; loses no path
+//! and adds none.
 
 use crate::fields::same_callers;
 use crate::loops::ProgramFacts;

@@ -18,6 +18,8 @@ pub(crate) struct FunctionFacts {
     exits: Vec<Rc<BitSet>>,
     /// by loop: those and its header
     exits_and_header: Vec<Rc<BitSet>>,
+    /// by loop: those and the blocks in it that a branch leads to
+    exits_and_sides: Vec<Rc<BitSet>>,
     /// no block
     none: Rc<BitSet>,
     /// what the call before an instruction says about merging
@@ -64,7 +66,16 @@ impl FunctionFacts {
             blocks.insert(l.header.index());
             Rc::new(blocks)
         });
+        let is_side = |b: BlockId| cfg.preds(b).iter().any(|p| cfg.succs(*p).len() > 1);
+        let with_sides = loops.iter().map(|(id, l)| {
+            let mut blocks = (*exits[id.index()]).clone();
+            for b in l.body.iter().filter(|b| is_side(BlockId(*b as u32))) {
+                blocks.insert(b);
+            }
+            Rc::new(blocks)
+        });
         FunctionFacts {
+            exits_and_sides: with_sides.collect(),
             exits_and_header: with_header.collect(),
             exits,
             liveness: Liveness::new(f, &cfg),
@@ -77,6 +88,10 @@ impl FunctionFacts {
 
     pub fn exits(&self, l: LoopId) -> Rc<BitSet> {
         self.exits[l.index()].clone()
+    }
+
+    pub fn exits_and_sides(&self, l: LoopId) -> Rc<BitSet> {
+        self.exits_and_sides[l.index()].clone()
     }
 
     pub fn exits_and_header(&self, l: LoopId) -> Rc<BitSet> {

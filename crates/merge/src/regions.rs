@@ -17,6 +17,7 @@ use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
 use crate::measure::{Measured, MergedSizes, TermSizes};
 use crate::pattern::{Counted, NoPattern, PatternChoice, PatternText, Words};
 use pleach_expr::{TermId, Terms};
+use pleach_ir::bitset::BitSet;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{BlockId, FuncId, Program};
 use pleach_memory::merge::Choice;
@@ -128,6 +129,8 @@ struct Region {
     stop: StopPoints,
     /// of the loop, if the region is one of its rounds
     header: Option<BlockId>,
+    /// where the loop is left, if steps also end inside it
+    exits: Option<Rc<BitSet>>,
     before: PathConstraint,
     outer: Option<RegionId>,
     inside: usize,
@@ -177,6 +180,9 @@ impl Region {
             Some(header) if header == state.block => Whereabouts::AtHeader,
             // Who leaves the loop waits with those of the other rounds.
             Some(_) => Whereabouts::Outside,
+            None if depth == here && self.exits.as_ref().is_some_and(|e| !e.contains(state.block.index())) => {
+                Whereabouts::Inside
+            }
             None => Whereabouts::Waits,
         }
     }
@@ -196,8 +202,10 @@ pub struct Merging {
     early: VecDeque<Group>,
     /// regions in which all states are held
     all_held: VecDeque<RegionId>,
-    /// children of forks that have not gone on yet
+    /// by leaf in a loop: the path constraint of its parent
     parents: Parents,
+    /// the path constraint of the parent of the next state that goes on, if that was merged inside a loop
+    above_merged: Option<PathConstraint>,
     /// leaf of the first state of a group that is released
     released: Option<NodeId>,
     /// by leaf: where it last passed a mark or a loop's header
@@ -251,6 +259,7 @@ impl Merging {
             early: VecDeque::new(),
             all_held: VecDeque::new(),
             parents: Parents::default(),
+            above_merged: None,
             released: None,
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
@@ -279,7 +288,8 @@ impl Merging {
             for (i, (func, block)) in frames.enumerate() {
                 let facts = self.facts.of(func);
                 if let Some(l) = facts.innermost(block) {
-                    let stop = StopPoints { func, depth: depth - i as u32, blocks: facts.exits(l) };
+                    let blocks = if self.config.incremental { facts.exits_and_sides(l) } else { facts.exits(l) };
+                    let stop = StopPoints { func, depth: depth - i as u32, blocks };
                     return Some((Extent::Loop(func, l), stop));
                 }
             }
@@ -331,8 +341,12 @@ impl Merging {
             Extent::Round(f, l) => Some(self.facts.of(f).loops.get(l).header),
             _ => None,
         };
-        let region =
-            Region { extent, stop, header, before, outer, inside: 0, inner: 0, waiting: Vec::new(), held: Vec::new() };
+        let exits = match extent {
+            Extent::Loop(f, l) if self.config.incremental => Some(self.facts.of(f).exits(l)),
+            _ => None,
+        };
+        let (waiting, held) = (Vec::new(), Vec::new());
+        let region = Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held };
         self.regions.insert(id, region);
         if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
             o.inner += 1;
@@ -421,7 +435,7 @@ impl Merging {
         }
     }
 
-    /// Whether a state is held where a fork put it.
+    /// Whether a state is held at the start of a block, for others to come there.
     fn is_to_be_held(&self, state: &State, region: &Region) -> bool {
         let block = &self.facts.program.function(state.frame.func).blocks[state.block.index()];
         self.config.incremental
@@ -429,6 +443,7 @@ impl Merging {
             && self.parents.contains_key(&state.node)
             && self.passed.get(&state.node) != Some(&state.position())
             && state.inst == block.first.0
+            && region.inside > 1
     }
 
     /// Held states of a region that may go on now: they are at one place.
@@ -471,7 +486,10 @@ impl Merging {
                 r.held.push(m);
             }
         }
-        self.statistics.held_merges += u64::from(same.len() > 1);
+        if same.len() > 1 {
+            self.statistics.held_merges += 1;
+            self.above_merged = Some(before.clone());
+        }
         Group { members: same, before, outer }
     }
 
@@ -659,6 +677,9 @@ impl Merger for Merging {
         if let Some(at) = self.passed.remove(&node) {
             self.passed.insert(child, at);
         }
+        if let Some(before) = self.parents.remove(&node) {
+            self.parents.insert(child, before);
+        }
         if let Some(r) = self.leaves.remove(&node) {
             self.leaves.insert(child, r);
         }
@@ -783,6 +804,7 @@ impl Merger for Merging {
                 Some(state)
             }
             Err(why) => {
+                self.above_merged = None;
                 *self.statistics.refused.entry(why).or_default() += 1;
                 self.statistics.refused_states += group.members.len() as u64;
                 None
@@ -792,7 +814,10 @@ impl Merger for Merging {
 
     fn resumed(&mut self, state: &State, outer: Option<RegionId>) {
         self.enter(state.node, outer);
-        self.parents.remove(&state.node);
+        // A merged state can be held again.
+        if let Some(before) = self.above_merged.take().filter(|_| !self.parents.contains_key(&state.node)) {
+            self.parents.insert(state.node, before);
+        }
         // The mark or the header at which it waited is behind it.
         self.passed.insert(state.node, state.position());
     }

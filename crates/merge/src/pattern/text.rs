@@ -38,7 +38,7 @@ impl PatternText {
             let map = [(p.x, by)].into_iter().collect();
             let mut one = |t: &TermId| {
                 let t = terms.substitute(*t, &map);
-                show(terms, t)
+                show_conjunct(terms, t)
             };
             of.iter().map(&mut one).collect()
         };
@@ -53,7 +53,7 @@ impl PatternText {
             formulas,
             counter: show(terms, counted.k),
             rounds: counted.rounds.clone(),
-            condition: condition.into_iter().map(|c| show(terms, c)).collect(),
+            condition: condition.into_iter().map(|c| show_conjunct(terms, c)).collect(),
         }
     }
 }
@@ -73,6 +73,12 @@ const MAX_DEPTH: u32 = 32;
 /// A term in the notation of C, without changes of width.
 pub(crate) fn show(terms: &Terms, t: TermId) -> String {
     Printer(terms).term(t, MAX_DEPTH)
+}
+
+/// The same, to stand in a conjunction.
+fn show_conjunct(terms: &Terms, t: TermId) -> String {
+    let text = show(terms, t);
+    if matches!(terms.op(t), Op::Or | Op::Forall | Op::Ite) { format!("({text})") } else { text }
 }
 
 struct Printer<'a>(&'a Terms);
@@ -102,6 +108,10 @@ impl Printer<'_> {
             Op::Eq => two("=="),
             Op::Ult | Op::Slt if self.0.is_constant(n.arg_a()) => format!("{} > {}", of(n.arg_b()), of(n.arg_a())),
             Op::Ule | Op::Sle if self.0.is_constant(n.arg_a()) => format!("{} >= {}", of(n.arg_b()), of(n.arg_a())),
+            Op::Ult if self.0.as_const(n.arg_b()).is_some_and(|v| v > 0) => {
+                let v = self.0.as_const(n.arg_b()).unwrap_or_default();
+                format!("{} <= {}", of(n.arg_a()), sign_extend(v - 1, self.0.width(n.arg_b())))
+            }
             Op::Ult | Op::Slt => two("<"),
             Op::Ule | Op::Sle => two("<="),
             Op::Ite => format!("{} ? {} : {}", of(n.arg_a()), of(n.arg_b()), of(n.arg_c())),
