@@ -30,6 +30,8 @@ pub struct Mode {
     /// cut paths after this many rounds of a loop
     pub unwind: Option<u32>,
     pub merge: Option<(MergeMethod, MergeScope)>,
+    /// states with equal stores are merged inside loops
+    pub incremental: bool,
     /// what becomes of sizes that depend on inputs
     pub sizes: SizeMode,
 }
@@ -54,6 +56,7 @@ const fn memory(name: &'static str, resolution: Resolution) -> Mode {
         unwind: None,
         sizes,
         merge: None,
+        incremental: false,
     }
 }
 
@@ -68,6 +71,7 @@ const fn pruned(mode: Mode, name: &'static str) -> Mode {
 
 const LOOPS: (MergeMethod, MergeScope) = (MergeMethod::Tree, MergeScope::Loops);
 const FUNCTIONS: (MergeMethod, MergeScope) = (MergeMethod::Tree, MergeScope::Functions);
+const PATTERNS: (MergeMethod, MergeScope) = (MergeMethod::Pattern, MergeScope::Loops);
 const TEXTBOOK: (MergeMethod, MergeScope) = (MergeMethod::Textbook, MergeScope::Loops);
 
 const fn merged(merge: (MergeMethod, MergeScope), mode: Mode, name: &'static str) -> Mode {
@@ -105,6 +109,14 @@ pub const MODES: &[Mode] = &[
     merged(LOOPS, mode("", "dfs", Method::Wp), "merging: loops, pruned"),
     merged(FUNCTIONS, mode("", "dfs", Method::Wp), "merging: functions, pruned"),
     merged(LOOPS, mode("", "random-path", Method::Wp), "merging: loops, pruned, random-path"),
+    merged(PATTERNS, PLAIN, "merging: patterns"),
+    merged(PATTERNS, Mode { search: "random-path", ..PLAIN }, "merging: patterns, random-path"),
+    merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, pruned"),
+    Mode { incremental: true, ..merged(PATTERNS, PLAIN, "merging: patterns, incremental") },
+    Mode {
+        incremental: true,
+        ..merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, incremental, pruned")
+    },
 ];
 
 /// Paths and blocks of the comparison; a program that goes beyond is not compared.
@@ -214,7 +226,8 @@ fn setup<'a>(
     mode: Mode,
     bounds: Bounds,
 ) -> Result<EngineBuilder<'a>, String> {
-    let solver = SolverConfig { timeout: Some(Duration::from_secs(5)), ..SolverConfig::default() };
+    let check_quantified = mode.merge.is_some();
+    let solver = SolverConfig { timeout: Some(Duration::from_secs(5)), check_quantified, ..SolverConfig::default() };
     let exec = ExecConfig {
         entry: ProgramEntry::Function(entry.to_owned()),
         check_signed_overflow: checks.overflow,
@@ -236,7 +249,14 @@ fn setup<'a>(
     Ok(match mode.merge {
         None => builder,
         Some((method, scope)) => {
-            let config = MergeConfig { method, scopes: vec![scope], check: true, ..MergeConfig::default() };
+            let config = MergeConfig {
+                method,
+                scopes: vec![scope],
+                check: true,
+                rounds: method != MergeMethod::Pattern,
+                incremental: mode.incremental,
+                ..MergeConfig::default()
+            };
             builder.merge(config)
         }
     })
@@ -254,6 +274,11 @@ fn run<'a>(builder: EngineBuilder<'a>, mode: Mode) -> Result<(Found, Engine<'a>)
     }
     if engine.wrong_merges() > 0 {
         return Err(format!("{} wrong values or conditions of merged states", engine.wrong_merges()));
+    }
+    let mut answers = pleach_smt::Stats::new();
+    machine.solver.stats(&mut answers);
+    if answers.get("quantified.wrong") > 0 {
+        return Err("a quantified query and its expansion have different answers".into());
     }
     let c = &engine.run.counters;
     let blocks = machine.coverage.blocks.iter().enumerate().flat_map(|(f, blocks)| {

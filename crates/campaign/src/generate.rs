@@ -30,6 +30,9 @@ pub const TARGETS: u64 = 1 << 40;
 /// Programs of seeds from here on have objects whose size depends on inputs, instead.
 pub const SIZES: u64 = 1 << 41;
 
+/// Programs of seeds from here on scan a buffer, too.
+pub const SCANS: u64 = 1 << 42;
+
 /// The entry of the program of a seed.
 pub fn entry(seed: u64) -> String {
     format!("s{seed}_main")
@@ -47,6 +50,7 @@ pub fn program(seed: u64) -> String {
         helper: false,
     };
     match seed {
+        SCANS.. => g.families.push(Family::Scan),
         SIZES.. => g.families.push(Family::Sized),
         TARGETS.. => g.families.push(Family::Targets),
         _ => {}
@@ -163,8 +167,13 @@ impl Generator {
         ));
         self.line("int a[4] = {1, 2, 3, 4}, b[3] = {0, 0, 0}; u8 m[6] = {1, 2, 3}; struct S s = {1, 2, 3, &i2}, z = {0, 0, 0, a};");
         self.line("int *p = a, *q = &i2, *hp = 0; struct N *head = 0; union U u; u.w = 0; int (*fp)(int, int) = @f;");
-        self.forks = 4 + self.rng.below(7) as u32;
-        for _ in 0..8 + self.rng.below(10) {
+        if self.families.contains(&Family::Scan) {
+            self.line("u8 buf[8]; unsigned o = 0; klee_make_symbolic(buf, sizeof buf, \"buf\");");
+        }
+        // Scans fork often enough.
+        let scans = self.families.contains(&Family::Scan);
+        self.forks = if scans { 1 } else { 4 + self.rng.below(7) as u32 };
+        for _ in 0..if scans { 5 } else { 8 + self.rng.below(10) } {
             self.statement();
         }
         // Something at the end depends on what was computed on the way.

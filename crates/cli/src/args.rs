@@ -180,6 +180,8 @@ pub enum Merge {
     Textbook,
     /// Conditions through the execution tree
     Tree,
+    /// Quantified conditions where rounds of a loop repeat
+    Pattern,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -241,6 +243,8 @@ pub enum Link {
     /// Local search from values that the constraints suggest
     #[value(alias = "guess")]
     LocalSearch,
+    /// Answer queries with quantifiers by instances and copies
+    Quantified,
     /// Query the other solver if the first returns unknown
     Fallback,
     /// The solver alone

@@ -177,6 +177,8 @@ fn solver(args: &RunArgs) -> SolverConfig {
             Caching::AddressAware => QueryCache::AddressAware,
         },
         check_cache: args.check_cache,
+        use_quantified: on(Link::Quantified),
+        check_quantified: args.check_merging,
         use_models: on(Link::Models),
         use_rewrite: on(Link::Rewrite),
         use_difference: on(Link::Difference),
@@ -234,6 +236,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         Merge::None => return None,
         Merge::Textbook => MergeMethod::Textbook,
         Merge::Tree => MergeMethod::Tree,
+        Merge::Pattern => MergeMethod::Pattern,
     };
     let scope = |s: &MergeScope| match s {
         MergeScope::SizeDependent => pleach_merge::MergeScope::SizeDependent,
@@ -250,7 +253,9 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         method,
         scopes,
         max_states: args.merge_max_states.max(2),
-        rounds: !args.merge_exits_only,
+        max_patterns: args.merge_max_patterns,
+        incremental: args.merge_incremental,
+        rounds: !args.merge_exits_only && args.merge != Merge::Pattern && !args.merge_incremental,
         check: args.check_merging,
         ..defaults
     })

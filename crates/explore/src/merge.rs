@@ -5,7 +5,7 @@ use crate::run::{Run, RunContext};
 use crate::step::{Child, Stepper};
 use pleach_expr::TermId;
 use pleach_ir::{BlockId, FuncId};
-use pleach_state::{CallStack, Fork, Interpolator as _, NodeId, PathConstraint, State, StateId};
+use pleach_state::{CallStack, Fork, Group, Interpolator as _, NodeId, PathConstraint, State, StateId};
 use std::rc::Rc;
 
 /// A fork that the merger is told of.
@@ -57,37 +57,42 @@ impl Run {
     /// Merges what need not wait any more; false if there is nothing. `all`: nothing else is left to do.
     pub(crate) fn merge_ready<M: Stepper>(&mut self, all: bool, ctx: &mut RunContext<M>) -> bool {
         let mut any = false;
-        while let Some(mut group) = ctx.merger.ready(all) {
+        while let Some(group) = ctx.merger.ready(all) {
             any = true;
-            let several = group.members.len() > 1;
-            match several.then(|| ctx.merger.merge(&group, ctx.machine.logic())).flatten() {
-                None => {
-                    for state in group.members {
-                        ctx.merger.resumed(&state, group.outer);
-                        self.resume(state, ctx);
-                    }
-                }
-                Some(mut state) => {
-                    if let Some(limit) = self.config.check_merging {
-                        self.recheck_merge(&state, &group.members, limit, ctx);
-                    }
-                    let leaves: Vec<NodeId> = group.members.iter().map(|m| m.node).collect();
-                    self.counters.merged += leaves.len() as u64;
-                    self.counters.merged_into += 1;
-                    self.test_members(&group.members, ctx);
-                    state.covered_new = false;
-                    self.shares.push(leaves.iter().map(|l| self.shares[l.index()]).sum());
-                    state.node = self.tree.merge(leaves, ctx.machine.span(&state));
-                    ctx.learners.merged(&mut state, &mut group.members, &self.tree);
-                    ctx.merger.resumed(&state, group.outer);
-                    for m in &group.members {
-                        ctx.sink.on_fork(m.node, &self.tree);
-                    }
-                    self.resume(Box::new(state), ctx);
-                }
-            }
+            let parts = match group.members.len() {
+                1 => vec![group],
+                _ => ctx.merger.partition(group, ctx.machine.logic()),
+            };
+            parts.into_iter().for_each(|part| self.merge_group(part, ctx));
         }
         any
+    }
+
+    fn merge_group<M: Stepper>(&mut self, mut group: Group, ctx: &mut RunContext<M>) {
+        let several = group.members.len() > 1;
+        let Some(mut state) = several.then(|| ctx.merger.merge(&group, ctx.machine.logic())).flatten() else {
+            for state in group.members {
+                ctx.merger.resumed(&state, group.outer);
+                self.resume(state, ctx);
+            }
+            return;
+        };
+        if let Some(limit) = self.config.check_merging {
+            self.recheck_merge(&state, &group.members, limit, ctx);
+        }
+        let leaves: Vec<NodeId> = group.members.iter().map(|m| m.node).collect();
+        self.counters.merged += leaves.len() as u64;
+        self.counters.merged_into += 1;
+        self.test_members(&group.members, ctx);
+        state.covered_new = false;
+        self.shares.push(leaves.iter().map(|l| self.shares[l.index()]).sum());
+        state.node = self.tree.merge(leaves, ctx.machine.span(&state));
+        ctx.learners.merged(&mut state, &mut group.members, &self.tree);
+        ctx.merger.resumed(&state, group.outer);
+        for m in &group.members {
+            ctx.sink.on_fork(m.node, &self.tree);
+        }
+        self.resume(Box::new(state), ctx);
     }
 
     /// What only one member covers would be lost to the tests of the merged path.

@@ -244,12 +244,17 @@ impl Terms {
         }
     }
 
-    /// `body` for every value of `var`. The variable must be used nowhere but under this quantifier.
-    pub fn forall(&mut self, var: TermId, body: TermId) -> TermId {
+    /// `body` for every value of `var` below `count`, unsigned. The variable must be used nowhere but in `body`. It is
+    /// renamed, so that quantifiers that differ in names only are one term.
+    pub fn forall(&mut self, var: TermId, count: TermId, body: TermId) -> TermId {
         debug_assert!(self.op(var) == Op::Var && self.width(body) == 1, "forall binds a variable in a condition");
-        match simplify::quantifier::forall(self, var, body) {
+        debug_assert_eq!(self.width(var), self.width(count), "widths of the variable and its end");
+        match simplify::quantifier::forall(self, var, count, body) {
             Some(t) => t,
-            None => self.intern(Op::Forall, 1, var.0, body.0, 0),
+            None => {
+                let (var, body) = self.with_own_variable(var, body);
+                self.intern(Op::Forall, 1, var.0, count.0, body.0)
+            }
         }
     }
 
@@ -380,7 +385,7 @@ impl Terms {
             Op::SExt => self.sext(a, n.width),
             Op::Ite => self.ite(a, b, c),
             Op::ArrayEq => self.array_eq(a, b),
-            Op::Forall => self.forall(a, b),
+            Op::Forall => self.forall(a, b, c),
             Op::FAdd => self.fadd(a, b),
             Op::FSub => self.fsub(a, b),
             Op::FMul => self.fmul(a, b),

@@ -10,7 +10,8 @@ use crate::model::{Memo, Model};
 use crate::support::Key;
 use crate::symbol::SymbolId;
 use crate::term::{BaseId, Node, Op, TermId, Terms, arity, facts, mask};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 type Bases<'a> = &'a dyn Fn(BaseId) -> Option<u64>;
 
@@ -18,7 +19,7 @@ impl Terms {
     /// The value of `t` (at most 64 bits wide) under `model`.
     ///
     /// # Panics
-    /// Engine bug: `t` has a base, a quantifier, or floats of a width the machine lacks. Use [`Terms::try_eval`] for
+    /// Engine bug: `t` has a base, a quantifier over a long range, or floats of a width the machine lacks. Use [`Terms::try_eval`] for
     /// terms that may have those.
     #[inline]
     pub fn eval(&self, t: TermId, model: &Model) -> u64 {
@@ -41,7 +42,7 @@ impl Terms {
             return Some(n.value());
         }
         let memo = &mut *model.memo.borrow_mut();
-        Evaluator { terms: self, model, bases: &|_| None }.run(t, memo)
+        Evaluator::new(self, model, &|_| None).run(t, memo)
     }
 
     /// The value of `t` with the given addresses for its bases. `None` as in [`Terms::try_eval`].
@@ -49,7 +50,7 @@ impl Terms {
         if !self.has(t, facts::HAS_BASE) {
             return self.try_eval(t, model);
         }
-        Evaluator { terms: self, model, bases: &|b| Some(bases(b)) }.run(t, &mut Memo::default())
+        Evaluator::new(self, model, &|b| Some(bases(b))).run(t, &mut Memo::default())
     }
 
     /// The value of a term of any width, as little-endian limbs.
@@ -69,7 +70,7 @@ impl Terms {
             return self.try_eval(t, model).map(|v| bits::from_u64(v, self.width(t)));
         }
         let memo = &mut *model.memo.borrow_mut();
-        Evaluator { terms: self, model, bases: &|_| None }.run_wide(t, memo)
+        Evaluator::new(self, model, &|_| None).run_wide(t, memo)
     }
 }
 
@@ -77,7 +78,12 @@ struct Evaluator<'a> {
     terms: &'a Terms,
     model: &'a Model,
     bases: Bases<'a>,
+    /// values of bound variables, inside quantifiers
+    bound: SmallVec<[(u32, u64); 2]>,
 }
+
+/// A quantifier over more values has none, unless one of the first is a counterexample.
+const MAX_RANGE: u64 = 1 << 16;
 
 /// What a step of evaluation came to.
 enum Step<V> {
@@ -88,7 +94,11 @@ enum Step<V> {
     Stuck,
 }
 
-impl Evaluator<'_> {
+impl<'a> Evaluator<'a> {
+    fn new(terms: &'a Terms, model: &'a Model, bases: Bases<'a>) -> Evaluator<'a> {
+        Evaluator { terms, model, bases, bound: SmallVec::new() }
+    }
+
     fn run(&self, t: TermId, memo: &mut Memo) -> Option<u64> {
         if let Some(v) = self.known(t, &memo.values) {
             return Some(v);
@@ -122,12 +132,20 @@ impl Evaluator<'_> {
         let n = self.terms.node(t);
         match n.op {
             Op::Const => Some(n.value()),
-            Op::Var => Some(self.model.get(Key::new(SymbolId(n.a), 0)) & mask(n.width)),
+            Op::Var => Some(self.variable(n)),
             Op::Read => match self.constant_cell(n) {
                 Some(v) => Some(v),
                 None => values.get(&t).copied(),
             },
             _ => values.get(&t).copied(),
+        }
+    }
+
+    #[inline]
+    fn variable(&self, n: Node) -> u64 {
+        match self.bound.iter().rev().find(|b| b.0 == n.a) {
+            Some(b) => b.1,
+            None => self.model.get(Key::new(SymbolId(n.a), 0)) & mask(n.width),
         }
     }
 
@@ -198,7 +216,13 @@ impl Evaluator<'_> {
                 }
             }
             Op::ArrayEq => self.array_eq(n, values, stack),
-            Op::Forall => Step::Stuck,
+            Op::Forall => match self.known(n.arg_b(), values) {
+                Some(count) => self.forall(n, count, values),
+                None => {
+                    stack.push(n.arg_b());
+                    Step::Wait
+                }
+            },
             _ => {
                 let mut v = [0u64; 3];
                 let depth = stack.len();
@@ -217,6 +241,46 @@ impl Evaluator<'_> {
                 }
             }
         }
+    }
+
+    /// The body for each value of the variable. What does not depend on the variable is computed once.
+    fn forall(&self, n: Node, count: u64, values: &FxHashMap<TermId, u64>) -> Step<u64> {
+        let (var, body) = (self.terms.node(n.arg_a()), n.arg_c());
+        let mut memo = Memo::default();
+        let varying = self.varying(n.arg_a(), body, values, &mut memo.values);
+        let mut inside =
+            Evaluator { terms: self.terms, model: self.model, bases: self.bases, bound: self.bound.clone() };
+        inside.bound.push((var.a, 0));
+        for i in 0..count.min(MAX_RANGE) {
+            if let Some(last) = inside.bound.last_mut() {
+                last.1 = i;
+            }
+            match inside.run(body, &mut memo) {
+                Some(0) => return Step::Value(0),
+                Some(_) => memo.values.retain(|t, _| !varying.contains(t)),
+                None => return Step::Stuck,
+            }
+        }
+        if count > MAX_RANGE { Step::Stuck } else { Step::Value(1) }
+    }
+
+    /// The terms of the body that contain the variable. Of those that do not, what is known is noted.
+    fn varying(
+        &self,
+        var: TermId,
+        body: TermId,
+        values: &FxHashMap<TermId, u64>,
+        known: &mut FxHashMap<TermId, u64>,
+    ) -> FxHashSet<TermId> {
+        let mut varying = FxHashSet::from_iter([var]);
+        for t in self.terms.reachable(&[body]) {
+            if self.terms.args(t).iter().any(|a| varying.contains(a)) {
+                varying.insert(t);
+            } else if let Some(&v) = values.get(&t) {
+                known.insert(t, v);
+            }
+        }
+        varying
     }
 
     /// Arrays are equal if they agree in the cells that a store or the model lists: all others are 0.
@@ -348,14 +412,15 @@ impl Evaluator<'_> {
         let arguments: &[TermId] = match n.op {
             Op::Const => return small(n.value()),
             Op::Wide => return Step::Value(Limbs::from_slice(self.terms.limbs(x))),
+            Op::Var if self.bound.iter().any(|b| b.0 == n.a) => return small(self.variable(n)),
             Op::Var => {
                 let limbs: Limbs =
                     (0..bits::limb_count(n.width)).map(|i| self.model.get(Key::new(SymbolId(n.a), i as u32))).collect();
                 return Step::Value(bits::resize(&limbs, n.width));
             }
             Op::Base => return (self.bases)(BaseId(n.a)).map_or(Step::Stuck, small),
-            Op::Forall | Op::ArrayEq => return Step::Stuck,
-            Op::Read => &[n.arg_b()],
+            Op::ArrayEq => return Step::Stuck,
+            Op::Read | Op::Forall => &[n.arg_b()],
             Op::Ite => {
                 let next = match known(n.arg_a()) {
                     None => n.arg_a(),
@@ -379,6 +444,10 @@ impl Evaluator<'_> {
             return Step::Wait;
         }
         match n.op {
+            Op::Forall => match self.forall(n, values[&n.arg_b()][0], &FxHashMap::default()) {
+                Step::Value(v) => small(v),
+                Step::Wait | Step::Stuck => Step::Stuck,
+            },
             Op::Read => match self.cell(n.arg_a(), values[&n.arg_b()][0], stack, known) {
                 Cell::Value(v) => small(v),
                 Cell::Term(t) => match values.get(&t) {

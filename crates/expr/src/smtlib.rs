@@ -295,8 +295,9 @@ impl Script<'_> {
             Op::Ite => head("(ite".into(), vec![Piece::Bool(a), Piece::Bits(b), Piece::Bits(c)]),
             Op::Forall => {
                 let m = self.terms.node(a);
-                let s = format!("(forall (({} {}))", symbol(self.terms, m), sort(m.width));
-                head(s, vec![Piece::Bool(b)]);
+                let name = symbol(self.terms, m);
+                let s = format!("(forall (({name} {})) (=> (bvult {name}", sort(m.width));
+                head(s, vec![Piece::Bits(b), Piece::Text(")"), Piece::Bool(c), Piece::Text(")")]);
             }
             Op::FRound => {
                 let mode = ["RNE", "RNA", "RTP", "RTN", "RTZ"][n.b.min(4) as usize];

@@ -52,6 +52,12 @@ pub enum SymbolOrigin {
     Cell { object: u32, offset: u64, bytes: u32 },
     /// any value at all, in a condition on states
     Any(u32),
+    /// a variable that a quantifier binds, by its number: those of inner quantifiers have smaller ones
+    Bound(u32),
+    /// how many rounds of a loop a merged state stands for, by the number of the merge
+    Rounds(u32),
+    /// what a link of a solver chain adds to a query, by its number there
+    Link(u32),
     /// a part of the state that an audit makes symbolic
     Audit(NameId),
     /// by its name alone: terms read from text, and tests

@@ -80,7 +80,7 @@ pub enum Op {
     Ite,
     /// a, b = arrays; w = 1. Total arrays are equal in all cells
     ArrayEq,
-    /// a = bound variable (a `Var` term), b = body
+    /// a = bound variable (a `Var` term), b = how many of its values, from 0 on, c = body
     Forall,
     /// IEEE floats carried as bit patterns; rounding is to nearest even unless the operator says otherwise
     FAdd,
@@ -172,7 +172,7 @@ pub fn arity(op: Op) -> usize {
         Op::Not | Op::Neg | Op::Extract | Op::ZExt | Op::SExt => 1,
         Op::FSqrt | Op::FRound | Op::FIsNan | Op::FResize => 1,
         Op::FToSigned | Op::FToUnsigned | Op::FFromSigned | Op::FFromUnsigned => 1,
-        Op::Store | Op::Ite | Op::FFma => 3,
+        Op::Store | Op::Ite | Op::Forall | Op::FFma => 3,
         _ => 2,
     }
 }
@@ -193,6 +193,8 @@ pub struct Terms {
     pub(crate) support: crate::support::SupportCache,
     /// ranges of parts of long choices
     pub(crate) ranges: rustc_hash::FxHashMap<TermId, (u64, u64)>,
+    /// the highest number of a bound variable that a quantifier inside binds
+    pub(crate) bound_inside: rustc_hash::FxHashMap<TermId, u32>,
     /// long operations over terms poll it whether to go on
     pub brake: crate::Brake,
 }
@@ -241,6 +243,7 @@ impl Terms {
             pointer_bits,
             support: Default::default(),
             ranges: Default::default(),
+            bound_inside: Default::default(),
             brake: Default::default(),
         };
         let f = t.constant(1, 0);

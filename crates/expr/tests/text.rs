@@ -21,7 +21,7 @@ fn what_is_printed_reads_back() {
     }
     for text in [
         "|a name (odd)|:7",
-        "(forall i:32 (ult i:32 (zext 32 (read a[4]:8 i:32))))",
+        "(forall i:32 n:32 (ult i:32 (zext 32 (read a[4]:8 i:32))))",
         "(fto_signed 32 (ffma x:64 (fround 3 y:64) (fresize 64 z:32)))",
         "(let ($1 (mul x:8 y:8)) (udiv $1 (neg $1)))",
         "0x123456789abcdef0123456789:130",
@@ -58,10 +58,11 @@ fn smtlib_declares_defines_and_asserts() {
          (assert (= (bvudiv t1 |z!2|) (_ bv3 8)))\n\
          (check-sat)\n"
     );
-    let all = parse(&mut terms, "(forall i:8 (or (ult (mul i:8 y:8) 5:8) (ult 9:8 (mul i:8 y:8))))");
+    let all = parse(&mut terms, "(forall i:8 z:8 (or (ult (mul i:8 y:8) 5:8) (ult 9:8 (mul i:8 y:8))))");
     let text = terms.smtlib(&[all]);
-    assert!(text.contains("(define-fun t1 ((|i!3| (_ BitVec 8))) (_ BitVec 8) (bvmul"), "{text}");
-    assert!(text.contains("(forall ((|i!3| (_ BitVec 8))) (or (bvult (t1 |i!3|)"), "{text}");
+    assert!(text.contains("(define-fun t1 ((|i!4| (_ BitVec 8))) (_ BitVec 8) (bvmul"), "{text}");
+    let guarded = "(forall ((|i!4| (_ BitVec 8))) (=> (bvult |i!4| |z!2| ) (or (bvult (_ bv9 8) (t1 |i!4|)";
+    assert!(text.contains(guarded), "{text}");
 }
 
 #[test]

@@ -201,9 +201,15 @@ fn foreign_floats_and_quantifiers_have_no_value() {
     let i = terms.var(s);
     let k = terms.constant(8, 5);
     let body = terms.ult(i, k);
-    let all = terms.forall(i, body);
-    assert_eq!(terms.try_eval(all, &model), None);
-    assert!(terms.support(all).is_empty());
+    let s = terms.symbols.named("n", SymbolKind::Bits(8));
+    let n = terms.var(s);
+    let all = terms.forall(i, n, body);
+    for (count, holds) in [(0, 1), (5, 1), (6, 0), (255, 0)] {
+        let mut model = Model::new();
+        model.set(Key::new(s, 0), count);
+        assert_eq!(terms.try_eval(all, &model), Some(holds), "{count}");
+    }
+    assert_eq!(*terms.support(all), [Key::new(s, 0)]);
 }
 
 #[test]

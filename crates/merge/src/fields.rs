@@ -16,9 +16,8 @@
 //! | history | begins anew; the pruner gets those of the members |
 //! | a record of branches, a query that waits | refused |
 
-use crate::guard::GuardTree;
 use crate::loops::ProgramFacts;
-use pleach_expr::{SymbolKind, SymbolOrigin, TermId, Terms};
+use pleach_expr::{Model, SymbolKind, SymbolOrigin, TermId, Terms};
 use pleach_memory::merge::{Choice, SpaceConflict};
 use pleach_memory::{AddressSpace, Value};
 use pleach_state::seams::PathOracle;
@@ -54,12 +53,14 @@ impl Refusal {
     }
 }
 
-/// One state for all members.
+/// One state for all members. `complete` makes a model of the first one a model of the `constraints`.
+#[expect(clippy::too_many_arguments, reason = "what a merge depends on, once")]
 pub(crate) fn merge(
     members: &[&State],
     before: &PathConstraint,
     one_sided: bool,
-    guard: &GuardTree,
+    constraints: &[TermId],
+    complete: &dyn Fn(&mut Model, &Terms),
     choice: &mut dyn Choice,
     facts: &mut ProgramFacts,
     logic: &mut dyn PathOracle,
@@ -95,8 +96,10 @@ pub(crate) fn merge(
         *rounds = members.iter().map(|m| m.frame.visits.get(block).copied().unwrap_or(0)).min().unwrap_or(0);
     }
     merge_registers(&mut state, members, choice, facts, logic);
-    let model = Rc::new(first.path.model());
-    for c in guard.constraints(logic.terms()) {
+    let mut model = first.path.model();
+    complete(&mut model, logic.terms());
+    let model = Rc::new(model);
+    for &c in constraints {
         logic.constrain(&mut state, c, &model);
     }
     Ok(state)

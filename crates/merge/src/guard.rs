@@ -23,6 +23,8 @@ pub enum MergeMethod {
     /// through the tree
     #[default]
     Tree,
+    /// with quantifiers where rounds of a loop repeat, through the tree elsewhere
+    Pattern,
 }
 
 /// A node with more branches, which are compared pair by pair, is refused.
@@ -101,7 +103,7 @@ impl GuardTree {
         let mut all = self.nodes[0].common.clone();
         let split = all.len();
         let rest = match self.method {
-            MergeMethod::Tree => self.disjunction(terms),
+            MergeMethod::Tree | MergeMethod::Pattern => self.disjunction(terms),
             MergeMethod::Textbook => {
                 let sides: Vec<TermId> = self.suffixes.iter().map(|s| conjunction(terms, &s[split..])).collect();
                 sides.into_iter().reduce(|a, b| terms.or(a, b)).unwrap_or(Terms::TRUE)
@@ -372,4 +374,4 @@ fn different_constants(terms: &Terms, c: TermId, d: TermId) -> bool {
 
 #[cfg(test)]
 #[path = "guard_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ use pleach_state::seams::{Effort, TermOracle};
 use std::rc::Rc;
 
 /// Knows terms only.
-struct TermsOnly(Terms);
+pub(crate) struct TermsOnly(pub Terms);
 
 impl TermOracle for TermsOnly {
     fn valid(&mut self, terms: &mut Terms, condition: TermId) -> bool {

@@ -1,6 +1,6 @@
 //! Merging states through the execution tree.
 //!
-//! *Paper*: Memory ch. 5. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where they
+//! *Paper*: Memory ch. 5 and 6. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where they
 //! leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value that
 //! differs becomes an `ite` over the conditions that distinguish them. *Invariant*: for every member, under the
 //! constraints that the member has and the merged state's path constraint does not repeat, every location of the merged
@@ -11,6 +11,8 @@
 //! |---|---|
 //! | [`Merging`] | which states wait where, and when they are ready |
 //! | `guard` | the conditions that distinguish the members (Alg. 4–6) |
+//! | `pattern` | members that differ in how often they went through the same round (ch. 6) |
+//! | `held` | states that wait inside a loop for others with the same store (§6.3) |
 //! | `fields` | the rule for each field of a state |
 //! | `loops` | the loops of the program and where they are left |
 //!
@@ -24,11 +26,14 @@
 mod check;
 mod fields;
 mod guard;
+mod held;
 mod loops;
 mod measure;
+mod pattern;
 mod regions;
 
 pub use fields::Refusal;
 pub use guard::MergeMethod;
 pub use loops::{CLOSE_MERGE, Mark, OPEN_MERGE};
+pub use pattern::{NoPattern, PatternText};
 pub use regions::{MergeConfig, MergeEvent, MergeScope, Merging};

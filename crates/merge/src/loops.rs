@@ -13,10 +13,13 @@ use std::rc::Rc;
 pub(crate) struct FunctionFacts {
     pub loops: Loops,
     pub liveness: Liveness,
+    cfg: Cfg,
     /// by loop: the blocks that it is left to
     exits: Vec<Rc<BitSet>>,
     /// by loop: those and its header
     exits_and_header: Vec<Rc<BitSet>>,
+    /// by loop: those and the blocks in it that a branch leads to
+    exits_and_sides: Vec<Rc<BitSet>>,
     /// no block
     none: Rc<BitSet>,
     /// what the call before an instruction says about merging
@@ -63,18 +66,32 @@ impl FunctionFacts {
             blocks.insert(l.header.index());
             Rc::new(blocks)
         });
+        let is_side = |b: BlockId| cfg.preds(b).iter().any(|p| cfg.succs(*p).len() > 1);
+        let with_sides = loops.iter().map(|(id, l)| {
+            let mut blocks = (*exits[id.index()]).clone();
+            for b in l.body.iter().filter(|b| is_side(BlockId(*b as u32))) {
+                blocks.insert(b);
+            }
+            Rc::new(blocks)
+        });
         FunctionFacts {
+            exits_and_sides: with_sides.collect(),
             exits_and_header: with_header.collect(),
             exits,
             liveness: Liveness::new(f, &cfg),
             none: Rc::new(BitSet::new(f.blocks.len())),
             marks: marks(program, f),
             loops,
+            cfg,
         }
     }
 
     pub fn exits(&self, l: LoopId) -> Rc<BitSet> {
         self.exits[l.index()].clone()
+    }
+
+    pub fn exits_and_sides(&self, l: LoopId) -> Rc<BitSet> {
+        self.exits_and_sides[l.index()].clone()
     }
 
     pub fn exits_and_header(&self, l: LoopId) -> Rc<BitSet> {
@@ -88,6 +105,16 @@ impl FunctionFacts {
 
     pub fn no_block(&self) -> Rc<BitSet> {
         self.none.clone()
+    }
+
+    /// The blocks that can be reached from one, not over the header.
+    pub fn reachable_without(&self, from: BlockId, header: BlockId) -> BitSet {
+        let mut seen = BitSet::new(self.cfg.len());
+        let mut todo = vec![from];
+        while let Some(b) = todo.pop() {
+            todo.extend(self.cfg.succs(b).iter().filter(|s| **s != header && seen.insert(s.index())));
+        }
+        seen
     }
 
     pub fn innermost(&self, b: BlockId) -> Option<LoopId> {

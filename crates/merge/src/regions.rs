@@ -12,9 +12,12 @@
 use crate::check::{Checked, CheckedChoice};
 use crate::fields::{self, Refusal, same_callers};
 use crate::guard::{GuardTree, MergeMethod, NotExclusive};
+use crate::held::{self, HeldStates, Parents};
 use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
 use crate::measure::{Measured, MergedSizes, TermSizes};
-use pleach_expr::TermId;
+use crate::pattern::{Counted, NoPattern, PatternChoice, PatternText, Words};
+use pleach_expr::{TermId, Terms};
+use pleach_ir::bitset::BitSet;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{BlockId, FuncId, Program};
 use pleach_memory::merge::Choice;
@@ -54,6 +57,10 @@ pub struct MergeConfig {
     pub scopes: Vec<MergeScope>,
     /// States that wait at one place at most; that number is merged before the others arrive. Default: 10,000.
     pub max_states: usize,
+    /// Patterns of one group at most; with more it is merged through the tree. Default: 8.
+    pub max_patterns: usize,
+    /// Merge also inside loops, states with equal stores. Default: no.
+    pub incremental: bool,
     /// Merge also at the header of a loop, what one round has forked into. Default: yes.
     pub rounds: bool,
     /// Merge also where only some states have allocated an object. Not where leaks are looked for: whether the object
@@ -71,6 +78,8 @@ impl Default for MergeConfig {
             method: MergeMethod::Tree,
             scopes: vec![MergeScope::Loops],
             max_states: 10_000,
+            max_patterns: 8,
+            incremental: false,
             rounds: true,
             one_sided: true,
             check: false,
@@ -86,6 +95,9 @@ impl MergeConfig {
         [OPEN_MERGE, CLOSE_MERGE].into_iter().filter(|_| marked).collect()
     }
 }
+
+/// Merges by patterns that are kept as text.
+const MAX_EXPLAINED: usize = 64;
 
 /// What a region is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,11 +129,15 @@ struct Region {
     stop: StopPoints,
     /// of the loop, if the region is one of its rounds
     header: Option<BlockId>,
+    /// where the loop is left, if steps also end inside it
+    exits: Option<Rc<BitSet>>,
     before: PathConstraint,
     outer: Option<RegionId>,
     inside: usize,
     inner: usize,
     waiting: Vec<WaitingGroup>,
+    /// states inside that are held for others to join them
+    held: HeldStates,
 }
 
 /// Where a state in a region is.
@@ -138,6 +154,11 @@ enum Whereabouts {
 impl Region {
     fn is_done(&self) -> bool {
         self.inside == 0 && self.inner == 0
+    }
+
+    /// Nobody else runs in it.
+    fn is_held(&self) -> bool {
+        !self.held.is_empty() && self.held.len() == self.inside && self.inner == 0
     }
 
     fn place(&self, state: &State, program: &Program) -> Whereabouts {
@@ -159,6 +180,9 @@ impl Region {
             Some(header) if header == state.block => Whereabouts::AtHeader,
             // Who leaves the loop waits with those of the other rounds.
             Some(_) => Whereabouts::Outside,
+            None if depth == here && self.exits.as_ref().is_some_and(|e| !e.contains(state.block.index())) => {
+                Whereabouts::Inside
+            }
             None => Whereabouts::Waits,
         }
     }
@@ -176,10 +200,23 @@ pub struct Merging {
     done: VecDeque<RegionId>,
     /// groups that are handed out before their region is done
     early: VecDeque<Group>,
+    /// regions in which all states are held
+    all_held: VecDeque<RegionId>,
+    /// by leaf in a loop: the path constraint of its parent
+    parents: Parents,
+    /// the path constraint of the parent of the next state that goes on, if that was merged inside a loop
+    above_merged: Option<PathConstraint>,
+    /// leaf of the first state of a group that is released
+    released: Option<NodeId>,
     /// by leaf: where it last passed a mark or a loop's header
     passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
     sizes: TermSizes,
+    words: Words,
+    /// by the leaf of their first member: groups that have a pattern
+    patterns: FxHashMap<NodeId, Counted>,
+    counters: u32,
+    explained: Vec<PatternText>,
 }
 
 /// What was merged so far.
@@ -194,6 +231,20 @@ struct MergeStatistics {
     refused_states: u64,
     checked: Checked,
     sizes: MergedSizes,
+    patterns: PatternStatistics,
+    /// merges inside loops
+    held_merges: u64,
+}
+
+/// Of merges by patterns.
+#[derive(Clone, Default, Debug)]
+struct PatternStatistics {
+    groups: u64,
+    states: u64,
+    most_rounds: u64,
+    linear_values: u64,
+    chosen_values: u64,
+    refused: BTreeMap<NoPattern, u64>,
 }
 
 impl Merging {
@@ -206,9 +257,17 @@ impl Merging {
             leaves: FxHashMap::default(),
             done: VecDeque::new(),
             early: VecDeque::new(),
+            all_held: VecDeque::new(),
+            parents: Parents::default(),
+            above_merged: None,
+            released: None,
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
             sizes: TermSizes::default(),
+            words: Words::default(),
+            patterns: FxHashMap::default(),
+            counters: 0,
+            explained: Vec::new(),
         }
     }
 
@@ -229,7 +288,8 @@ impl Merging {
             for (i, (func, block)) in frames.enumerate() {
                 let facts = self.facts.of(func);
                 if let Some(l) = facts.innermost(block) {
-                    let stop = StopPoints { func, depth: depth - i as u32, blocks: facts.exits(l) };
+                    let blocks = if self.config.incremental { facts.exits_and_sides(l) } else { facts.exits(l) };
+                    let stop = StopPoints { func, depth: depth - i as u32, blocks };
                     return Some((Extent::Loop(func, l), stop));
                 }
             }
@@ -281,7 +341,12 @@ impl Merging {
             Extent::Round(f, l) => Some(self.facts.of(f).loops.get(l).header),
             _ => None,
         };
-        let region = Region { extent, stop, header, before, outer, inside: 0, inner: 0, waiting: Vec::new() };
+        let exits = match extent {
+            Extent::Loop(f, l) if self.config.incremental => Some(self.facts.of(f).exits(l)),
+            _ => None,
+        };
+        let (waiting, held) = (Vec::new(), Vec::new());
+        let region = Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held };
         self.regions.insert(id, region);
         if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
             o.inner += 1;
@@ -361,6 +426,71 @@ impl Merging {
                 self.done.push_back(id);
             }
         }
+        self.note_held(id);
+    }
+
+    fn note_held(&mut self, id: RegionId) {
+        if self.regions.get(&id).is_some_and(Region::is_held) && !self.all_held.contains(&id) {
+            self.all_held.push_back(id);
+        }
+    }
+
+    /// Whether a state is held at the start of a block, for others to come there.
+    fn is_to_be_held(&self, state: &State, region: &Region) -> bool {
+        let block = &self.facts.program.function(state.frame.func).blocks[state.block.index()];
+        self.config.incremental
+            && matches!(region.extent, Extent::Loop(..))
+            && self.parents.contains_key(&state.node)
+            && self.passed.get(&state.node) != Some(&state.position())
+            && state.inst == block.first.0
+            && region.inside > 1
+    }
+
+    /// Held states of a region that may go on now: they are at one place.
+    fn release(&mut self, id: RegionId) -> Option<Group> {
+        let r = self.regions.get_mut(&id)?;
+        let header = match r.extent {
+            Extent::Loop(f, l) => Some((f, self.facts.of(f).loops.get(l).header)),
+            _ => None,
+        };
+        let members = held::release(&mut r.held, header, &mut self.facts);
+        let first = members.first()?.node;
+        r.inside -= members.len();
+        members.iter().for_each(|m| {
+            self.leaves.remove(&m.node);
+        });
+        self.released = Some(first);
+        let before = self.parents.get(&first)?.clone();
+        Some(Group { members, before, outer: Some(id) })
+    }
+
+    /// Those of a released group whose stores are equal; the others are held again.
+    fn same_stores(&mut self, group: Group, logic: &mut dyn PathOracle) -> Group {
+        let Group { members, mut before, outer } = group;
+        let mut members = members.into_iter();
+        let mut same: HeldStates = members.next().into_iter().collect();
+        let mut others = Vec::new();
+        for m in members {
+            let shared = held::shared_before(&same, &before, &m, &self.parents);
+            match shared.filter(|_| held::is_same_store(&same[0], &m, &mut self.facts, logic.terms())) {
+                Some(shared) => {
+                    before = shared;
+                    same.push(m);
+                }
+                None => others.push(m),
+            }
+        }
+        for m in others {
+            self.enter(m.node, outer);
+            if let Some(r) = outer.and_then(|id| self.regions.get_mut(&id)) {
+                r.held.push(m);
+            }
+        }
+        if same.len() > 1 {
+            self.statistics.held_merges += 1;
+            self.above_merged = Some(before.clone());
+        }
+        Group { members: same, before, outer }
     }
 
     /// The next group of a region that is done; the region goes with its last.
@@ -375,6 +505,7 @@ impl Merging {
         if o.is_done() {
             self.done.push_back(outer);
         }
+        self.note_held(outer);
         None
     }
 
@@ -382,14 +513,20 @@ impl Merging {
         let members: Vec<&State> = group.members.iter().map(|m| &**m).collect();
         let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
         let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
+        if let Some(counted) = self.patterns.remove(&members[0].node) {
+            return self.merge_pattern(&members, &suffixes, group, &counted, logic);
+        }
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
         let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
+        let constraints = guard.constraints(logic.terms());
         let mut plain = &guard;
         let mut checked = CheckedChoice { guard: &guard, obligations: Vec::new() };
         let choice: &mut dyn Choice = if self.config.check { &mut checked } else { &mut plain };
         let mut choice = Measured { choice, sizes: &mut self.sizes, found: MergedSizes::default() };
+        let one_sided = self.config.one_sided;
+        let facts = &mut self.facts;
         let merged =
-            fields::merge(&members, &group.before, self.config.one_sided, &guard, &mut choice, &mut self.facts, logic)?;
+            fields::merge(&members, &group.before, one_sided, &constraints, &|_, _| {}, &mut choice, facts, logic)?;
         let mut found = choice.found;
         (found.conditions_before, found.conditions_after) = guard.sizes(logic.terms(), &mut self.sizes);
         self.statistics.sizes.add(found);
@@ -402,6 +539,98 @@ impl Merging {
             self.statistics.checked.check(o, logic);
         }
         Ok(merged)
+    }
+
+    /// The members went through the same round, different numbers of times.
+    fn merge_pattern(
+        &mut self,
+        members: &[&State],
+        suffixes: &[Vec<TermId>],
+        group: &Group,
+        counted: &Counted,
+        logic: &mut dyn PathOracle,
+    ) -> Result<State, Refusal> {
+        let constraints = counted.constraints(logic.terms());
+        let obligations = self.config.check.then(Vec::new);
+        let mut values = PatternChoice { counted, obligations, linear: 0, choices: 0 };
+        let mut choice = Measured { choice: &mut values, sizes: &mut self.sizes, found: MergedSizes::default() };
+        let merged = fields::merge(
+            members,
+            &group.before,
+            self.config.one_sided,
+            &constraints,
+            &|model, terms| counted.complete(model, terms),
+            &mut choice,
+            &mut self.facts,
+            logic,
+        )?;
+        let mut found = choice.found;
+        found.conditions_before = suffixes.iter().map(|s| self.sizes.all(logic.terms(), s)).sum();
+        found.conditions_after = self.sizes.all(logic.terms(), &constraints);
+        self.statistics.sizes.add(found);
+        let s = &mut self.statistics.patterns;
+        s.groups += 1;
+        s.states += members.len() as u64;
+        s.most_rounds = s.most_rounds.max(counted.rounds.last().copied().unwrap_or(0));
+        s.linear_values += values.linear;
+        s.chosen_values += values.choices;
+        if self.explained.len() < MAX_EXPLAINED {
+            let program = &self.facts.program;
+            let f = program.function(merged.frame.func);
+            let span = f.spans.get(merged.inst as usize).copied().unwrap_or_default();
+            let place = (program.path(span).to_owned(), span.line, f.name.clone());
+            self.explained.push(PatternText::new(counted, place, logic.terms()));
+        }
+        if let Some(mut obligations) = values.obligations {
+            let own = suffixes.iter().enumerate();
+            let before: Vec<TermId> = group.before.iter().collect();
+            let mut condition = |(m, s): (usize, &Vec<TermId>)| {
+                let terms = logic.terms();
+                let same = counted.is_condition_of(m, s, terms);
+                // A member without a branch at the end has it in what it began with.
+                let before = if same == Terms::TRUE { same } else { terms.and_all(&before) };
+                terms.implies(before, same)
+            };
+            obligations.extend(own.map(&mut condition));
+            for o in obligations {
+                self.statistics.checked.check(o, logic);
+            }
+        }
+        Ok(merged)
+    }
+
+    /// The first merges by patterns, as text.
+    pub fn explained(&self) -> &[PatternText] {
+        &self.explained
+    }
+
+    /// The group by the patterns of its members.
+    fn partition_by_patterns(&mut self, group: Group, logic: &mut dyn PathOracle) -> Vec<Group> {
+        let states: Vec<&State> = group.members.iter().map(|m| &**m).collect();
+        let suffixes: Option<Vec<Vec<TermId>>> = states.iter().map(|m| m.path.since(&group.before)).collect();
+        let Some(suffixes) = suffixes.filter(|s| s.len() > 2) else { return vec![group] };
+        let found = {
+            let entails = |logic: &mut dyn PathOracle, m: usize, c| logic.entails(states[m], c);
+            self.words.patterns(&suffixes, self.config.max_patterns, logic, &entails)
+        };
+        for why in found.refused {
+            *self.statistics.patterns.refused.entry(why).or_default() += 1;
+        }
+        let Group { members, before, outer } = group;
+        let mut members: Vec<Option<Box<State>>> = members.into_iter().map(Some).collect();
+        let mut groups = Vec::with_capacity(found.patterns.len() + 1);
+        for pattern in found.patterns {
+            let own: Vec<Box<State>> = pattern.members.iter().filter_map(|m| members[m.0].take()).collect();
+            let counted = Counted::new(pattern, self.counters, logic.terms());
+            self.counters += 1;
+            self.patterns.insert(own[0].node, counted);
+            groups.push(Group { members: own, before: before.clone(), outer });
+        }
+        let rest: Vec<Box<State>> = members.into_iter().flatten().collect();
+        if !rest.is_empty() {
+            groups.push(Group { members: rest, before, outer });
+        }
+        groups
     }
 }
 
@@ -429,7 +658,11 @@ impl Merger for Merging {
         let current = self.leaves.remove(&fork.node);
         let region = if fork.children.len() > 1 { self.region_of(&fork, current, logic) } else { current };
         let passed = self.passed.remove(&fork.node);
+        self.parents.remove(&fork.node);
         for &(child, _) in fork.children {
+            if self.config.incremental && region.is_some() {
+                self.parents.insert(child, fork.before.clone());
+            }
             self.enter(child, region);
             passed.into_iter().for_each(|at| {
                 self.passed.insert(child, at);
@@ -444,6 +677,9 @@ impl Merger for Merging {
         if let Some(at) = self.passed.remove(&node) {
             self.passed.insert(child, at);
         }
+        if let Some(before) = self.parents.remove(&node) {
+            self.parents.insert(child, before);
+        }
         if let Some(r) = self.leaves.remove(&node) {
             self.leaves.insert(child, r);
         }
@@ -457,7 +693,7 @@ impl Merger for Merging {
             && let Some(r) = self.regions.get(&id)
         {
             match r.place(state, &self.facts.program) {
-                Whereabouts::Inside => return false,
+                Whereabouts::Inside => return self.is_to_be_held(state, r),
                 Whereabouts::Waits => return true,
                 // A fork at its first instruction leaves the children where the round began.
                 Whereabouts::AtHeader => return self.passed.get(&state.node) != Some(&state.position()),
@@ -474,7 +710,15 @@ impl Merger for Merging {
 
     fn wait(&mut self, state: Box<State>) {
         let Some(id) = self.leaves.remove(&state.node) else { return };
+        let is_held = self.regions.get(&id).is_some_and(|r| {
+            matches!(r.place(&state, &self.facts.program), Whereabouts::Inside) && self.is_to_be_held(&state, r)
+        });
         let Some(r) = self.regions.get_mut(&id) else { return };
+        if is_held {
+            self.leaves.insert(state.node, id);
+            r.held.push(state);
+            return self.note_held(id);
+        }
         let position = |s: &State| (s.frame.func, s.block, s.inst);
         let meets = |g: &WaitingGroup| {
             let other = &g.members[0];
@@ -499,6 +743,7 @@ impl Merger for Merging {
 
     fn left(&mut self, leaf: NodeId) {
         self.passed.remove(&leaf);
+        self.parents.remove(&leaf);
         if let Some(id) = self.leaves.remove(&leaf) {
             self.leave(id);
         }
@@ -507,6 +752,20 @@ impl Merger for Merging {
     fn ready(&mut self, all: bool) -> Option<Group> {
         if let Some(g) = self.early.pop_front() {
             return Some(g);
+        }
+        while let Some(id) = self.all_held.pop_front() {
+            if self.regions.get(&id).is_some_and(Region::is_held)
+                && let Some(group) = self.release(id)
+            {
+                return Some(group);
+            }
+        }
+        let still_held = || self.regions.iter().find(|(_, r)| !r.held.is_empty()).map(|(&id, _)| id);
+        if all
+            && self.done.is_empty()
+            && let Some(id) = still_held()
+        {
+            return self.release(id);
         }
         loop {
             let id = match self.done.front() {
@@ -525,6 +784,16 @@ impl Merger for Merging {
         }
     }
 
+    fn partition(&mut self, group: Group, logic: &mut dyn PathOracle) -> Vec<Group> {
+        if self.released.take().is_some_and(|first| first == group.members[0].node) {
+            return vec![self.same_stores(group, logic)];
+        }
+        if self.config.method == MergeMethod::Pattern {
+            return self.partition_by_patterns(group, logic);
+        }
+        vec![group]
+    }
+
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State> {
         match self.merge_group(group, logic) {
             Ok(state) => {
@@ -535,6 +804,7 @@ impl Merger for Merging {
                 Some(state)
             }
             Err(why) => {
+                self.above_merged = None;
                 *self.statistics.refused.entry(why).or_default() += 1;
                 self.statistics.refused_states += group.members.len() as u64;
                 None
@@ -544,13 +814,17 @@ impl Merger for Merging {
 
     fn resumed(&mut self, state: &State, outer: Option<RegionId>) {
         self.enter(state.node, outer);
+        // A merged state can be held again.
+        if let Some(before) = self.above_merged.take().filter(|_| !self.parents.contains_key(&state.node)) {
+            self.parents.insert(state.node, before);
+        }
         // The mark or the header at which it waited is behind it.
         self.passed.insert(state.node, state.position());
     }
 
     fn take_waiting(&mut self) -> Vec<Box<State>> {
         let regions = std::mem::take(&mut self.regions).into_values();
-        let groups = regions.flat_map(|r| r.waiting).map(|g| g.members);
+        let groups = regions.flat_map(|r| r.waiting.into_iter().map(|g| g.members).chain([r.held]));
         groups.chain(std::mem::take(&mut self.early).into_iter().map(|g| g.members)).flatten().collect()
     }
 
@@ -572,6 +846,21 @@ impl Merger for Merging {
         ]
         .map(|(name, n)| (name.to_owned(), n))
         .to_vec();
+        if self.config.incremental {
+            all.push(("held_merges".to_owned(), s.held_merges));
+        }
+        if self.config.method == MergeMethod::Pattern {
+            let p = &s.patterns;
+            let more = [
+                ("patterns", p.groups),
+                ("pattern_states", p.states),
+                ("pattern_rounds", p.most_rounds),
+                ("pattern_values", p.linear_values),
+                ("pattern_choices", p.chosen_values),
+            ];
+            all.extend(more.map(|(name, n)| (name.to_owned(), n)));
+            all.extend(p.refused.iter().map(|(why, n)| (format!("no pattern: {}", why.describe()), *n)));
+        }
         if self.config.check {
             let c = s.checked;
             let checks = [("checked_right", c.right), ("checked_unknown", c.unknown), ("checked_wrong", c.wrong)];

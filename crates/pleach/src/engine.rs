@@ -325,6 +325,11 @@ impl<'a> Engine<'a> {
         all
     }
 
+    /// The first merges by patterns, as text.
+    pub fn merge_patterns(&self) -> &[pleach_merge::PatternText] {
+        self.merging.as_ref().map_or(&[], Merging::explained)
+    }
+
     /// Merged values and conditions that the solver found wrong, where they are checked.
     pub fn wrong_merges(&self) -> u64 {
         self.merging.as_ref().map_or(0, Merging::wrong)

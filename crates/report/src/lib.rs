@@ -43,6 +43,8 @@ pub use recover::Recovered;
 pub use rundir::{RunDir, write_atomically};
 pub use runinfo::{EntryKind, Parameter, RunInfo};
 pub use stats::{StatsRow, StatsWriter};
-pub use summary::{Assumption, CostlyLine, Cut, LoopRecord, Paths, Summary, TargetResult, Timing, Totals};
+pub use summary::{
+    Assumption, CostlyLine, Cut, LoopRecord, Paths, PatternRecord, Summary, TargetResult, Timing, Totals,
+};
 pub use testcomp::SuiteMetadata;
 pub use tree::{NodeStatus, TreeNode, TreeReader, TreeWriter};

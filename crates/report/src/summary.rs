@@ -100,6 +100,25 @@ pub struct LoopRecord {
     pub invariants: Vec<Vec<String>>,
 }
 
+/// States that left a loop after different numbers of rounds and became one.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
+pub struct PatternRecord {
+    /// Where they left the loop.
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    /// What their paths have in common: before the rounds, in each round, behind them; a letter for each kind of branch.
+    pub words: [String; 3],
+    /// The conditions of these branches; x is the number of the round, or of rounds.
+    pub formulas: [Vec<String>; 3],
+    /// The number of rounds in the merged condition.
+    pub counter: String,
+    /// The values that it may have, fewest first.
+    pub rounds: Vec<u64>,
+    /// The merged condition.
+    pub condition: Vec<String>,
+}
+
 /// The result of a run. Equal bytes on a second run with the same input, flags and seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -160,6 +179,9 @@ pub struct Summary {
     /// Figures of merging; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub merging: BTreeMap<String, u64>,
+    /// The first merges of states that differ in how often they went through a loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<PatternRecord>,
     /// Memory statistics by name: how pointers with multiple targets were resolved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, u64>,

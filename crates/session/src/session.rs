@@ -272,6 +272,7 @@ impl Session {
             solver: solver.counts().map(|(name, n)| (name.to_owned(), n)).collect(),
             pruning: self.pruning_statistics(&engine).collect(),
             merging: engine.merging_statistics().into_iter().collect(),
+            patterns: explanations::patterns(engine.merge_patterns(), &self.directory),
             memory: engine.executor.machine.resolved.statistics().into_iter().collect(),
             warnings: written.warnings,
             ..self.summary()
@@ -347,6 +348,10 @@ fn report_wrong_results(engine: &Engine, solver: &pleach_smt::Stats, audit: &Aud
     if wrong_merges > 0 {
         eprintln!("pleach: {wrong_merges} merged values or conditions are wrong; --merge=none does without merging");
     }
+    let wrong_queries = solver.get("quantified.wrong");
+    if wrong_queries > 0 {
+        eprintln!("pleach: {wrong_queries} answers to quantified queries are wrong; --merge=tree does without them");
+    }
     for failure in &audit.failures {
         eprintln!("pleach: an interpolant is wrong: {failure}");
     }
@@ -355,7 +360,7 @@ fn report_wrong_results(engine: &Engine, solver: &pleach_smt::Stats, audit: &Aud
         eprintln!("pleach: a pointer is resolved wrongly: {failure}");
     }
     let rechecked = &engine.run.counters.rechecked.failures;
-    let wrong = wrong_hits > 0 || wrong_merges > 0;
+    let wrong = wrong_hits > 0 || wrong_merges > 0 || wrong_queries > 0;
     let merges = &engine.run.counters.rechecked_merges.failures;
     wrong || !merges.is_empty() || !rechecked.is_empty() || !audit.failures.is_empty() || !disagreements.is_empty()
 }

@@ -1,7 +1,7 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on
-//! what is left) → local search → random sampling → enumerate → back end`
+//! what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at
 //! `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise
@@ -22,6 +22,7 @@ use crate::link::independence::Independence;
 use crate::link::local_search::LocalSearch;
 use crate::link::log::Log;
 use crate::link::models::Models;
+use crate::link::quantified::Quantified;
 use crate::link::random_sampling::Sample;
 use crate::link::rewrite::Rewrite;
 use crate::link::time::TimedLink;
@@ -40,6 +41,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     }
     if config.use_local_search {
         chain = Box::new(LocalSearch::new(Sample::new(chain)));
+    }
+    if config.use_quantified {
+        chain = Box::new(Quantified::new(split(chain, &truths, &config), config.check_quantified));
     }
     if config.use_rewrite {
         if config.cache != QueryCache::Off {

@@ -60,6 +60,10 @@ pub struct SolverConfig {
     pub use_enumerate: bool,
     /// Substitute `variable = constant` into the other constraints. Default: yes.
     pub use_rewrite: bool,
+    /// Answer queries with quantifiers by instances and copies, before the back end. Default: yes.
+    pub use_quantified: bool,
+    /// Expand the quantifiers of each such query and query again. Default: no.
+    pub check_quantified: bool,
 }
 
 impl Default for SolverConfig {
@@ -82,6 +86,8 @@ impl Default for SolverConfig {
             use_local_search: true,
             use_enumerate: true,
             use_rewrite: true,
+            use_quantified: true,
+            check_quantified: false,
         }
     }
 }
@@ -100,6 +106,7 @@ impl SolverConfig {
             use_local_search: false,
             use_enumerate: false,
             use_rewrite: false,
+            use_quantified: false,
             ..SolverConfig::default()
         }
     }

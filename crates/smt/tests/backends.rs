@@ -155,9 +155,7 @@ fn quantified_queries() {
         let r = terms.read(a, i);
         let seven = terms.constant(8, 7);
         let is_seven = terms.eq(r, seven);
-        let below = terms.ult(i, n);
-        let body = terms.implies(below, is_seven);
-        let all = terms.forall(i, body);
+        let all = terms.forall(i, n, is_seven);
         let three = terms.constant(32, 3);
         let long = terms.ult(three, n);
         let sixteen = terms.constant(32, 16);

@@ -61,7 +61,7 @@ pub struct Group {
 /// Decides which states wait for each other, and makes one of several. Called by the run loop: `forked` when a node gets
 /// children by a fork, `grew` when it gets one without; `arrived` after each step of a state that goes on, then `wait`
 /// if it is to wait; `left` when a path ends or is subsumed; `ready` until there is nothing more, each group followed by
-/// `merge` and `resumed`. *Contract*: a state that waits is not stepped until it is handed out by `ready` or
+/// `partition`, and each part of it by `merge` and `resumed`. *Contract*: a state that waits is not stepped until it is handed out by `ready` or
 /// `take_waiting`.
 pub trait Merger {
     /// Nothing is merged: the loop need not tell anything.
@@ -76,6 +76,10 @@ pub trait Merger {
     fn left(&mut self, leaf: NodeId);
     /// The next group whose members need not wait any more; `all`: nor need the others, as nothing else is left to do.
     fn ready(&mut self, all: bool) -> Option<Group>;
+    /// The group in parts that are merged separately.
+    fn partition(&mut self, group: Group, _: &mut dyn PathOracle) -> Vec<Group> {
+        vec![group]
+    }
     /// One state for the group, without a node; `None` if that is refused, and counted.
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State>;
     /// A state of a group goes on.

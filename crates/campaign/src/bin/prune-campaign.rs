@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
-    [--merging] [--sizes] [--print | --reduce]";
+    [--merging] [--patterns] [--sizes] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -32,6 +32,8 @@ struct Options {
     memory: bool,
     /// Only the modes of merging.
     merging: bool,
+    /// Programs that scan buffers, only the modes of merging by patterns.
+    patterns: bool,
     /// Programs with objects whose size depends on inputs.
     sizes: bool,
     /// Print them without the lines that a difference does not need.
@@ -46,6 +48,7 @@ fn options() -> Option<Options> {
         targets: false,
         memory: false,
         merging: false,
+        patterns: false,
         sizes: false,
         reduce: false,
     };
@@ -56,6 +59,7 @@ fn options() -> Option<Options> {
             "--targets" => options.targets = true,
             "--memory" => options.memory = true,
             "--merging" => options.merging = true,
+            "--patterns" => options.patterns = true,
             "--sizes" => options.sizes = true,
             "--reduce" => options.reduce = true,
             _ => return None,
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     options.programs.seed += match () {
+        () if options.patterns => generate::SCANS,
         () if options.sizes => generate::SIZES,
         () if options.memory || options.targets => generate::TARGETS,
         () => 0,
@@ -86,6 +91,7 @@ fn main() -> ExitCode {
         recheck: 4000,
         audit: options.audit as usize,
         modes: match (options.memory, options.merging) {
+            _ if options.patterns => "patterns",
             (true, _) => "memory",
             (_, true) => "merging",
             _ => "",

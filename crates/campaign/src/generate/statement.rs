@@ -34,6 +34,8 @@ pub enum Family {
     Targets,
     /// objects whose size depends on inputs; not among `ALL`
     Sized,
+    /// loops over a buffer of symbolic bytes; not among `ALL`
+    Scan,
 }
 
 use Family::*;
@@ -257,6 +259,7 @@ impl Generator {
                 )),
                 _ => self.line(&format!("{{ struct S w = s, *o = &w; if ({c}) o = &z; o->f = {e}; z = *o; }}")),
             },
+            Scan => self.scan(k),
             Sized => self.sized(&e, &c, k, n),
             Targets => {
                 let i = self.one_of(&["x0 & 1", "d0 % 3", "(in[1] & 1) + 1", "(x1 + i0) & 1", "in[2] > 9"]);
@@ -318,6 +321,28 @@ impl Generator {
                 self.line(&format!("if (o) t = w[x1 & {}]; free(w); }}", [0, 0, 1, 7][k as usize]));
             }
         }
+    }
+
+    /// Scans, copies and parsers from where the last one ended.
+    fn scan(&mut self, k: u64) {
+        let one = ["97", "0", "'/'", "98"][k as usize];
+        let two = self.one_of(&["48", "98", "255"]);
+        let c = self.cond();
+        let text = match self.rng.below(11) {
+            0 => format!("while (o < 7 && buf[o] == {one}) o++;"),
+            1 => format!("while (o < 7 && buf[o] != {one}) o++; if (o < 7) o++;"),
+            2 => format!("while (o < 7 && (buf[o] == {one} || buf[o] == {two})) o++; t = o;"),
+            3 => format!("{{ unsigned n = o; while (n < 7 && buf[n] != {one}) n += 2; i1 = n; }}"),
+            4 => "{ int v = 0; while (o < 6 && buf[o] >= '0' && buf[o] <= '9') v = v * 10 + buf[o++] - '0'; t = v; }"
+                .into(),
+            5 => format!("{{ unsigned n = 0; while (n < 5 && buf[n] != {one}) {{ m[n] = buf[n]; n++; }} i2 = n; }}"),
+            6 => format!("{{ int n = 6; while (n >= 0 && buf[n] == {one}) n--; i1 = n; }}"),
+            7 => format!("for (o = 0; o < 5; o++) {{ if (buf[o] == {one}) break; if (buf[o] == {two}) i1++; }}"),
+            8 => format!("{{ unsigned n = d0 & 7; while (o < n && buf[o] == {one}) o++; }}"),
+            9 => format!("{{ u8 *w = buf; while (w < buf + 6 && *w == {one}) w++; if ({c}) *w = 1; t = *w; }}"),
+            _ => format!("if (buf[o & 7] == {one}) {{ if ({c}) __assert_fail(\"\", \"\", 2, \"\"); }}"),
+        };
+        self.line(&text);
     }
 
     fn looping(&mut self) {

@@ -208,6 +208,12 @@ pub struct RunArgs {
     /// Merge at most this many states at a time
     #[arg(long, value_name = "N", help_heading = "Merging", default_value_t = 10_000, hide_short_help = true)]
     pub merge_max_states: usize,
+    /// Merge the states of a loop through the execution tree if they have more patterns
+    #[arg(long, value_name = "N", help_heading = "Merging", default_value_t = 8, hide_short_help = true)]
+    pub merge_max_patterns: usize,
+    /// Merge also inside loops, states that differ in nothing that is still used
+    #[arg(long, help_heading = "Merging", hide_short_help = true)]
+    pub merge_incremental: bool,
 
     /// First solver
     #[arg(long, value_name = "NAME", value_enum, help_heading = "Solving", default_value_t = Solver::Bitwuzla)]

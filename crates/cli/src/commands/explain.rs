@@ -1,14 +1,10 @@
 //! `pleach explain`: the interpolants of a run.
 
 use crate::args::ExplainArgs;
-use pleach::number_format;
 use pleach_command::{CliError, Code};
 use pleach_report::{Interpolant, LoopRecord, NodeStatus, RunDir, Summary, TreeReader};
 use serde_json::json;
 use std::collections::BTreeMap;
-
-/// Reasons shown for interpolants that could not be made.
-const REASONS: usize = 8;
 
 pub fn run(args: ExplainArgs) -> Result<Code, CliError> {
     let dir = RunDir::open(&args.run)?;
@@ -74,45 +70,11 @@ fn overview(args: &ExplainArgs, tree: &TreeReader, summary: &Summary) {
         println!(
             "{}",
             json!({ "nodes": tree.nodes.len(), "pruned": tree.count(NodeStatus::Pruned), "pruning": statistics,
-                "merging": summary.merging })
+                "merging": summary.merging, "patterns": summary.patterns })
         );
         return;
     }
-    println!("{} in the tree:", number_format::count(tree.nodes.len() as u64, "node"));
-    let kinds = [
-        (NodeStatus::Inner, "with children"),
-        (NodeStatus::Completed, "ended normally"),
-        (NodeStatus::Errored, "ended in an error"),
-        (NodeStatus::Pruned, "subsumed"),
-        (NodeStatus::Merged, "merged into others"),
-        (NodeStatus::Cut, "cut"),
-    ];
-    for (status, label) in kinds {
-        println!("{:>10} {label}", tree.count(status));
-    }
-    if !summary.merging.is_empty() {
-        println!("Merging statistics:");
-        summary.merging.iter().for_each(|(name, value)| println!("{value:>10} {name}"));
-    }
-    if statistics.is_empty() {
-        println!("The run was made without --prune.");
-        return;
-    }
-    println!("Pruning statistics:");
-    let (given_up, plain): (Vec<_>, Vec<_>) =
-        statistics.iter().partition(|(name, _)| name.starts_with("no-interpolant: "));
-    for (name, value) in plain {
-        println!("{value:>10} {name}");
-    }
-    if !given_up.is_empty() {
-        println!("Where no interpolant was found, and why:");
-        let mut rows: Vec<_> = given_up;
-        rows.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), (*name).clone()));
-        for (name, n) in rows.iter().take(REASONS) {
-            println!("{n:>10} {}", name.trim_start_matches("no-interpolant: "));
-        }
-    }
-    println!("A node's interpolant: pleach explain {} --node N; the tree: --dot.", args.run.display());
+    print!("{}", pleach_session::explanations::overview(tree, summary, &args.run));
 }
 
 fn node(args: &ExplainArgs, tree: &TreeReader, kept: &BTreeMap<u32, Interpolant>, id: u32) {

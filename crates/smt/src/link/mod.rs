@@ -14,6 +14,7 @@ pub mod independence;
 pub mod local_search;
 pub mod log;
 pub mod models;
+pub mod quantified;
 pub mod random_sampling;
 mod recent;
 pub mod rewrite;

@@ -3,7 +3,7 @@
 //! *Idea*: the encoding of a table lookup matters more than the solver behind it.
 //! - A cell of an array variable at a constant index is a variable of its own.
 //! - A read of a constant table, or of a variable of at most [`TREE_CELLS`] cells, at a symbolic index is a balanced
-//!   tree of `ite`s over the bits of the index; equal halves are merged.
+//!   tree of `ite`s over the bits of the index; equal halves are merged. With quantifiers it stays a read.
 //! - Longer array variables become arrays of the library; cells made before that are tied to it by equalities.
 //! - A read over stores is a chain of `ite`s on index equality. Over more than [`LONG_CHAIN`] stores that are not
 //!   translated yet it becomes a library array with stores. A read of an `ite` of arrays is an `ite` of reads.
@@ -123,7 +123,8 @@ impl<E: Engine> Encoder<E> {
                 self.engine.bits(element, &[0])
             };
         }
-        if len <= TREE_CELLS {
+        // A tree of choices has nothing that a solver could match a quantified index with.
+        if len <= TREE_CELLS && !self.quantified {
             let cells = (0..len).map(|i| self.cell(Key::new(symbol, i), element)).collect::<Result<Vec<_>, _>>()?;
             return self.tree(terms, index, cells, element);
         }

@@ -201,7 +201,10 @@ impl<E: Engine> Encoder<E> {
                 let sort = if var.width == 1 { Sort::Bool } else { Sort::Bits(var.width) };
                 let bound = self.vars.get(&SymbolId(var.a)).copied();
                 let bound = bound.ok_or_else(|| SmtError::Bug("bound variable without translation".into()))?;
-                let body = self.truth(terms, n.arg_b())?;
+                let (i, count) = (self.bits(terms, n.arg_a())?, self.bits(terms, n.arg_b())?);
+                let beyond = self.engine.apply(Fun::BvUle, &[count, i])?;
+                let body = self.truth(terms, n.arg_c())?;
+                let body = self.engine.apply(Fun::Or, &[beyond, body])?;
                 truth(self.engine.forall(bound, sort, body)?)
             }
             op if is_float(op) => self.float_node(terms, &n)?,

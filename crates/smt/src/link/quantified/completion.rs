@@ -1,0 +1,97 @@
+//! Models of a query without its quantifiers, completed: copies of cells, and what they are in conflict with.
+
+use super::problem::Problem;
+use crate::answer::Answer;
+use crate::evidence;
+use crate::query::Query;
+use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms, facts, mask};
+use rustc_hash::FxHashSet;
+
+/// Terms of a constraint that a patch is tried for.
+const MAX_PATCHED: usize = 64;
+
+impl Problem {
+    /// Copies the value of the first cell that a quantifier reads to the others in its range, but not to `conflicts`.
+    pub fn duplicate(&self, terms: &Terms, model: &Model, conflicts: &FxHashSet<Key>) -> Model {
+        let mut made = model.clone();
+        for kept in &self.quantifiers {
+            let range = self.range(terms, kept, model);
+            if range < 2 {
+                continue;
+            }
+            let first: Vec<Key> = kept.cells(terms, model, 0).collect();
+            if first.len() != kept.reads.len() {
+                continue;
+            }
+            let values: Vec<u64> = first.iter().map(|c| model.get(*c)).collect();
+            for n in 1..range {
+                for (cell, value) in kept.cells(terms, model, n).zip(&values) {
+                    if !conflicts.contains(&cell) && is_inside(terms, cell) {
+                        made.set(cell, *value);
+                    }
+                }
+            }
+        }
+        made
+    }
+
+    /// The cells that violated instances and violated clauses read.
+    pub fn conflicts(&self, terms: &Terms, model: &Model) -> FxHashSet<Key> {
+        let mut all = FxHashSet::default();
+        for kept in &self.quantifiers {
+            let violated: Vec<u64> = self.violated(terms, kept, model).collect();
+            all.extend(violated.into_iter().flat_map(|n| kept.cells(terms, model, n).collect::<Vec<Key>>()));
+        }
+        for clause in self.clauses.iter().filter(|c| evidence::violates(terms, &[c.term], model)) {
+            for t in terms.reachable(&[clause.term]) {
+                let n = terms.node(t);
+                if n.op == Op::Read
+                    && terms.op(n.arg_a()) == Op::ArrayVar
+                    && let Some(i) = terms.try_eval(n.arg_b(), model)
+                {
+                    all.insert(Key::new(SymbolId(terms.node(n.arg_a()).a), i as u32));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A model with one cell changed, if that satisfies the query: the cell that the only violated constraint reads.
+pub(super) fn patched(terms: &mut Terms, query: &Query, model: &Model) -> Option<Answer> {
+    let holds = |c: &&TermId| terms.try_eval(**c, model) != Some(1);
+    let mut violated = query.constraints.iter().rev().filter(holds);
+    let (&first, None) = (violated.next()?, violated.next()) else { return None };
+    let parts = terms.reachable(&[first]);
+    if parts.len() > MAX_PATCHED || terms.has(first, facts::HAS_FORALL) {
+        return None;
+    }
+    let mut values: Vec<u64> = parts.iter().filter_map(|t| terms.as_const(*t)).flat_map(|v| [v, v ^ 1]).collect();
+    values.push(1);
+    for &t in &parts {
+        let n = terms.node(t);
+        if n.op != Op::Read || terms.op(n.arg_a()) != Op::ArrayVar {
+            continue;
+        }
+        let Some(i) = terms.try_eval(n.arg_b(), model) else { continue };
+        let cell = Key::new(SymbolId(terms.node(n.arg_a()).a), i as u32);
+        if !is_inside(terms, cell) {
+            continue;
+        }
+        for &v in &values {
+            let mut changed = model.clone();
+            changed.set(cell, v & mask(n.width));
+            if terms.try_eval(first, &changed) == Some(1)
+                && let Some(found) = super::accepted(terms, query, &changed)
+            {
+                return Some(found);
+            }
+        }
+    }
+    None
+}
+
+/// Cells beyond the end of an array are 0.
+fn is_inside(terms: &Terms, cell: Key) -> bool {
+    matches!(terms.symbols.kind(cell.symbol()), SymbolKind::Array { len, .. } if cell.cell() < len)
+}
