@@ -21,7 +21,7 @@
 //! assert_eq!(verdict(&Summary::default()), "unknown");
 //! ```
 
-#[macro_use(eprint, eprintln)]
+#[macro_use(eprint, eprintln, print, println)]
 extern crate pleach_command;
 
 mod config;

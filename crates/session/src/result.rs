@@ -58,6 +58,17 @@ impl ExplorationResult {
         }
     }
 
+    /// Prints the result, as text or as JSON, and keeps the text for those who look at the run later.
+    pub fn say(&self, text: &str, json: bool) {
+        // The text is only for reading: a full disk was reported by `write` already.
+        let _ = self.dir.write_result_text(text);
+        if json {
+            println!("{}", serde_json::to_string_pretty(&self.summary).unwrap_or_default());
+        } else {
+            print!("{text}");
+        }
+    }
+
     /// This status, if everything was written.
     pub fn code(&self, code: Code) -> Code {
         if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }

@@ -21,12 +21,8 @@ pub fn run(args: TestArgs) -> Result<Code, CliError> {
 fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
-    if json {
-        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
-    } else {
-        print!("{}", summary::describe(&found.summary, &found.counters, found.elapsed, &found.place()));
-        print!("{}", summary::costly_lines(&found.counters, &found.timing));
-    }
+    let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place());
+    found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
     let s = &found.summary;
     let code = match (s.errors.len(), found.signal) {
         _ if found.crashed => Code::Bug,

@@ -44,11 +44,7 @@ fn conclude(
     s.reasons.clone_from(&verdict.reasons);
     s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
     found.write();
-    if json {
-        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
-    } else {
-        print!("{}", describe(&found, &verdict, unwind));
-    }
+    found.say(&describe(&found, &verdict, unwind), json);
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
         Answer::Safe => Code::Fine,
