@@ -11,6 +11,7 @@ pub use run::RunArgs;
 pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pleach_present::commands::{ExportArgs, ReportArgs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Explain the interpolants of a run
     Explain(ExplainArgs),
-    /// Show cost and solver statistics of a run
+    /// Show what a run found and cost, also as a page
     Report(ReportArgs),
     /// Write the packed tests of a run as files
     Export(ExportArgs),
@@ -339,24 +340,6 @@ pub struct ExplainArgs {
     pub dot: bool,
     /// Print the result as JSON
     #[arg(long, conflicts_with = "dot")]
-    pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ReportArgs {
-    /// The run's directory
-    pub run: PathBuf,
-    /// Print the summary and the times as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ExportArgs {
-    /// The run's directory
-    pub run: PathBuf,
-    /// Print the result as JSON
-    #[arg(long)]
     pub json: bool,
 }
 

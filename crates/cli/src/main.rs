@@ -35,8 +35,8 @@ fn main() -> ExitCode {
         Command::Reach(args) => commands::reach::run(*args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Explain(args) => commands::explain::run(args),
-        Command::Report(args) => commands::report::run(args),
-        Command::Export(args) => commands::export::run(args),
+        Command::Report(args) => pleach_present::commands::report(args),
+        Command::Export(args) => pleach_present::commands::export(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
         Command::Flags => {

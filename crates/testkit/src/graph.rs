@@ -35,6 +35,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
+    ("present", &["report", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
     (
@@ -69,6 +70,7 @@ const EVERYTHING: &[&str] = &[
     "backward-session",
     "session",
     "klee",
+    "present",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.
