@@ -130,7 +130,7 @@ impl RunDir {
     pub fn write_test(&self, test: &TestCase, error: Option<&ErrorRecord>) -> Result<()> {
         let stem = test.id.stem();
         if let Some(error) = error {
-            let text = Diagnostic::new(error).with_inputs(&test.inputs).render();
+            let text = Diagnostic::new(error).with_test(test).render();
             self.write(&format!("{stem}.{}.err", error.kind), text.as_bytes())?;
         } else if let Prediction::Error { kind, file, line, message } = &test.predicted {
             let text = format!("error[{kind}]: {message}\n --> {file}:{line}\n");
