@@ -11,7 +11,8 @@ pub use run::RunArgs;
 pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use pleach_present::commands::{ExportArgs, ReportArgs};
+use pleach_present::Files;
+use pleach_present::commands::{CompletionsArgs, ExportArgs, ManArgs, ReportArgs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,12 +50,16 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show what a run found and cost, also as a page
     Report(ReportArgs),
-    /// Write the packed tests of a run as files
+    /// Write the tests of a run as files, as a corpus for fuzzers, or as unit tests
     Export(ExportArgs),
     /// Print the program as the engine sees it
     Ir(IrArgs),
     /// Print the version
     Version(VersionArgs),
+    /// Print the script that completes commands and flags in a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
     /// Print docs/flags.md
     #[command(hide = true)]
     Flags,
@@ -285,6 +290,8 @@ pub struct TestArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub files: Files,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

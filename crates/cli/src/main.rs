@@ -10,7 +10,7 @@ mod commands;
 mod exploration_settings;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -39,6 +39,8 @@ fn main() -> ExitCode {
         Command::Export(args) => pleach_present::commands::export(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
+        Command::Completions(args) => pleach_present::commands::completions(&args, Cli::command()),
+        Command::Man(args) => pleach_present::commands::man(&args, Cli::command()),
         Command::Flags => {
             print!("{}", args::reference());
             Ok(pleach_command::Code::Fine)

@@ -14,8 +14,13 @@
 extern crate pleach_command;
 
 pub mod commands;
+pub mod corpus;
 pub mod figures;
+mod files;
+pub mod formats;
 pub mod page;
 pub mod run;
+pub mod unit_tests;
 
+pub use files::Files;
 pub use run::Run;

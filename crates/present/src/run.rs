@@ -2,8 +2,8 @@
 
 use pleach_report::tree::TreeReader;
 use pleach_report::{
-    Coverage, Interpolant, Prediction, ReportError, RunDir, RunInfo, StatsRow, Summary, TestCase, TestId, Timing,
-    recover, stats,
+    Coverage, ErrorRecord, Interpolant, Prediction, ReportError, RunDir, RunInfo, StatsRow, Summary, TestCase, TestId,
+    Timing, names, recover, stats,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,7 +40,8 @@ impl Run {
     pub fn open(path: &Path) -> Result<Run, ReportError> {
         let dir = RunDir::open(path)?;
         let info = dir.run_info()?;
-        let Account { summary, timing, state } = account(&dir)?;
+        let Account { mut summary, timing, state } = account(&dir)?;
+        summary.errors.iter_mut().for_each(readable);
         let text = match dir.result_text() {
             Some(text) if state.is_empty() => text,
             _ => state + &crate::figures::found(&summary),
@@ -144,6 +145,14 @@ pub fn account(dir: &RunDir) -> Result<Account, ReportError> {
         let _ = writeln!(state, "  {damage}");
     }
     Ok(Account { summary: recovered.summary, timing: recovered.timing, state })
+}
+
+/// Names of C++ and Rust are shown as people write them.
+fn readable(error: &mut ErrorRecord) {
+    error.message = names::readable(&error.message);
+    for frame in &mut error.stack {
+        frame.function = names::readable(&frame.function);
+    }
 }
 
 /// How a path ended, in a few words.

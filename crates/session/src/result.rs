@@ -69,6 +69,14 @@ impl ExplorationResult {
         }
     }
 
+    /// Something else was written for the run, or could not be: then it says so.
+    pub fn keep<T, E: std::fmt::Display>(&mut self, written: Result<T, E>) {
+        if let Err(why) = written {
+            eprintln!("pleach: results are incomplete: {why}");
+            self.failure.get_or_insert(why.to_string());
+        }
+    }
+
     /// This status, if everything was written.
     pub fn code(&self, code: Code) -> Code {
         if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }

@@ -31,7 +31,7 @@ const CHAPTERS: [(&str, &str); 6] = [
     ("explain", "[Pruning by interpolation](interpolation.md)."),
     ("replay", "[Replay](soundness.md#replay)."),
     ("report", "[Looking at a run](report.md)."),
-    ("export", "[The run directory](run-directory.md#tests)."),
+    ("export", "[Tests for other tools](export.md)."),
 ];
 
 /// The whole page.

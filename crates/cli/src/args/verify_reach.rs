@@ -3,6 +3,7 @@
 use super::RunArgs;
 use clap::{Args, ValueEnum};
 use pleach_backward::{Disjuncts, Solve, Style};
+use pleach_present::Files;
 use pleach_replay::{Isolation, Options};
 
 /// Whether the found inputs are run natively.
@@ -92,6 +93,8 @@ pub struct VerifyArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub files: Files,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -5,6 +5,7 @@ use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
+use pleach_present::Files;
 use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
 use pleach_state::Leaks;
 use pleach_verify::Property;
@@ -12,17 +13,18 @@ use std::sync::Arc;
 
 pub fn run(args: TestArgs) -> Result<Code, CliError> {
     let settings = settings(&args);
-    let (json, require_complete) = (args.run.json, args.require_complete);
-    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
+    let (json, require_complete, files) = (args.run.json, args.require_complete, args.files.clone());
+    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete, &files));
     let session = Session::load(assemble::session(&args.run, &settings)?)?;
     conclude(session.explore(&mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
-fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {
+fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool, files: &Files) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
     let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place());
     found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
+    found.keep(files.write(found.dir.path()));
     let s = &found.summary;
     let code = match (s.errors.len(), found.signal) {
         _ if found.crashed => Code::Bug,

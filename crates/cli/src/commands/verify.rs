@@ -5,14 +5,18 @@ use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
+use pleach_present::Files;
 use pleach_session::verdict_text::{allocates, describe, verdict};
 use pleach_session::{Conclude, Counterexample, ExplorationResult, Judged, Session};
 use pleach_state::Leaks;
-use pleach_verify::{Answer, Goal, Property};
+use pleach_verify::{Answer, Goal, Property, PropertyError};
 use std::sync::{Arc, PoisonError};
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
-    let property = Property::parse(&args.property)?;
+    let property = match Property::parse(&args.property) {
+        Err(PropertyError::Unsupported(name)) => return Ok(not_supported(name, args.run.json)),
+        property => property?,
+    };
     start_where_the_property_says(&mut args, &property)?;
     let (name, settings) = (property.name(), settings(&args, property));
     let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
@@ -21,10 +25,10 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     }
     let mut judge = Counterexample::new(&session, args.replay.options());
     let judged = judge.judged();
-    let (unwind, json) = (args.unwind, args.run.json);
+    let (unwind, json, files) = (args.unwind, args.run.json, args.files.clone());
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        conclude(found, &judged, &name, unwind, json)
+        conclude(found, &judged, &name, unwind, json, &files)
     });
     conclude(session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?)
 }
@@ -35,6 +39,7 @@ fn conclude(
     property: &str,
     unwind: Option<u32>,
     json: bool,
+    files: &Files,
 ) -> Result<Code, CliError> {
     let verdict = verdict(&found, judged);
     let s = &mut found.summary;
@@ -45,6 +50,7 @@ fn conclude(
     s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
     found.write();
     found.say(&describe(&found, &verdict, unwind), json);
+    found.keep(files.write(found.dir.path()));
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
         Answer::Safe => Code::Fine,
@@ -55,6 +61,19 @@ fn conclude(
     let code = found.code(code);
     found.forget();
     Ok(code)
+}
+
+/// Nothing is known about a property that others verify.
+fn not_supported(property: &str, json: bool) -> Code {
+    if json {
+        let reason = format!("{property} cannot be verified yet");
+        let answer =
+            serde_json::json!({ "verdict": "unknown", "property": property, "svcomp": "unknown", "reasons": [reason] });
+        println!("{answer:#}");
+    } else {
+        println!("Unknown: {property} cannot be verified yet.\nunknown");
+    }
+    Code::Unknown
 }
 
 /// `init(f())` of a property file is an entry like `--entry f`.

@@ -2,6 +2,8 @@
 
 mod export;
 mod report;
+mod shell;
 
 pub use export::{ExportArgs, run as export};
 pub use report::{ReportArgs, run as report};
+pub use shell::{CompletionsArgs, ManArgs, completions, man};

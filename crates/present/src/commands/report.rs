@@ -1,10 +1,10 @@
 //! `pleach report`: what a run found and cost, on the terminal and as files.
 
-use crate::{Run, figures, page, run};
+use crate::{Files, figures, run};
 use clap::Args;
 use pleach_command::{CliError, Code};
-use pleach_report::{RunDir, write_atomically};
-use std::path::{Path, PathBuf};
+use pleach_report::RunDir;
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
@@ -13,17 +13,20 @@ pub struct ReportArgs {
     /// Print the summary and the times as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write a page to look at in a browser: one file, no network
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: Files,
 }
 
 pub fn run(args: ReportArgs) -> Result<Code, CliError> {
-    if let Some(file) = &args.html {
-        let run = Run::open(&args.run)?;
-        write(file, page::render(&run).as_bytes())?;
-        println!("Wrote {}.", file.display());
-        return Ok(Code::Fine);
+    if !args.files.is_empty() {
+        for file in args.files.write(&args.run)? {
+            if !args.json && !args.files.github {
+                println!("Wrote {}.", file.display());
+            }
+        }
+        if !args.json {
+            return Ok(Code::Fine);
+        }
     }
     let account = run::account(&RunDir::open(&args.run)?)?;
     let (summary, timing) = (&account.summary, &account.timing);
@@ -33,8 +36,4 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
         print!("{}{}{}", account.state, figures::found(summary), figures::describe(summary, timing));
     }
     Ok(Code::Fine)
-}
-
-fn write(file: &Path, contents: &[u8]) -> Result<(), CliError> {
-    Ok(write_atomically(file, contents)?)
 }

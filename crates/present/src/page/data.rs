@@ -4,7 +4,7 @@ use super::packed_tree::PackedTree;
 use super::uncovered::{self, Why};
 use crate::run::outcome;
 use crate::{Run, figures};
-use pleach_report::{ErrorRecord, FileCoverage, NodeStatus, Prediction, TestCase};
+use pleach_report::{ErrorRecord, FileCoverage, NodeStatus, Prediction, TestCase, input_text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ fn error(run: &Run, e: &ErrorRecord) -> Value {
 }
 
 fn inputs(test: &TestCase) -> Value {
-    test.inputs.iter().map(|i| json!([i.ty.declaration(&i.name), i.render()])).collect()
+    json!({ "lines": input_text::lines(test), "command": input_text::command(test) })
 }
 
 fn tests(run: &Run) -> Value {

@@ -231,8 +231,9 @@ class Page {
   }
 
   inputs(all) {
-    if (all.length === 0) return el("p", {}, "none");
-    return el("pre", {}, all.map(([name, value]) => `${name} = ${value}`).join("\n"));
+    if (all.lines.length === 0) return el("p", {}, "none");
+    const command = all.command ? [el("p", {}, "By hand:"), el("pre", {}, all.command)] : [];
+    return el("div", {}, el("pre", {}, all.lines.join("\n")), ...command);
   }
 
   /** The path as places to step along. */
