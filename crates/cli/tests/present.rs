@@ -103,3 +103,40 @@ fn completions_and_manual_pages() {
     assert!(page.contains("SV\\-COMP") || page.contains("property"), "{page}");
     assert!(place.path().join("man1/pleach.1").exists());
 }
+
+#[test]
+fn a_baseline_leaves_out_what_is_known() {
+    let (place, _) = explored(&[]);
+    // Another line is no new error.
+    std::fs::write(place.path().join("a.c"), format!("\n\n{PROGRAM}")).expect("a program");
+    let again = ["test", "a.c", "--entry", "f", "--baseline", "run", "--sarif", "b.sarif"];
+    let out = pleach(&again, place.path());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out));
+    assert!(text(&out).contains("0 of 1 error are not in the baseline."), "{}", text(&out));
+    assert_eq!(json(&place.path().join("b.sarif"))["runs"][0]["results"], serde_json::json!([]));
+    let wrong = pleach(&["report", "run", "--baseline", "nothing"], place.path());
+    assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
+}
+
+#[test]
+fn files_and_flags_of_a_build() {
+    let place = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).expect("a file");
+    std::fs::create_dir_all(place.path().join("build/inc")).expect("a directory");
+    write("build/inc/h.h", "#define LIMIT 3\n");
+    write("a.c", "#include <h.h>\nint g(int);\nint f(int x) {\n  return x > LIMIT + MORE ? g(x) : 0;\n}\n");
+    write("b.c", "int g(int x) {\n  return x;\n}\n");
+    let database = r#"[
+      {"directory": ".", "file": "../a.c", "command": "cc -O2 -Iinc -DMORE=1 -c ../a.c -o a.o"},
+      {"directory": ".", "file": "../b.c", "arguments": ["cc", "-c", "../b.c"]}
+    ]"#;
+    write("build/compile_commands.json", database);
+    let out = pleach(&["test", "-p", "build", "--entry", "f"], place.path());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out));
+    assert!(text(&out).contains("Explored all 2 paths"), "{}", text(&out));
+    let out = pleach(&["test", "-p", "build", "c.c", "--entry", "f"], place.path());
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out));
+    assert!(text(&out).starts_with("pleach: c.c is not in build/compile_commands.json"), "{}", text(&out));
+    let out = pleach(&["test", "-p", "nowhere", "--entry", "f"], place.path());
+    assert!(text(&out).starts_with("pleach: cannot read nowhere: "), "{}", text(&out));
+}

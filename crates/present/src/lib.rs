@@ -15,11 +15,11 @@ extern crate pleach_command;
 
 pub mod commands;
 pub mod corpus;
-pub mod figures;
 mod files;
 pub mod formats;
 pub mod page;
 pub mod run;
+pub mod statistics;
 pub mod unit_tests;
 
 pub use files::Files;

@@ -44,7 +44,7 @@ impl Run {
         summary.errors.iter_mut().for_each(readable);
         let text = match dir.result_text() {
             Some(text) if state.is_empty() => text,
-            _ => state + &crate::figures::found(&summary),
+            _ => state + &crate::statistics::found(&summary),
         };
         let (tests, mut damage) = dir.readable_tests()?;
         let tree = read_tree(&dir, &mut damage);

@@ -53,9 +53,9 @@ fn a_person_looks_at_a_run() {
     assert!(seen["detail"].as_str().unwrap().contains("the assertion `x < 0` does not hold"), "{seen}");
     // Figures, as people read them.
     let summary = support::summary();
-    assert_eq!(seen["figures"]["instructions"], "1,234,567");
-    assert_eq!(seen["figures"]["tests"], summary.tests.to_string());
-    assert_eq!(seen["figures"]["lines"], "4 of 6");
+    assert_eq!(seen["statistics"]["instructions"], "1,234,567");
+    assert_eq!(seen["statistics"]["tests"], summary.tests.to_string());
+    assert_eq!(seen["statistics"]["lines"], "4 of 6");
     // A click on a test, a filter by a cut, a search, a walk by keys, steps along the path.
     assert_eq!(seen["afterTest"], 2, "{seen}");
     assert_eq!(seen["cut"], "1 node: cut: mystery", "{seen}");

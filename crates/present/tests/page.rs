@@ -1,4 +1,4 @@
-//! The page of a run has the figures of the summary and everything that the run directory has.
+//! The page of a run has the numbers of the summary and everything that the run directory has.
 
 mod support;
 
@@ -17,9 +17,9 @@ fn figures_are_those_of_the_summary() {
     let data = data(&page::render(&Run::open(dir.path()).unwrap()));
     let summary: Value = serde_json::from_slice(&std::fs::read(dir.file("summary.json")).unwrap()).unwrap();
     for key in ["complete", "paths", "tests", "totals", "instructions", "forks", "states_peak"] {
-        assert_eq!(data["figures"][key], summary[key], "{key}");
+        assert_eq!(data["statistics"][key], summary[key], "{key}");
     }
-    assert_eq!(data["figures"]["errors"], summary["errors"].as_array().unwrap().len());
+    assert_eq!(data["statistics"]["errors"], summary["errors"].as_array().unwrap().len());
     assert_eq!(data["verdict"], summary["verdict"]);
     assert_eq!(data["treeCount"], 7);
     assert_eq!(data["testsTotal"], 3);

@@ -16,7 +16,8 @@ use pleach_verify::{Property, TargetError};
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
-pub fn run(args: ReachArgs) -> Result<Code, CliError> {
+pub fn run(mut args: ReachArgs) -> Result<Code, CliError> {
+    args.run.read_project()?;
     if args.backward.is_some() {
         return super::backward::run(args);
     }

@@ -6,6 +6,7 @@ use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_present::Files;
+use pleach_report::{Cut, RunDir, RunInfo, Summary, Timing};
 use pleach_session::verdict_text::{allocates, describe, verdict};
 use pleach_session::{Conclude, Counterexample, ExplorationResult, Judged, Session};
 use pleach_state::Leaks;
@@ -14,9 +15,10 @@ use std::sync::{Arc, PoisonError};
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = match Property::parse(&args.property) {
-        Err(PropertyError::Unsupported(name)) => return Ok(not_supported(name, args.run.json)),
+        Err(PropertyError::Unsupported(name)) => return not_supported(name, &args),
         property => property?,
     };
+    args.run.read_project()?;
     start_where_the_property_says(&mut args, &property)?;
     let (name, settings) = (property.name(), settings(&args, property));
     let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
@@ -63,17 +65,33 @@ fn conclude(
     Ok(code)
 }
 
-/// Nothing is known about a property that others verify.
-fn not_supported(property: &str, json: bool) -> Code {
-    if json {
-        let reason = format!("{property} cannot be verified yet");
-        let answer =
-            serde_json::json!({ "verdict": "unknown", "property": property, "svcomp": "unknown", "reasons": [reason] });
-        println!("{answer:#}");
-    } else {
-        println!("Unknown: {property} cannot be verified yet.\nunknown");
+/// Nothing is known about a property that others verify; the run directory says so.
+fn not_supported(property: &str, args: &VerifyArgs) -> Result<Code, CliError> {
+    let dir = RunDir::create(args.run.output_dir.as_deref())?;
+    let command: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let directory = std::env::current_dir().unwrap_or_default();
+    dir.write_run_info(&RunInfo { sources: args.run.files.clone(), directory, command, ..RunInfo::default() })?;
+    let reason = format!("{property} cannot be verified yet");
+    let text = format!("Unknown: {reason}.\nunknown\n");
+    let summary = Summary {
+        verdict: Answer::Unknown.as_str().into(),
+        property: property.into(),
+        svcomp: "unknown".into(),
+        cut: vec![Cut { reason: "unsupported".into(), count: 0, detail: reason.clone() }],
+        reasons: vec![reason],
+        version: env!("CARGO_PKG_VERSION").into(),
+        sources: args.run.files.iter().map(|f| f.display().to_string()).collect(),
+        ..Summary::default()
+    };
+    dir.write_summary(&summary)?;
+    dir.write_timing(&Timing::default())?;
+    dir.write_result_text(&text)?;
+    match args.run.json {
+        true => println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default()),
+        false => print!("{text}"),
     }
-    Code::Unknown
+    args.files.write(dir.path())?;
+    Ok(Code::Unknown)
 }
 
 /// `init(f())` of a property file is an entry like `--entry f`.

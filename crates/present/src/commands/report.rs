@@ -1,6 +1,6 @@
 //! `pleach report`: what a run found and cost, on the terminal and as files.
 
-use crate::{Files, figures, run};
+use crate::{Files, run, statistics};
 use clap::Args;
 use pleach_command::{CliError, Code};
 use pleach_report::RunDir;
@@ -28,12 +28,13 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
             return Ok(Code::Fine);
         }
     }
-    let account = run::account(&RunDir::open(&args.run)?)?;
+    let mut account = run::account(&RunDir::open(&args.run)?)?;
+    account.summary.errors = args.files.new_errors(&account.summary.errors)?;
     let (summary, timing) = (&account.summary, &account.timing);
     if args.json {
         println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
     } else {
-        print!("{}{}{}", account.state, figures::found(summary), figures::describe(summary, timing));
+        print!("{}{}{}", account.state, statistics::found(summary), statistics::describe(summary, timing));
     }
     Ok(Code::Fine)
 }

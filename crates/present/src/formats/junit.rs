@@ -1,6 +1,6 @@
 //! JUnit's XML, as servers for continuous integration read it.
 //!
-//! One case for the question of the command (errors, a property), one for each target, and one for completeness, which
+//! One case for what the command checks (errors, a property), one for each target, and one for completeness, which
 //! is skipped with the reasons if something was cut. Each error is a failed case.
 
 use super::{cuts, message};
@@ -10,7 +10,7 @@ use pleach_report::testcomp::escape;
 use std::fmt::Write;
 
 /// How one case ended: the element inside, and what it says.
-enum Outcome {
+enum CaseResult {
     Passed,
     Failed { kind: String, message: String, text: String },
     Undecided { kind: String, message: String },
@@ -20,16 +20,16 @@ enum Outcome {
 struct Case {
     class: String,
     name: String,
-    outcome: Outcome,
+    outcome: CaseResult,
 }
 
 /// The report.
 pub fn render(run: &Run) -> String {
     let cases = cases(run);
-    let count = |test: fn(&Outcome) -> bool| cases.iter().filter(|c| test(&c.outcome)).count();
+    let count = |test: fn(&CaseResult) -> bool| cases.iter().filter(|c| test(&c.outcome)).count();
     let (failures, errors) =
-        (count(|o| matches!(o, Outcome::Failed { .. })), count(|o| matches!(o, Outcome::Undecided { .. })));
-    let skipped = count(|o| matches!(o, Outcome::Skipped { .. }));
+        (count(|o| matches!(o, CaseResult::Failed { .. })), count(|o| matches!(o, CaseResult::Undecided { .. })));
+    let skipped = count(|o| matches!(o, CaseResult::Skipped { .. }));
     let name = escape(&run.summary.sources.join(" "));
     let time = run.timing.elapsed_us as f64 / 1e6;
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
@@ -58,19 +58,19 @@ fn write_case(out: &mut String, case: &Case, time: f64) {
     let (class, name) = (escape(&case.class), escape(&case.name));
     let _ = write!(out, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\"");
     let _ = match &case.outcome {
-        Outcome::Passed => writeln!(out, "/>"),
-        Outcome::Failed { kind, message, text } => writeln!(
+        CaseResult::Passed => writeln!(out, "/>"),
+        CaseResult::Failed { kind, message, text } => writeln!(
             out,
             ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
             escape(kind),
             escape(message),
             escape(text)
         ),
-        Outcome::Undecided { kind, message } => {
+        CaseResult::Undecided { kind, message } => {
             let (kind, message) = (escape(kind), escape(message));
             writeln!(out, ">\n      <error type=\"{kind}\" message=\"{message}\"></error>\n    </testcase>")
         }
-        Outcome::Skipped { message } => {
+        CaseResult::Skipped { message } => {
             writeln!(out, ">\n      <skipped message=\"{}\"/>\n    </testcase>", escape(message))
         }
     };
@@ -89,22 +89,22 @@ fn cases(run: &Run) -> Vec<Case> {
         cases.push(case(
             name,
             match undecided {
-                true => Outcome::Undecided { kind: "unknown".into(), message: why() },
-                false => Outcome::Passed,
+                true => CaseResult::Undecided { kind: "unknown".into(), message: why() },
+                false => CaseResult::Passed,
             },
         ));
     }
     cases.extend(s.errors.iter().map(|e| error_case(run, e)));
     for t in &s.targets {
         let outcome = match t.result.as_str() {
-            "unknown" => Outcome::Undecided { kind: "unknown".into(), message: t.reason.clone() },
-            _ => Outcome::Passed,
+            "unknown" => CaseResult::Undecided { kind: "unknown".into(), message: t.reason.clone() },
+            _ => CaseResult::Passed,
         };
         cases.push(case(&format!("{}: {}", t.target, t.result), outcome));
     }
     let whole = match s.complete {
-        true => Outcome::Passed,
-        false => Outcome::Skipped { message: unexplored.join("; ") },
+        true => CaseResult::Passed,
+        false => CaseResult::Skipped { message: unexplored.join("; ") },
     };
     cases.push(case("everything was explored", whole));
     cases
@@ -116,7 +116,7 @@ fn error_case(run: &Run, e: &ErrorRecord) -> Case {
     let replay = e.test.map(|t| format!("pleach replay {}/{}.ktest\n", run.dir.path().display(), t.stem()));
     let text = format!("{}\n{}{}", message(run, e), calls.collect::<String>(), replay.unwrap_or_default());
     let class = if e.file.is_empty() { "program".to_owned() } else { e.file.clone() };
-    let outcome = Outcome::Failed { kind: e.kind.to_string(), message: e.message.clone(), text };
+    let outcome = CaseResult::Failed { kind: e.kind.to_string(), message: e.message.clone(), text };
     Case { class, name: format!("{}{at}", e.kind), outcome }
 }
 

@@ -8,7 +8,7 @@ pub mod junit;
 pub mod sarif;
 
 use crate::Run;
-use pleach_report::{ErrorRecord, input_text};
+use pleach_report::{ErrorRecord, input_text, names};
 
 /// Longer inputs are cut off where only a line is shown.
 const LONGEST_INPUT: usize = 400;
@@ -25,9 +25,10 @@ fn message(run: &Run, error: &ErrorRecord) -> String {
 }
 
 /// Stays the same when lines are added elsewhere in the file: kind, file, function and message.
-fn fingerprint(error: &ErrorRecord) -> String {
-    let function = error.stack.first().map_or("", |f| f.function.as_str());
-    let text = [error.kind.as_str(), &error.file, function, &error.message].join("\n");
+pub fn fingerprint(error: &ErrorRecord) -> String {
+    let function = names::readable(error.stack.first().map_or("", |f| f.function.as_str()));
+    let message = names::readable(&error.message);
+    let text = [error.kind.as_str(), &error.file, &function, &message].join("\n");
     pleach_report::testcomp::program_hash(text.as_bytes())
 }
 

@@ -3,7 +3,7 @@
 use super::packed_tree::PackedTree;
 use super::uncovered::{self, Why};
 use crate::run::outcome;
-use crate::{Run, figures};
+use crate::{Run, statistics};
 use pleach_report::{ErrorRecord, FileCoverage, NodeStatus, Prediction, TestCase, input_text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub fn of(run: &Run, tree: &PackedTree) -> Value {
         "directory": run.info.directory.display().to_string(),
         "run": run.dir.path().display().to_string(),
         "version": s.version,
-        "figures": figures_of(run),
+        "statistics": statistics_of(run),
         "errors": s.errors.iter().map(|e| error(run, e)).collect::<Vec<_>>(),
         "tests": tests(run),
         "testsTotal": run.tests.len(),
@@ -59,8 +59,8 @@ fn command(run: &Run) -> String {
     words.join(" ")
 }
 
-/// The figures of the summary, under the names that `summary.json` gives them.
-fn figures_of(run: &Run) -> Value {
+/// The statistics of the summary, under the names that `summary.json` gives them.
+fn statistics_of(run: &Run) -> Value {
     let s = &run.summary;
     json!({
         "complete": s.complete,
@@ -170,7 +170,7 @@ fn cost(run: &Run) -> Value {
     json!({
         "lines": run.timing.costly_lines,
         "components": run.timing.components_us,
-        "answered": figures::answered(&run.summary),
+        "answered": statistics::answered(&run.summary),
         "states": forks.iter().map(|((f, line), (inner, leaves))| json!([file(*f), line, inner, leaves])).collect::<Vec<_>>(),
         "pruning": run.summary.pruning,
         "merging": run.summary.merging,

@@ -1,6 +1,6 @@
 //! A run as one page: a file that needs neither a network nor anything next to it.
 //!
-//! The page is `assets/page.html` with the styles, the scripts and the data put in. All text of the program and of the
+//! The page is `assets/page.html` with the styles, the scripts and the data inserted. All text of the program and of the
 //! run is data, in JSON; scripts put it on the page as text, never as markup.
 
 mod data;

@@ -7,7 +7,7 @@
   seen.line = line();
   seen.node = node();
   seen.detail = $("detail").textContent;
-  seen.figures = Object.fromEntries([...document.querySelectorAll("[data-figure]")].map((e) => [e.dataset.figure, e.textContent]));
+  seen.statistics = Object.fromEntries([...document.querySelectorAll("[data-statistic]")].map((e) => [e.dataset.statistic, e.textContent]));
   document.querySelector("[data-key='test-1']").click();
   seen.afterTest = node();
   [...document.querySelectorAll("#lists .row")].find((r) => r.textContent.includes("external-call")).click();

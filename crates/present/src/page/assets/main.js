@@ -32,10 +32,10 @@ class Page {
 
   header() {
     const d = this.data;
-    const f = d.figures;
+    const f = d.statistics;
     $("command").textContent = `${d.command}   (in ${d.directory}, results in ${d.run}, Pleach ${d.version})`;
     const paths = f.paths.completed + f.paths.errored + f.paths.pruned;
-    const figures = [
+    const statistics = [
       ["paths", "Paths", number(paths) + (f.complete ? " (all)" : "")],
       ["errors", "Errors", number(f.errors)],
       ["cut", "Cut", number(f.paths.cut)],
@@ -51,9 +51,9 @@ class Page {
       ["memory", "Memory", megabytes(f.memory_peak_bytes)],
     ];
     const optional = new Set(["pruned", "merged", "cut"]);
-    for (const [key, name, value] of figures) {
+    for (const [key, name, value] of statistics) {
       if (value === "0" && optional.has(key)) continue;
-      $("figures").append(el("div", {}, el("dt", {}, name), el("dd", { "data-figure": key }, value)));
+      $("statistics").append(el("div", {}, el("dt", {}, name), el("dd", { "data-statistic": key }, value)));
     }
     const notes = [
       ...d.assumptions.map((a) => `Assuming that ${a}.`),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_about_memory() {
+    fn statistics_of_memory() {
         let memory = [("segments".to_owned(), 2), ("largest-segment".to_owned(), 1640)].into_iter().collect();
         let text = describe(&Summary { memory, ..Summary::default() }, &Timing::default());
         assert!(text.contains("\nMemory\n"), "{text}");
