@@ -14,7 +14,8 @@
 #[macro_use(eprintln)]
 extern crate pleach_command;
 
-mod line;
+pub mod compile_commands;
+pub mod line;
 
 use line::{CompileStep, Line, Source};
 use pleach_command::CliError;

@@ -11,6 +11,8 @@ pub use run::RunArgs;
 pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pleach_present::Files;
+use pleach_present::commands::{CompletionsArgs, ExportArgs, ManArgs, ReportArgs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,14 +48,18 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Explain the interpolants of a run
     Explain(ExplainArgs),
-    /// Show cost and solver statistics of a run
+    /// Show what a run found and cost, also as a page
     Report(ReportArgs),
-    /// Write the packed tests of a run as files
+    /// Write the tests of a run as files, as a corpus for fuzzers, or as unit tests
     Export(ExportArgs),
     /// Print the program as the engine sees it
     Ir(IrArgs),
     /// Print the version
     Version(VersionArgs),
+    /// Print the script that completes commands and flags in a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
     /// Print docs/flags.md
     #[command(hide = true)]
     Flags,
@@ -298,6 +304,8 @@ pub struct TestArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub files: Files,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -353,24 +361,6 @@ pub struct ExplainArgs {
     pub dot: bool,
     /// Print the result as JSON
     #[arg(long, conflicts_with = "dot")]
-    pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ReportArgs {
-    /// The run's directory
-    pub run: PathBuf,
-    /// Print the summary and the times as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ExportArgs {
-    /// The run's directory
-    pub run: PathBuf,
-    /// Print the result as JSON
-    #[arg(long)]
     pub json: bool,
 }
 

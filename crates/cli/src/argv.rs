@@ -2,15 +2,41 @@
 //! KLEE's options of the symbolic environment go to the program's arguments, wherever they stand, in their order.
 
 use pleach::libc::symbolic_option;
+use pleach_cc::line::Line;
 use std::ffi::OsString;
+
+/// Flags of compilers whose value is the next argument.
+const VALUE_FOLLOWS: [&str; 7] = ["-include", "-isystem", "-iquote", "-idirafter", "-U", "-L", "-l"];
+
+/// Flags that only compilers have. What does not concern bitcode is left out, as by `pleach cc`.
+fn is_of_compilers(flag: &str) -> bool {
+    let letter = flag.strip_prefix('-').and_then(|f| f.chars().next());
+    matches!(letter, Some('O' | 'g' | 'W' | 'f' | 'l' | 'L' | 'U' | 'w'))
+        || ["-pthread", "-ansi", "-c", "-pedantic"].contains(&flag)
+        || ["-isystem", "-march=", "-mtune="].iter().any(|b| flag.starts_with(b))
+}
 
 pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut args = args;
     let mut out = Vec::new();
     let mut symbolic: Vec<OsString> = Vec::new();
     let mut given = Vec::new();
+    let mut compilers: Vec<OsString> = Vec::new();
+    out.extend(args.by_ref().take(2));
+    let command = out.get(1).and_then(|c| c.to_str()).unwrap_or_default().to_owned();
+    let compiles = ["test", "verify", "reach", "ir"].contains(&command.as_str());
     while let Some(arg) = args.next() {
         match arg.to_str() {
+            Some("--cc-arg") => {
+                out.push(arg);
+                out.extend(args.next());
+            }
+            Some("-p") if command == "test" => out.push("--compile-commands".into()),
+            Some(flag) if compiles && VALUE_FOLLOWS.contains(&flag) => {
+                compilers.push(arg);
+                compilers.extend(args.next());
+            }
+            Some(flag) if compiles && is_of_compilers(flag) => compilers.push(arg),
             Some("--") => {
                 given = args.by_ref().collect();
                 break;
@@ -24,6 +50,11 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
             }
             _ => out.push(arg),
         }
+    }
+    for flag in Line::parse(&compilers).flags {
+        let mut word = OsString::from("--cc-arg=");
+        word.push(flag);
+        out.push(word);
     }
     if !(symbolic.is_empty() && given.is_empty()) {
         out.push("--".into());
@@ -52,6 +83,17 @@ mod tests {
         let given = ["pleach", "test", "-m32", "-std=c99", "-DX=1", "--", "-m32"];
         let want = ["pleach", "test", "--m32", "--std=c99", "-DX=1", "--", "-m32"];
         assert_eq!(normalize(given.iter().map(OsString::from)), want.map(OsString::from));
+    }
+
+    #[test]
+    fn flags_as_compilers_take_them() {
+        let given = "pleach test -O2 -Wall -g -lm -include x.h a.c -fwrapv -p build --cc-arg -O1 -- -O2";
+        let want = "pleach test a.c --compile-commands build --cc-arg -O1 --cc-arg=-Wall --cc-arg=-include --cc-arg=x.h \
+                    --cc-arg=-fwrapv -- -O2";
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(normalize(words(given).into_iter()), words(want));
+        let verify = words("pleach verify -p memsafety a.c");
+        assert_eq!(normalize(verify.clone().into_iter()), verify);
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod commands;
 mod exploration_settings;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -35,10 +35,12 @@ fn main() -> ExitCode {
         Command::Reach(args) => commands::reach::run(*args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Explain(args) => commands::explain::run(args),
-        Command::Report(args) => commands::report::run(args),
-        Command::Export(args) => commands::export::run(args),
+        Command::Report(args) => pleach_present::commands::report(args),
+        Command::Export(args) => pleach_present::commands::export(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
+        Command::Completions(args) => pleach_present::commands::completions(&args, Cli::command()),
+        Command::Man(args) => pleach_present::commands::man(&args, Cli::command()),
         Command::Flags => {
             print!("{}", args::reference());
             Ok(pleach_command::Code::Fine)

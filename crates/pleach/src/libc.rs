@@ -3,33 +3,11 @@
 use crate::error::Error;
 use crate::load::{CompileOptions, Libc};
 use pleach_load::{Library, OutputFunction};
+pub use pleach_report::environment::{SYMBOLIC_OPTIONS, symbolic_option};
 use std::path::PathBuf;
 
 /// Version and recipe of `libc/build.sh`.
 const NAME: &str = "musl-1.2.3-16";
-
-/// Options of the symbolic environment and how many values they take.
-pub const SYMBOLIC_OPTIONS: [(&str, usize); 13] = [
-    ("sym-arg", 1),
-    ("sym-args", 3),
-    ("sym-files", 2),
-    ("sym-files-up-to", 2),
-    ("sym-files-like", 2),
-    ("sym-stdin", 1),
-    ("sym-stdin-up-to", 1),
-    ("sym-stdin-like", 1),
-    ("sym-like-range", 1),
-    ("sym-stdout", 0),
-    ("save-all-writes", 0),
-    ("max-fail", 1),
-    ("fd-fail", 0),
-];
-
-/// How many values follow, if it is an option of the symbolic environment, with one dash or two.
-pub fn symbolic_option(arg: &str) -> Option<usize> {
-    let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'))?;
-    SYMBOLIC_OPTIONS.iter().find(|(n, _)| *n == name).map(|(_, values)| *values)
-}
 
 /// Where `libc/build.sh` puts the library.
 fn archive() -> Option<PathBuf> {

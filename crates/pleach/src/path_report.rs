@@ -10,6 +10,9 @@ use pleach_state::{ProgramError, State};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+/// The model of the operating system starts the program here.
+const START: &str = "__pleach_start";
+
 /// Turns paths into tests and reports of errors.
 pub struct PathReporter {
     program: Rc<Program>,
@@ -49,7 +52,12 @@ impl PathReporter {
             line: line.span.line,
             column: line.span.column,
         };
-        state.stack(&self.program).iter().map(frame).collect()
+        let mut frames: Vec<StackFrame> = state.stack(&self.program).iter().map(frame).collect();
+        // What calls `main` is no part of the program.
+        if frames.len() > 1 && frames.last().is_some_and(|f| f.function == START) {
+            frames.pop();
+        }
+        frames
     }
 
     /// The report of an error, with its stack.

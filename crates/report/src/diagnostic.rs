@@ -6,15 +6,15 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::input::Input;
-use crate::model::ErrorRecord;
+use crate::model::{ErrorRecord, TestCase};
+use crate::{input_text, names};
 
 /// Longer lines are not quoted.
 const LONGEST_LINE: usize = 400;
 /// Larger files are not read.
 const LARGEST_SOURCE: u64 = 16 << 20;
-/// Longer values are shortened.
-const LONGEST_VALUE: usize = 200;
+/// Longer lines about inputs are shortened.
+const LONGEST_VALUE: usize = 220;
 /// More frames are left out in the middle of the stack.
 const MAX_FRAMES: usize = 16;
 
@@ -45,7 +45,8 @@ fn read_lines(path: &Path) -> Option<Vec<String>> {
 /// An error about to be shown.
 pub struct Diagnostic<'a> {
     error: &'a ErrorRecord,
-    inputs: &'a [Input],
+    inputs: Vec<String>,
+    command: Option<String>,
     run: Option<&'a str>,
     directory: &'a Path,
     colour: bool,
@@ -54,12 +55,12 @@ pub struct Diagnostic<'a> {
 impl<'a> Diagnostic<'a> {
     /// Shows the error alone, without colour.
     pub fn new(error: &'a ErrorRecord) -> Self {
-        Self { error, inputs: &[], run: None, directory: Path::new(""), colour: false }
+        Self { error, inputs: Vec::new(), command: None, run: None, directory: Path::new(""), colour: false }
     }
 
-    /// Also shows the input that triggers it.
-    pub fn with_inputs(self, inputs: &'a [Input]) -> Self {
-        Self { inputs, ..self }
+    /// Also shows the input that triggers it, and the command that gives it to the program, if there is one.
+    pub fn with_test(self, test: &TestCase) -> Self {
+        Self { inputs: input_text::lines(test), command: input_text::command(test), ..self }
     }
 
     /// Also shows the command that reproduces it, for a run in directory `run`.
@@ -87,7 +88,8 @@ impl<'a> Diagnostic<'a> {
         let error = self.error;
         let mut out = String::new();
         let head = self.paint("1;31", &format!("error[{}]", error.kind));
-        let _ = writeln!(out, "{head}{}", self.paint("1", &format!(": {}", printable(&error.message))));
+        let _ =
+            writeln!(out, "{head}{}", self.paint("1", &format!(": {}", printable(&names::readable(&error.message)))));
         let number = error.line.to_string();
         let margin = " ".repeat(number.len());
         if !error.file.is_empty() {
@@ -98,14 +100,12 @@ impl<'a> Diagnostic<'a> {
         self.stack(&mut out, &margin);
         if !self.inputs.is_empty() {
             let _ = writeln!(out, "{margin} {} input:", self.paint("1;34", "="));
-            for input in self.inputs {
-                if let Some(pointer) = input.null_pointer() {
-                    let _ = writeln!(out, "{margin}     {} = NULL", printable(pointer));
-                    continue;
-                }
-                let value = shorten(&input.render());
-                let _ = writeln!(out, "{margin}     {} = {value}", printable(&input.ty.declaration(&input.name)));
+            for line in &self.inputs {
+                let _ = writeln!(out, "{margin}     {}", shorten(&printable(line)));
             }
+        }
+        if let Some(command) = &self.command {
+            let _ = writeln!(out, "{margin} {} by hand: {}", self.paint("1;34", "="), printable(command));
         }
         if let (Some(run), Some(test)) = (self.run, error.test) {
             let equals = self.paint("1;34", "=");
@@ -150,7 +150,8 @@ impl<'a> Diagnostic<'a> {
                 true => String::new(),
                 false => format!(" at {}", location(&frame.file, frame.line, frame.column)),
             };
-            let _ = writeln!(out, "{margin} {equals} note: {how} `{}`{at}", printable(&frame.function));
+            let _ =
+                writeln!(out, "{margin} {equals} note: {how} `{}`{at}", printable(&names::readable(&frame.function)));
         }
     }
 

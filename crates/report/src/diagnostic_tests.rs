@@ -1,5 +1,5 @@
 use super::*;
-use crate::input::{InputOrigin, InputType};
+use crate::input::{Input, InputOrigin, InputType};
 use crate::model::{ErrorKind, StackFrame, TestId};
 
 fn frame(function: &str, line: u32) -> StackFrame {
@@ -23,10 +23,19 @@ fn like_a_compiler() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.c"), "int get(int *p) {\n\treturn p[4];\n}\n").unwrap();
     let error = error();
-    let inputs =
-        [Input { name: "n".into(), ty: InputType::int(), bytes: vec![5, 0, 0, 0], origin: InputOrigin::MakeSymbolic }];
-    let shown =
-        Diagnostic::new(&error).with_directory(dir.path()).with_inputs(&inputs).with_run("pleach-last").render();
+    let input =
+        Input { name: "n".into(), ty: InputType::int(), bytes: vec![5, 0, 0, 0], origin: InputOrigin::MakeSymbolic };
+    let test = TestCase {
+        id: TestId(1),
+        inputs: vec![input],
+        predicted: error.predicted(),
+        covers_new: false,
+        given: false,
+        path: 0,
+        instructions: 0,
+        args: vec!["a".into()],
+    };
+    let shown = Diagnostic::new(&error).with_directory(dir.path()).with_test(&test).with_run("pleach-last").render();
     assert_eq!(
         shown,
         "error[oob-read]: read of 4 bytes past the end\n --> a.c:2:9\n  |\n2 |     return p[4];\n  |            ^\n  \

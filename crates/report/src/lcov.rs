@@ -64,11 +64,53 @@ impl Coverage {
     }
 }
 
+/// Reads a tracefile; records of kinds that are not kept are skipped.
+pub fn read(text: &str) -> Coverage {
+    let mut coverage = Coverage::default();
+    let mut path = String::new();
+    for line in text.lines() {
+        let Some((kind, rest)) = line.split_once(':') else { continue };
+        if kind == "SF" {
+            rest.clone_into(&mut path);
+            coverage.files.entry(path.clone()).or_default();
+        } else if let Some(file) = coverage.files.get_mut(&path) {
+            file.record(kind, rest);
+        }
+    }
+    coverage
+}
+
 fn hit<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
     counts.filter(|n| **n > 0).count() as u64
 }
 
 impl FileCoverage {
+    /// Takes one record of a tracefile; one that does not follow the format says nothing.
+    fn record(&mut self, kind: &str, rest: &str) -> Option<()> {
+        match kind {
+            "FN" | "FNDA" => {
+                let (number, name) = rest.split_once(',')?;
+                let function = self.functions.entry(name.to_owned()).or_default();
+                match kind {
+                    "FN" => function.line = number.parse().ok()?,
+                    _ => function.count = number.parse().ok()?,
+                }
+            }
+            "BRDA" => {
+                let all: Vec<&str> = rest.split(',').collect();
+                let [line, block, branch, count] = all[..] else { return None };
+                let key = (line.parse().ok()?, block.parse().ok()?, branch.parse().ok()?);
+                self.branches.insert(key, if count == "-" { 0 } else { count.parse().ok()? });
+            }
+            "DA" => {
+                let (line, count) = rest.split_once(',')?;
+                self.lines.insert(line.parse().ok()?, count.parse().ok()?);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
     fn write(&self, path: &str, out: &mut String) {
         // A line break in a name would start a new record.
         let clean = |text: &str| text.replace(['\n', '\r'], "?");
@@ -115,6 +157,7 @@ mod tests {
             "TN:\nSF:a.c\nFN:2,main\nFNDA:1,main\nFNF:1\nFNH:1\nBRDA:3,0,0,2\nBRDA:3,0,1,0\nBRDA:4,0,0,-\n\
              BRF:3\nBRH:1\nDA:3,2\nDA:4,0\nLF:2\nLH:1\nend_of_record\n"
         );
+        assert_eq!(read(&coverage.to_lcov()), coverage);
         assert_eq!(coverage.covered_lines()["a.c"], [3]);
         assert_eq!(coverage.totals().branches_covered, 1);
     }

@@ -13,13 +13,16 @@
 //! ```
 
 pub mod diagnostic;
+pub mod environment;
 pub mod error;
 pub mod input;
+pub mod input_text;
 pub mod interpolants;
 pub mod json;
 pub mod ktest;
 pub mod lcov;
 pub mod model;
+pub mod names;
 pub mod pack;
 mod paths;
 pub mod recover;

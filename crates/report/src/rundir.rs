@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{ReportError, Result};
 use crate::json;
 use crate::ktest::KTest;
-use crate::lcov::Coverage;
+use crate::lcov::{self, Coverage};
 use crate::model::{ErrorRecord, Prediction, TestCase, TestId};
 use crate::pack::{PackReader, PackWriter};
 use crate::runinfo::RunInfo;
@@ -24,6 +24,7 @@ use crate::testcomp::{self, SuiteMetadata};
 pub const LAST: &str = "pleach-last";
 const PACK: &str = "tests.pack";
 const SUITE: &str = "test-suite";
+const RESULT: &str = "result.txt";
 
 /// A run's directory, for writing or reading. Clones write to the same archive.
 #[derive(Clone, Debug)]
@@ -134,7 +135,7 @@ impl RunDir {
     pub fn write_test(&self, test: &TestCase, error: Option<&ErrorRecord>) -> Result<()> {
         let stem = test.id.stem();
         if let Some(error) = error {
-            let text = Diagnostic::new(error).with_inputs(&test.inputs).render();
+            let text = Diagnostic::new(error).with_test(test).render();
             self.write(&format!("{stem}.{}.err", error.kind), text.as_bytes())?;
         } else if let Prediction::Error { kind, file, line, message } = &test.predicted {
             let text = format!("error[{kind}]: {message}\n --> {file}:{line}\n");
@@ -209,6 +210,26 @@ impl RunDir {
     /// Reads `timing.json`.
     pub fn timing(&self) -> Result<Timing> {
         self.read_json("timing.json")
+    }
+
+    /// Reads `coverage.info`; nothing is covered where there is none.
+    pub fn coverage(&self) -> Result<Coverage> {
+        let path = self.file("coverage.info");
+        match fs::read(&path) {
+            Ok(text) => Ok(lcov::read(&String::from_utf8_lossy(&text))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Coverage::default()),
+            Err(e) => Err(ReportError::io("read", &path)(e)),
+        }
+    }
+
+    /// What the command said at the end, as it is on the terminal; `None` if the run did not come to its end.
+    pub fn result_text(&self) -> Option<String> {
+        fs::read(self.file(RESULT)).ok().map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Keeps what the command says at the end.
+    pub fn write_result_text(&self, text: &str) -> Result<()> {
+        self.write(RESULT, text.as_bytes())
     }
 
     /// Reads one test that was written as files.

@@ -87,7 +87,8 @@ fn scalar_spelling(ty: &InputType) -> String {
 }
 
 /// XML 1.0 text; characters that XML cannot hold become U+FFFD.
-fn escape(text: &str) -> String {
+/// Text for an element or an attribute; what XML cannot have is replaced.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

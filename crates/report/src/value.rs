@@ -70,12 +70,9 @@ fn hex_list(bytes: &[u8]) -> String {
     format!("{{{}}}", all.join(", "))
 }
 
-/// A C string literal; the terminating zero is left out when it is the last byte.
-fn c_string(bytes: &[u8]) -> String {
-    let shown = match bytes.split_last() {
-        Some((0, rest)) => rest,
-        _ => bytes,
-    };
+/// A C string literal; the zeros at its end are left out, as an initialiser of an array may do.
+pub(crate) fn c_string(bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1)];
     let mut out = String::from("\"");
     for b in shown {
         match b {
@@ -124,10 +121,7 @@ pub(crate) fn render(ty: &InputType, bytes: &[u8]) -> String {
         InputType::Pointer { .. } if unsigned(bytes) == 0 => "NULL".into(),
         InputType::Pointer { .. } => format!("0x{:x}", unsigned(bytes)),
         InputType::Int { .. } | InputType::Bool | InputType::Float { .. } => scalar(ty, part(bytes, 0, ty.size())),
-        InputType::Array { .. } if ty.is_text() => {
-            let text = part(bytes, 0, ty.size());
-            format!("{} {}", c_string(text), hex_list(text))
-        }
+        InputType::Array { .. } if ty.is_text() => c_string(part(bytes, 0, ty.size())),
         InputType::Array { elem, count } => {
             let size = elem.size();
             let all: Vec<_> = match size {
@@ -143,8 +137,15 @@ pub(crate) fn render(ty: &InputType, bytes: &[u8]) -> String {
                 .collect();
             format!("{{{}}}", all.join(", "))
         }
+        InputType::Bytes(_) if is_readable(bytes) => c_string(bytes),
         InputType::Union { .. } | InputType::Bytes(_) => hex_list(bytes),
     }
+}
+
+/// Text with zeros at its end, if any.
+fn is_readable(bytes: &[u8]) -> bool {
+    let text = &bytes[..bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1)];
+    !text.is_empty() && text.iter().all(|b| matches!(b, 0x20..=0x7e | b'\n' | b'\t'))
 }
 
 pub(crate) fn to_json(ty: &InputType, bytes: &[u8]) -> Value {

@@ -33,7 +33,11 @@ fn floats() {
 #[test]
 fn text_and_aggregates() {
     let text = InputType::array(InputType::char(), 4);
-    assert_eq!(render(&text, b"a\"\x01\0"), r#""a\"\001" {0x61, 0x22, 0x01, 0x00}"#);
+    assert_eq!(render(&text, b"a\"\x01\0"), r#""a\"\001""#);
+    assert_eq!(render(&text, b"[\0\0\0"), r#""[""#);
+    assert_eq!(render(&text, b"a\0b\0"), r#""a\000b""#);
+    assert_eq!(render(&InputType::Bytes(3), b"hi\0"), r#""hi""#);
+    assert_eq!(render(&InputType::Bytes(3), b"h\x01\0"), "{0x68, 0x01, 0x00}");
     assert_eq!(render(&InputType::char(), b"'"), r"39 '\''");
     let s = InputType::Struct {
         name: "struct s".into(),

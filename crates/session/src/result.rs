@@ -63,6 +63,25 @@ impl ExplorationResult {
         }
     }
 
+    /// Prints the result, as text or as JSON, and keeps the text for those who look at the run later.
+    pub fn say(&self, text: &str, json: bool) {
+        // The text is only for reading: a full disk was reported by `write` already.
+        let _ = self.dir.write_result_text(text);
+        if json {
+            println!("{}", serde_json::to_string_pretty(&self.summary).unwrap_or_default());
+        } else {
+            print!("{text}");
+        }
+    }
+
+    /// Something else was written for the run, or could not be: then it says so.
+    pub fn keep<T, E: std::fmt::Display>(&mut self, written: Result<T, E>) {
+        if let Err(why) = written {
+            eprintln!("pleach: results are incomplete: {why}");
+            self.failure.get_or_insert(why.to_string());
+        }
+    }
+
     /// This status, if everything was written.
     pub fn code(&self, code: Code) -> Code {
         if self.failure.is_some() && code != Code::Found && code != Code::Bug { Code::Input } else { code }

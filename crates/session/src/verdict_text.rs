@@ -4,10 +4,11 @@ use crate::{ExplorationResult, Judged};
 use pleach::number_format;
 use pleach_command::{CliError, Code, duration};
 use pleach_ir::Program;
-use pleach_report::LoopRecord;
+use pleach_report::{LoopRecord, ReportError};
 use pleach_state::Cut;
 use pleach_verify::{Answer, Verdict, VerificationEvidence};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Whether the program mentions a function that makes heap blocks; one that does not cannot lose any.
 pub(crate) fn allocates(program: &Program) -> bool {
@@ -42,8 +43,14 @@ pub(crate) fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
     })
 }
 
-/// Completes, writes and prints the account of a verification.
-pub fn conclude(mut found: ExplorationResult, judged: &Judged, property: &str, json: bool) -> Result<Code, CliError> {
+/// Completes, writes and prints the account of a verification. `files` writes what else is wanted of its directory.
+pub fn conclude<T>(
+    mut found: ExplorationResult,
+    judged: &Judged,
+    property: &str,
+    json: bool,
+    files: impl Fn(&Path) -> Result<T, ReportError>,
+) -> Result<Code, CliError> {
     let verdict = verdict(&found, judged);
     let s = &mut found.summary;
     s.verdict = verdict.answer.as_str().into();
@@ -52,11 +59,9 @@ pub fn conclude(mut found: ExplorationResult, judged: &Judged, property: &str, j
     s.reasons.clone_from(&verdict.reasons);
     s.replay = judged.violation.as_ref().map_or_else(String::new, |v| v.1.clone());
     found.write();
-    if json {
-        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
-    } else {
-        print!("{}", describe(&found, &verdict));
-    }
+    found.say(&describe(&found, &verdict), json);
+    let written = files(found.dir.path());
+    found.keep(written);
     let code = match verdict.answer {
         _ if found.crashed => Code::Bug,
         Answer::Safe => Code::Fine,

@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
         self.line.clear();
         let run = self.dir.path().display().to_string();
         let diagnostic = Diagnostic::new(record)
-            .with_inputs(&test.inputs)
+            .with_test(test)
             .with_run(&run)
             .with_directory(&self.config.directory)
             .with_colour(self.config.colour);

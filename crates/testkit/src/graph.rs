@@ -36,6 +36,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
+    ("present", &["report", "pleach", "command"]),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
     (
@@ -70,6 +71,7 @@ const EVERYTHING: &[&str] = &[
     "backward-session",
     "session",
     "klee",
+    "present",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.

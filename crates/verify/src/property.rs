@@ -75,8 +75,9 @@ pub struct Property {
 pub enum PropertyError {
     #[error("there is no property `{0}`; there are errors (the default), {names}, memsafety, and property files (.prp)", names = names())]
     Unknown(String),
-    #[error("termination cannot be verified yet; there are errors (the default), {names} and memsafety", names = names())]
-    Termination,
+    /// A property that others verify: the answer is `unknown`.
+    #[error("{0} cannot be verified yet")]
+    Unsupported(&'static str),
     #[error("valid-memtrack (memsafety) and valid-memcleanup cannot be verified together: verify one after the other")]
     TwoLeaks,
     #[error("cannot read the property file {}: {why}", path.display())]
@@ -118,7 +119,8 @@ impl Property {
             match name {
                 "errors" if property.goals.is_empty() => {}
                 "memsafety" | "valid-memsafety" => property.goals.extend(MEMSAFETY),
-                "termination" => return Err(PropertyError::Termination),
+                "termination" => return Err(PropertyError::Unsupported("termination")),
+                "no-data-race" => return Err(PropertyError::Unsupported("no-data-race")),
                 name => match Goal::ALL.into_iter().find(|g| g.as_str() == name) {
                     Some(goal) => drop(property.goals.insert(goal)),
                     None => return Err(PropertyError::Unknown(name.to_owned())),
@@ -211,7 +213,8 @@ mod tests {
         assert_eq!(p.name(), "unreach-call, no-overflow");
         assert_eq!(p.error_functions(), ["reach_error", "__VERIFIER_error"]);
         assert!(Property::parse("errors").unwrap().is_everything());
-        assert_eq!(Property::parse("termination"), Err(PropertyError::Termination));
+        assert_eq!(Property::parse("termination"), Err(PropertyError::Unsupported("termination")));
+        assert_eq!(Property::parse("no-data-race"), Err(PropertyError::Unsupported("no-data-race")));
         assert_eq!(Property::parse("memsafety,valid-memcleanup"), Err(PropertyError::TwoLeaks));
         for bad in ["", "unreach", "errors,no-overflow", "no-overflow,errors", "valid-deref,"] {
             assert!(matches!(Property::parse(bad), Err(PropertyError::Unknown(_))), "{bad}");

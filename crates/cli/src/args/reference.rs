@@ -25,12 +25,13 @@ const PAGES: [(&str, &str); 11] = [
 ];
 
 /// Where a command is explained.
-const CHAPTERS: [(&str, &str); 5] = [
+const CHAPTERS: [(&str, &str); 6] = [
     ("verify", "[Verifying a property](verify.md)."),
     ("reach", "[Reaching targets](reach.md)."),
     ("explain", "[Pruning by interpolation](interpolation.md)."),
     ("replay", "[Replay](soundness.md#replay)."),
-    ("export", "[The run directory](run-directory.md#tests)."),
+    ("report", "[Looking at a run](report.md)."),
+    ("export", "[Tests for other tools](export.md)."),
 ];
 
 /// The whole page.

@@ -7,6 +7,7 @@ use super::{
     Uninit, time,
 };
 use clap::Args;
+use pleach_command::CliError;
 use pleach_exec::ParameterSpec;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,16 +15,33 @@ use std::time::Duration;
 /// For those who change the engine: checks that cost time, and logs.
 pub const DEVELOPERS: &str = "For developers of Pleach";
 
+impl RunArgs {
+    /// Puts in what the build directory says.
+    pub fn read_project(&mut self) -> Result<(), CliError> {
+        if let Some(build) = &self.compile_commands {
+            let project = pleach_cc::compile_commands::read(build, &self.files)?;
+            self.files = project.files;
+            self.compile.cc_arg.extend(project.flags);
+        }
+        Ok(())
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// C sources, bitcode (.bc), textual IR (.ll), or objects and programs built with `pleach cc`
     ///
     /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++. Of archives of bitcode
     /// (.a) only the missing members are linked; their tests cannot be replayed natively.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "compile_commands", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub compile: CompileArgs,
+    /// Take the files and their flags from compile_commands.json in this build directory (`test`: also -p)
+    ///
+    /// Given files are compiled with the flags that it has for them. Without files, all of it is compiled and linked.
+    #[arg(help_heading = "Compilation", long, value_name = "DIR", hide_short_help = true)]
+    pub compile_commands: Option<PathBuf>,
 
     /// Start at this function, with symbolic parameters
     ///

@@ -4,6 +4,7 @@ use super::RunArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pleach_backward::{Config, Style};
+use pleach_present::Files;
 use pleach_replay::{Isolation, Options};
 use std::path::PathBuf;
 
@@ -78,6 +79,8 @@ pub struct VerifyArgs {
     pub proof: ProofArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub files: Files,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -1,12 +1,10 @@
-//! One file per command.
+//! One file per command; those that only read a run directory are in the crate `present`.
 
 pub mod backward;
 pub mod explain;
-pub mod export;
 pub mod ir;
 pub mod reach;
 pub mod replay;
-pub mod report;
 pub mod test;
 pub mod verify;
 pub mod version;

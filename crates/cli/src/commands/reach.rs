@@ -17,7 +17,8 @@ use pleach_verify::{Property, TargetError};
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
-pub fn run(args: ReachArgs) -> Result<Code, CliError> {
+pub fn run(mut args: ReachArgs) -> Result<Code, CliError> {
+    args.run.read_project()?;
     if args.backward.is_some() {
         return super::backward::run(args);
     }
@@ -44,11 +45,11 @@ fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json
     let assumed = !summary.assumptions.is_empty() && summary.targets.iter().any(|t| t.result == "unreachable");
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
     dir.write_summary(summary)?;
-    if json {
-        println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
-    } else {
-        print!("{}{text}", table(&summary.targets));
-        println!("Results are in {}", dir.path().display());
+    let text = format!("{}{text}Results are in {}\n", table(&summary.targets), dir.path().display());
+    dir.write_result_text(&text)?;
+    match json {
+        true => println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default()),
+        false => print!("{text}"),
     }
     Ok(match () {
         () if crashed => Code::Bug,

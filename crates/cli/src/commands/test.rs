@@ -3,31 +3,35 @@
 use crate::args::{Check, TestArgs};
 use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
+use pleach::number_format::count;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
+use pleach_present::Files;
 use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
 use pleach_state::Leaks;
 use std::sync::Arc;
 
-pub fn run(args: TestArgs) -> Result<Code, CliError> {
+pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
+    args.run.read_project()?;
     let settings = settings(&args);
-    let (json, require_complete) = (args.run.json, args.require_complete);
-    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete));
+    let (json, require_complete, files) = (args.run.json, args.require_complete, args.files.clone());
+    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete, &files));
     let session = Session::load(assemble::session(&args.run, &settings)?)?;
     conclude(session.explore(&mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
-fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool) -> Result<Code, CliError> {
+fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool, files: &Files) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
-    if json {
-        println!("{}", serde_json::to_string_pretty(&found.summary).unwrap_or_default());
-    } else {
-        print!("{}", summary::describe(&found.summary, &found.counters, found.elapsed, &found.place()));
-        print!("{}", summary::costly_lines(&found.counters, &found.timing));
-    }
+    let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place());
+    found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
+    found.keep(files.write(found.dir.path()));
     let s = &found.summary;
-    let code = match (s.errors.len(), found.signal) {
+    let new = files.new_errors(&s.errors)?.len();
+    if new < s.errors.len() && !json {
+        println!("{new} of {} are not in the baseline.", count(s.errors.len() as u64, "error"));
+    }
+    let code = match (new, found.signal) {
         _ if found.crashed => Code::Bug,
         (1.., _) => Code::Found,
         (0, Some(signal)) => Code::of_signal(signal),

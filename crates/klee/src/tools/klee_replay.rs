@@ -1,11 +1,11 @@
 //! `klee-replay`: runs a native program with the arguments, files and standard streams of a test, in replay's sandbox.
 
-use super::test_environment::{self, File, TestEnvironment};
 use super::{attributes, usage};
 use pleach::temporary_directory;
 use pleach_command::{CliError, Code};
 use pleach_replay::{Arranged, Ended, Isolation, Laid, Limits};
 use pleach_report::KTest;
+use pleach_report::environment::{self, File, TestEnvironment};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Seek, Write};
@@ -69,7 +69,7 @@ pub fn main(args: Vec<String>) -> Result<Code, CliError> {
 
 fn read(file: &str) -> Result<TestEnvironment, CliError> {
     let bytes = pleach_load::regular::read(file.as_ref()).map_err(|why| usage(TOOL, format!("{file}: {why}")))?;
-    test_environment::of(&KTest::from_bytes(&bytes)?).map_err(|why| usage(TOOL, format!("{file}: {why}")))
+    environment::of(&KTest::from_bytes(&bytes)?).map_err(|why| usage(TOOL, format!("{file}: {why}")))
 }
 
 /// Makes the files `A`, `B`, … in a directory.

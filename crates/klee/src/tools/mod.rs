@@ -4,7 +4,6 @@ mod attributes;
 mod klee_replay;
 mod ktest_gen;
 mod ktest_tool;
-mod test_environment;
 
 use pleach_command::{CliError, Code};
 

@@ -1,24 +1,55 @@
 //! What a test says of the program's environment: its arguments, files and standard streams.
 
-use pleach::libc::symbolic_option;
-use pleach_report::{KTest, KTestObject};
+use crate::ktest::{KTest, KTestObject};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
+/// Options of the symbolic environment and how many values they take.
+pub const SYMBOLIC_OPTIONS: [(&str, usize); 13] = [
+    ("sym-arg", 1),
+    ("sym-args", 3),
+    ("sym-files", 2),
+    ("sym-files-up-to", 2),
+    ("sym-files-like", 2),
+    ("sym-stdin", 1),
+    ("sym-stdin-up-to", 1),
+    ("sym-stdin-like", 1),
+    ("sym-like-range", 1),
+    ("sym-stdout", 0),
+    ("save-all-writes", 0),
+    ("max-fail", 1),
+    ("fd-fail", 0),
+];
+
+/// How many values follow, if it is an option of the symbolic environment, with one dash or two.
+pub fn symbolic_option(arg: &str) -> Option<usize> {
+    let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'))?;
+    SYMBOLIC_OPTIONS.iter().find(|(n, _)| *n == name).map(|(_, values)| *values)
+}
+
 /// A file: its bytes, and its attributes if the test has them.
 pub struct File {
+    /// What it has in it.
     pub bytes: Vec<u8>,
+    /// A `struct stat`.
     pub attributes: Vec<u8>,
 }
 
+/// What the program finds around it.
 #[derive(Default)]
 pub struct TestEnvironment {
     /// without the program's name
     pub args: Vec<OsString>,
     /// `A`, `B`, …
     pub files: Vec<File>,
+    /// Standard input, if it is symbolic.
     pub stdin: Option<File>,
+    /// Standard output, if it is symbolic.
     pub stdout: Option<File>,
+    /// Which calls fail is an input, too.
+    pub failures: bool,
+    /// Objects that say this; those after them are the program's own.
+    pub objects: usize,
 }
 
 /// Where the attributes have the size, as `runtime/posix/abi.h` says.
@@ -53,6 +84,7 @@ impl Objects<'_> {
     }
 }
 
+/// The environment of a test; what is wrong, if the test does not fit its own arguments.
 pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
     let mut objects = Objects(test.objects.iter());
     let mut out = TestEnvironment::default();
@@ -103,6 +135,8 @@ pub fn of(test: &KTest) -> Result<TestEnvironment, String> {
         }
     }
     out.stdout = stdout.then(|| objects.file()).transpose()?;
+    out.failures = failures;
+    out.objects = test.objects.len() - objects.0.len();
     Ok(out)
 }
 

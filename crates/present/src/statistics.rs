@@ -1,10 +1,8 @@
-//! `pleach report`: cost and solver statistics of a run.
+//! Cost and solver statistics of a run, as text.
 
-use crate::args::ReportArgs;
 use pleach::number_format::{count, number};
 use pleach_command::duration;
-use pleach_command::{CliError, Code};
-use pleach_report::{RunDir, Summary, Timing, recover};
+use pleach_report::{Summary, Timing};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -27,60 +25,9 @@ const ANSWERED: [(&str, &[&str]); 14] = [
     ("Z3", &["z3.sat", "z3.unsat", "z3.unknown"]),
 ];
 
-pub fn run(args: ReportArgs) -> Result<Code, CliError> {
-    let dir = RunDir::open(&args.run)?;
-    let account = account(&dir)?;
-    let (summary, timing) = (&account.summary, &account.timing);
-    if !args.json {
-        print!("{}", account.text);
-    }
-    if args.json {
-        println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
-    } else {
-        print!("{}", describe(summary, timing));
-    }
-    Ok(Code::Fine)
-}
-
-/// What a run says of itself, or what was found of one that says nothing.
-struct Account {
-    summary: Summary,
-    timing: Timing,
-    /// what happened, as human-readable text
-    text: String,
-}
-
-fn account(dir: &RunDir) -> Result<Account, CliError> {
-    let mut text = String::new();
-    if dir.file("summary.json").exists() {
-        let summary = dir.summary()?;
-        // A summary that was written late, from what was there, has no times.
-        let timing = dir.timing().or_else(|_| dir.recover().map(|r| r.timing))?;
-        if summary.cut.iter().any(|c| c.reason == recover::KILLED) {
-            text.push_str("The run was killed. This is what it left.\n");
-        }
-        found(&summary, &mut text);
-        return Ok(Account { summary, timing, text });
-    }
-    let recovered = dir.recover()?;
-    if dir.is_going_on() {
-        text.push_str("The run is still going on. This is what it has found so far.\n");
-    } else {
-        text.push_str("The run was killed, or could not write its results. This is what it left.\n");
-        match dir.write_summary(&recovered.summary) {
-            Ok(()) => text.push_str("summary.json was written from it.\n"),
-            Err(why) => drop(writeln!(text, "No summary could be written from it: {why}")),
-        }
-    }
-    for damage in &recovered.damage {
-        let _ = writeln!(text, "  {damage}");
-    }
-    found(&recovered.summary, &mut text);
-    Ok(Account { summary: recovered.summary, timing: recovered.timing, text })
-}
-
 /// Errors, and what was not looked at.
-fn found(s: &Summary, out: &mut String) {
+pub fn found(s: &Summary) -> String {
+    let mut out = String::new();
     let _ = writeln!(out, "{}, {}", count(s.errors.len() as u64, "error"), count(s.tests, "test"));
     for e in &s.errors {
         let at = if e.line == 0 { String::new() } else { format!(" at {}:{}", e.file, e.line) };
@@ -91,9 +38,17 @@ fn found(s: &Summary, out: &mut String) {
         let detail = if c.detail.is_empty() { String::new() } else { format!(" ({})", c.detail) };
         let _ = writeln!(out, "  not explored to the end: {}, {}{detail}", count(c.count, "path"), c.reason);
     }
+    out
 }
 
-fn describe(s: &Summary, t: &Timing) -> String {
+/// Who answered queries or parts of them, and how often.
+pub fn answered(s: &Summary) -> Vec<(&'static str, u64)> {
+    let get = |name: &&str| s.solver.get(*name).copied().unwrap_or(0);
+    let all = ANSWERED.iter().map(|(who, names)| (*who, names.iter().map(get).sum()));
+    all.filter(|(_, n)| *n > 0).collect()
+}
+
+pub fn describe(s: &Summary, t: &Timing) -> String {
     let mut out = String::new();
     let time = |us: u64| duration::show(Duration::from_micros(us));
     let p = &s.paths;
@@ -115,11 +70,8 @@ fn describe(s: &Summary, t: &Timing) -> String {
         count(get("chain.queries"), "query").replace("querys", "queries"),
         time(solving)
     );
-    for (who, names) in ANSWERED {
-        let n: u64 = names.iter().map(|name| get(name)).sum();
-        if n > 0 {
-            let _ = writeln!(out, "  {who:32} {:>14}", number(n));
-        }
+    for (who, n) in answered(s) {
+        let _ = writeln!(out, "  {who:32} {:>14}", number(n));
     }
     let entries = get("cache.entries") + get("address.entries");
     let kb = (get("cache.bytes") + get("address.bytes")).div_ceil(1024);
@@ -178,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_about_memory() {
+    fn statistics_of_memory() {
         let memory = [("segments".to_owned(), 2), ("largest-segment".to_owned(), 1640)].into_iter().collect();
         let text = describe(&Summary { memory, ..Summary::default() }, &Timing::default());
         assert!(text.contains("\nMemory\n"), "{text}");

@@ -1,0 +1,142 @@
+//! What is made of a run, from the command line: the page, the formats of other tools, corpora, unit tests.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn pleach(args: &[&str], directory: &Path) -> Output {
+    let out = Command::new(env!("CARGO_BIN_EXE_pleach")).args(args).current_dir(directory).output();
+    out.expect("pleach runs")
+}
+
+fn text(out: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+}
+
+const PROGRAM: &str = "int f(int x) {\n  if (x == 7)\n    __builtin_trap();\n  return x > 3;\n}\n";
+
+/// A run of a function with an error, and files for other tools.
+fn explored(flags: &[&str]) -> (tempfile::TempDir, Output) {
+    let place = tempfile::tempdir().expect("a directory");
+    std::fs::write(place.path().join("a.c"), PROGRAM).expect("a program");
+    let args = [&["test", "a.c", "--entry", "f", "--output-dir", "run"], flags].concat();
+    let out = pleach(&args, place.path());
+    (place, out)
+}
+
+#[test]
+fn files_for_other_tools() {
+    let (place, out) =
+        explored(&["--sarif", "a.sarif", "--junit", "a.xml", "--cobertura", "c.xml", "--html", "a.html"]);
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out));
+    let summary = json(&place.path().join("run/summary.json"));
+    let log = json(&place.path().join("a.sarif"));
+    let region = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], summary["errors"][0]["line"]);
+    // What the terminal says is what the page says.
+    let said = String::from_utf8_lossy(&out.stdout).trim_end().to_owned();
+    let page = std::fs::read_to_string(place.path().join("a.html")).expect("a page");
+    assert!(page.contains(&format!("<pre id=\"result\">{said}</pre>")), "{said}");
+    let lines = summary["totals"]["lines"].as_u64().expect("a number");
+    let coverage = std::fs::read_to_string(place.path().join("c.xml")).expect("coverage");
+    assert!(coverage.contains(&format!("lines-valid=\"{lines}\"")), "{coverage}");
+    // The same afterwards.
+    let again = pleach(&["report", "run", "--sarif", "b.sarif"], place.path());
+    assert!(again.status.success(), "{}", text(&again));
+    assert_eq!(log, json(&place.path().join("b.sarif")));
+    let annotations = pleach(&["report", "run", "--github"], place.path());
+    assert!(text(&annotations).starts_with("::error file=a.c,line=3"), "{}", text(&annotations));
+}
+
+#[test]
+fn a_file_that_cannot_be_written() {
+    let (_place, out) = explored(&["--sarif", "no/such/a.sarif"]);
+    assert!(text(&out).contains("pleach: results are incomplete: cannot write no/such/a.sarif"), "{}", text(&out));
+    assert_eq!(out.status.code(), Some(1), "the error is found anyway");
+    let place = tempfile::tempdir().expect("a directory");
+    let none = pleach(&["report", "nothing", "--html", "a.html"], place.path());
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none));
+    assert!(text(&none).starts_with("pleach: nothing is not a run directory"), "{}", text(&none));
+}
+
+#[test]
+fn inputs_as_people_write_them() {
+    let program = "#include <assert.h>\n#include <string.h>\n#include <stdio.h>\n\
+        int main(int argc, char **argv) {\n  if (argc > 1 && strcmp(argv[1], \"-b\") == 0)\n    \
+        assert(getchar() != '%');\n  return 0;\n}\n";
+    let place = tempfile::tempdir().expect("a directory");
+    std::fs::write(place.path().join("a.c"), program).expect("a program");
+    let out = pleach(&["test", "a.c", "--sym-arg", "2", "--sym-stdin", "1", "--output-dir", "run"], place.path());
+    let said = text(&out);
+    for line in ["     argv[1] = \"-b\"\n", "     stdin = \"%\"\n", " by hand: printf '%%' | ./a -b\n"] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(!said.contains("__pleach_start") && !said.contains("n_args"), "{said}");
+}
+
+#[test]
+fn unit_tests_compile_and_fail_where_predicted() {
+    let (place, _) = explored(&[]);
+    let out = pleach(&["export", "run", "--format", "c", "--output", "t.c"], place.path());
+    assert!(out.status.success(), "{}", text(&out));
+    let built = Command::new("clang-19").args(["-w", "t.c", "a.c", "-o", "t"]).current_dir(place.path()).output();
+    let built = built.expect("the front end needs clang");
+    assert!(built.status.success(), "{}", text(&built));
+    let ran = Command::new(place.path().join("t")).output().expect("it runs");
+    assert!(ran.status.success(), "{}", text(&ran));
+    let failing = json(&place.path().join("run/summary.json"))["errors"][0]["test"].to_string();
+    let ran = Command::new(place.path().join("t")).arg(failing).output().expect("it runs");
+    assert!(!ran.status.success());
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    let place = tempfile::tempdir().expect("a directory");
+    let script = pleach(&["completions", "bash"], place.path());
+    assert!(script.status.success() && text(&script).contains("--max-time"), "{}", text(&script));
+    let man = pleach(&["man", "man1"], place.path());
+    assert!(man.status.success(), "{}", text(&man));
+    let page = std::fs::read_to_string(place.path().join("man1/pleach-verify.1")).expect("a page");
+    assert!(page.contains("SV\\-COMP") || page.contains("property"), "{page}");
+    assert!(place.path().join("man1/pleach.1").exists());
+}
+
+#[test]
+fn a_baseline_leaves_out_what_is_known() {
+    let (place, _) = explored(&[]);
+    // Another line is no new error.
+    std::fs::write(place.path().join("a.c"), format!("\n\n{PROGRAM}")).expect("a program");
+    let again = ["test", "a.c", "--entry", "f", "--baseline", "run", "--sarif", "b.sarif"];
+    let out = pleach(&again, place.path());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out));
+    assert!(text(&out).contains("0 of 1 error are not in the baseline."), "{}", text(&out));
+    assert_eq!(json(&place.path().join("b.sarif"))["runs"][0]["results"], serde_json::json!([]));
+    let wrong = pleach(&["report", "run", "--baseline", "nothing"], place.path());
+    assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
+}
+
+#[test]
+fn files_and_flags_of_a_build() {
+    let place = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).expect("a file");
+    std::fs::create_dir_all(place.path().join("build/inc")).expect("a directory");
+    write("build/inc/h.h", "#define LIMIT 3\n");
+    write("a.c", "#include <h.h>\nint g(int);\nint f(int x) {\n  return x > LIMIT + MORE ? g(x) : 0;\n}\n");
+    write("b.c", "int g(int x) {\n  return x;\n}\n");
+    let database = r#"[
+      {"directory": ".", "file": "../a.c", "command": "cc -O2 -Iinc -DMORE=1 -c ../a.c -o a.o"},
+      {"directory": ".", "file": "../b.c", "arguments": ["cc", "-c", "../b.c"]}
+    ]"#;
+    write("build/compile_commands.json", database);
+    let out = pleach(&["test", "-p", "build", "--entry", "f"], place.path());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out));
+    assert!(text(&out).contains("Explored all 2 paths"), "{}", text(&out));
+    let out = pleach(&["test", "-p", "build", "c.c", "--entry", "f"], place.path());
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out));
+    assert!(text(&out).starts_with("pleach: c.c is not in build/compile_commands.json"), "{}", text(&out));
+    let out = pleach(&["test", "-p", "nowhere", "--entry", "f"], place.path());
+    assert!(text(&out).starts_with("pleach: cannot read nowhere: "), "{}", text(&out));
+}

@@ -1,0 +1,81 @@
+//! The page in a browser: Debian's Chromium without a window, if it is there.
+//!
+//! A script is added to the page that uses it as a person does. It writes what it sees into the document, which the
+//! browser prints.
+
+mod support;
+
+use pleach_present::{Run, page};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const USE: &str = include_str!("support/use_page.js");
+const WATCH: &str = "window.troubles = []; addEventListener('error', (e) => troubles.push(e.message));\
+    addEventListener('securitypolicyviolation', (e) => troubles.push(e.blockedURI));";
+
+/// What the script saw, or nothing where there is no browser.
+fn visit(html: &str, place: &Path) -> Option<Value> {
+    let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].into_iter().find(|b| Path::new(b).exists());
+    let Some(browser) = browser else {
+        println!("skipped: there is no Chromium to show the page in");
+        return None;
+    };
+    let watched = html.replacen("<head>", &format!("<head><script>{WATCH}</script>"), 1);
+    let file = place.join("page.html");
+    std::fs::write(&file, watched.replacen("</body>", &format!("<script>{USE}</script></body>"), 1)).unwrap();
+    let out = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--window-size=1400,1000"])
+        .arg("--dump-dom")
+        .arg(format!("--user-data-dir={}", place.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .env("HOME", place)
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&out.stdout);
+    let Some(seen) = dom.split(r#"<pre id="seen">"#).nth(1).and_then(|t| t.split("</pre>").next()) else {
+        panic!("the script did not come to its end: {}", String::from_utf8_lossy(&out.stderr));
+    };
+    let text = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn a_person_looks_at_a_run() {
+    let place = tempfile::tempdir().unwrap();
+    let dir = support::small(place.path());
+    let html = page::render(&Run::open(dir.path()).unwrap());
+    let Some(seen) = visit(&html, place.path()) else { return };
+    assert_eq!(seen["troubles"], serde_json::json!([]));
+    // The first error is selected: its line and its node.
+    assert_eq!((&seen["line"], &seen["node"]), (&"4".into(), &3.into()), "{seen}");
+    assert!(seen["detail"].as_str().unwrap().contains("the assertion `x < 0` does not hold"), "{seen}");
+    // Figures, as people read them.
+    let summary = support::summary();
+    assert_eq!(seen["statistics"]["instructions"], "1,234,567");
+    assert_eq!(seen["statistics"]["tests"], summary.tests.to_string());
+    assert_eq!(seen["statistics"]["lines"], "4 of 6");
+    // A click on a test, a filter by a cut, a search, a walk by keys, steps along the path.
+    assert_eq!(seen["afterTest"], 2, "{seen}");
+    assert_eq!(seen["cut"], "1 node: cut: mystery", "{seen}");
+    assert_eq!(seen["found"], "1 node: subsumed", "{seen}");
+    assert_eq!(seen["afterKeys"], 1, "{seen}");
+    assert_eq!(seen["step"], "2", "{seen}");
+    // The interpolant is next to the line.
+    assert!(seen["atLine"].as_str().unwrap().contains("x > 3"), "{seen}");
+    assert_eq!(seen["clicked"], 0, "{seen}");
+}
+
+#[test]
+fn a_million_nodes_are_painted_in_two_seconds() {
+    let place = tempfile::tempdir().unwrap();
+    let dir = support::small(place.path());
+    support::grow(&dir, 1_000_000);
+    let html = page::render(&Run::open(dir.path()).unwrap());
+    let Some(seen) = visit(&html, place.path()) else { return };
+    assert_eq!(seen["troubles"], serde_json::json!([]));
+    assert_eq!(seen["size"], 1_000_000);
+    let paint = seen["paint"].as_f64().unwrap();
+    assert!(0.0 < paint && paint < 2000.0, "{seen}");
+}
