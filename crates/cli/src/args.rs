@@ -52,6 +52,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Write the tests of a run as files, as a corpus for fuzzers, or as unit tests
     Export(ExportArgs),
+    /// Write a harness for a function, to edit
+    Init(InitArgs),
     /// Print the program as the engine sees it
     Ir(IrArgs),
     /// Print the version
@@ -362,6 +364,21 @@ pub struct ExplainArgs {
     /// Print the result as JSON
     #[arg(long, conflicts_with = "dot")]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InitArgs {
+    /// C source with the function
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The function
+    #[arg(value_name = "FUNCTION")]
+    pub function: String,
+    /// The file to write, which must be new
+    #[arg(long, short, value_name = "FILE", default_value = "harness.c")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub compile: CompileArgs,
 }
 
 #[derive(Args, Debug)]

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain::run(args),
         Command::Report(args) => pleach_present::commands::report(args),
         Command::Export(args) => pleach_present::commands::export(args),
+        Command::Init(args) => commands::init::run(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),
         Command::Completions(args) => pleach_present::commands::completions(&args, Cli::command()),

@@ -140,3 +140,19 @@ fn files_and_flags_of_a_build() {
     let out = pleach(&["test", "-p", "nowhere", "--entry", "f"], place.path());
     assert!(text(&out).starts_with("pleach: cannot read nowhere: "), "{}", text(&out));
 }
+
+#[test]
+fn a_harness_finds_the_error() {
+    let place = tempfile::tempdir().expect("a directory");
+    let program = "struct s { int a; };\nint f(const char *t, struct s *s, int n) {\n  \
+        return t[0] == 'x' && s->a == 5 ? 10 / n : 0;\n}\n";
+    std::fs::write(place.path().join("a.c"), program).expect("a program");
+    let out = pleach(&["init", "a.c", "f"], place.path());
+    assert!(out.status.success(), "{}", text(&out));
+    let out = pleach(&["test", "harness.c"], place.path());
+    assert!(text(&out).contains("div-zero at a.c:3"), "{}", text(&out));
+    let again = pleach(&["init", "a.c", "f"], place.path());
+    assert_eq!(again.status.code(), Some(2), "an edited harness is kept: {}", text(&again));
+    let none = pleach(&["init", "a.c", "g", "-o", "other.c"], place.path());
+    assert!(text(&none).starts_with("pleach: a.c has no function `g`"), "{}", text(&none));
+}

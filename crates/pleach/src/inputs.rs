@@ -2,8 +2,8 @@
 
 use pleach_exec::ConcreteInput;
 use pleach_ir::types::{DebugType, Encoding, Member};
-use pleach_ir::{Program, TypeId};
-use pleach_report::{Field, Input, InputOrigin, InputType};
+use pleach_ir::{Param, Program, Ty, TypeId};
+use pleach_report::{Field, Input, InputOrigin, InputType, Parameter};
 use pleach_state::{InputType as PathType, Origin};
 use rustc_hash::FxHashMap;
 
@@ -45,6 +45,16 @@ impl Types {
                 whole
             }
         }
+    }
+
+    /// A parameter of a function as its declaration has it; what a pointer refers to, for a pointer. Without debug
+    /// information the type is that of bytes.
+    pub fn parameter(&self, p: &Program, number: usize, param: &Param) -> Parameter {
+        let by_pointer = matches!(param.ty, Ty::Ptr) && param.byval.is_none();
+        let ty = param.debug_type.and_then(|t| if by_pointer { pointee(p, t) } else { Some(t) });
+        let ty = ty.map_or(InputType::Bytes(0), |t| self.debug(p, t, DEEPEST));
+        let name = param.name.clone().unwrap_or_else(|| format!("p{number}"));
+        Parameter { name, ty, by_pointer }
     }
 
     fn debug(&self, p: &Program, ty: TypeId, deep: u32) -> InputType {

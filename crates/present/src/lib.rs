@@ -17,6 +17,7 @@ pub mod commands;
 pub mod corpus;
 mod files;
 pub mod formats;
+pub mod harness;
 pub mod page;
 pub mod run;
 pub mod statistics;

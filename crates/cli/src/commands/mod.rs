@@ -2,6 +2,7 @@
 
 pub mod backward;
 pub mod explain;
+pub mod init;
 pub mod ir;
 pub mod reach;
 pub mod replay;

@@ -1,0 +1,25 @@
+//! `pleach init`: a harness for one function, to edit.
+
+use crate::args::InitArgs;
+use crate::assemble;
+use pleach::inputs::Types;
+use pleach_command::{CliError, Code};
+use pleach_present::harness;
+use pleach_report::Parameter;
+use std::io::Write;
+
+pub fn run(args: InitArgs) -> Result<Code, CliError> {
+    let program = pleach::load(std::slice::from_ref(&args.file), &assemble::compile(&args.compile, false))?;
+    let id = program.function_named(&args.function).filter(|f| !program.function(*f).is_declaration());
+    let id =
+        id.ok_or_else(|| CliError::Usage(format!("{} has no function `{}`", args.file.display(), args.function)))?;
+    let types = Types::new(&program);
+    let numbered = program.function(id).params.iter().enumerate();
+    let parameters: Vec<Parameter> = numbered.map(|(i, p)| types.parameter(&program, i, p)).collect();
+    let text = harness::render(&args.function, &parameters, &args.file.display().to_string());
+    // A harness may have been edited: it is never overwritten.
+    let made = std::fs::File::create_new(&args.output).and_then(|mut f| f.write_all(text.as_bytes()));
+    made.map_err(|why| CliError::Usage(format!("cannot create {}: {why}", args.output.display())))?;
+    println!("Wrote {}. Edit it, then: pleach test {}", args.output.display(), args.output.display());
+    Ok(Code::Fine)
+}
