@@ -54,7 +54,7 @@ impl Interpolation {
             Err(_) => {}
         }
         let mut second = self.start(group, oracle);
-        let mut kept = self.from_above(root, &leaves, &found, &second, oracle);
+        let mut kept = self.literals_from_above(root, &leaves, &found, &second, oracle);
         if self.require_all(root, &kept, &mut second, oracle).is_err() {
             (second, kept) = (self.start(group, oracle), Vec::new());
         }

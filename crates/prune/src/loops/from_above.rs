@@ -32,7 +32,7 @@ pub(super) type FromAbove = Vec<(NodeId, TermId)>;
 impl Interpolation {
     /// What holds from above at each subsuming node and whenever its loop comes back. `tried` is how far the needs
     /// alone came, `found` is what is known without them.
-    pub(super) fn from_above(
+    pub(super) fn literals_from_above(
         &mut self,
         root: NodeId,
         leaves: &[NodeId],
