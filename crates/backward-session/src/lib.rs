@@ -25,12 +25,14 @@ pub use errors::all_errors;
 use pleach::CompileOptions;
 use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, drawing, harness, picture, precondition};
 use pleach_command::{CliError, Code};
+use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
 use queries::{About, Question};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is wanted of backward execution.
@@ -84,6 +86,7 @@ struct Work<'a> {
     confirmer: Confirmer<'a>,
     climber: Option<Climber<'a>>,
     deadline: Option<Instant>,
+    calls: Arc<CallGraph>,
     rows: Vec<TargetResult>,
     text: String,
     assumed: BTreeSet<String>,
@@ -103,8 +106,10 @@ pub fn run(args: &BackwardSession) -> Result<Code, CliError> {
     let first = questions.iter().flat_map(|q| &q.queries).next();
     let entry = first.map_or("", |q| program.function(q.entry).name.as_str());
     dir.write_run_info(&confirmer.run_info(entry))?;
+    let calls = Arc::new(CallGraph::new(&program));
     let (rows, text, assumed) = (Vec::new(), String::new(), BTreeSet::new());
-    let mut work = Work { args, program: &program, dir: &dir, confirmer, climber, deadline, rows, text, assumed };
+    let mut work =
+        Work { args, program: &program, dir: &dir, confirmer, climber, deadline, calls, rows, text, assumed };
     let mut left = questions.len();
     for q in &questions {
         work.answer(q, left)?;
@@ -155,14 +160,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Time for one question: an equal share of what is left.
+    /// Time for one question: an equal share of what is left, but enough for an easy one.
     fn share(&self, left: usize) -> Option<Duration> {
+        const LEAST: Duration = Duration::from_millis(250);
         let time = self.deadline?.saturating_duration_since(Instant::now());
-        Some(time / u32::try_from(left).unwrap_or(u32::MAX).max(1))
+        Some((time / u32::try_from(left).unwrap_or(u32::MAX).max(1)).max(LEAST))
     }
 
     fn ask(&mut self, query: &TargetQuery, share: Option<Duration>, number: usize) -> Answered {
-        let config = Config { time: share, deadline: self.deadline, ..self.args.config.clone() };
+        let calls = Some(self.calls.clone());
+        let config = Config { time: share, deadline: self.deadline, calls, ..self.args.config.clone() };
         let (program, confirmer) = (self.program, &mut self.confirmer);
         let mut confirm = |heap: &InputHeap, exact| confirmer.confirm(program, query, heap, exact, number);
         let (answer, effort, note) = match &self.climber {

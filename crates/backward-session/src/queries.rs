@@ -140,7 +140,7 @@ fn of_warning(program: &Program, w: &Warning, checks: &[ErrorTarget], entry: Opt
         checks.iter().filter(|c| c.span.line == w.line && c.span.file == line.span.file).collect();
     let mut found: Vec<TargetQuery> =
         here.iter().filter_map(|c| narrowed(program, c, &w.topic, &name, entry)).collect();
-    let at_column: Vec<bool> = found.iter().map(|q| Some(u32::from(q.span.column)) == w.column).collect();
+    let at_column: Vec<bool> = found.iter().map(|q| Some(q.span.column) == w.column).collect();
     if at_column.contains(&true) {
         let mut keep = at_column.into_iter();
         found.retain(|_| keep.next().unwrap_or(true));
