@@ -6,7 +6,7 @@ use pleach_verify::target::{Target, TargetLocations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Where the bodies of functions are after meetings were put in front of them.
+/// Where the bodies of functions are after meetings stand in front of them.
 #[derive(Default)]
 struct Bodies(BTreeMap<FuncId, FuncId>);
 
@@ -69,7 +69,7 @@ fn first(target: &Target) -> FuncId {
     places(target).first().map_or(FuncId::new(0), |p| p.0)
 }
 
-/// The meeting of a target, and the function that it was put in front of.
+/// The meeting of a target, and the function that it stands in front of.
 fn one(
     program: &Program,
     entry: Option<FuncId>,

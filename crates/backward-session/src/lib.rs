@@ -25,12 +25,14 @@ pub use errors::all_errors;
 use pleach::CompileOptions;
 use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, drawing, harness, picture, precondition};
 use pleach_command::{CliError, Code};
+use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
-use queries::{About, Question};
+use queries::{About, Wanted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is wanted of backward execution.
@@ -45,7 +47,7 @@ pub struct BackwardSession {
     pub warnings: Option<PathBuf>,
     /// where execution begins; `None`: in the function that a target is in
     pub entry: Option<String>,
-    /// climb through the callers to this function, by at most so many calls
+    /// climb through the callers to this function, by at most this many calls
     pub to: Option<(String, u32)>,
     pub config: Config,
     /// for all targets together
@@ -84,6 +86,7 @@ struct Work<'a> {
     confirmer: Confirmer<'a>,
     climber: Option<Climber<'a>>,
     deadline: Option<Instant>,
+    calls: Arc<CallGraph>,
     rows: Vec<TargetResult>,
     text: String,
     assumed: BTreeSet<String>,
@@ -93,20 +96,22 @@ struct Work<'a> {
 pub fn run(args: &BackwardSession) -> Result<Code, CliError> {
     let program = pleach::load(&args.files, &args.compile)?;
     let deadline = args.max_time.map(|t| Instant::now() + t);
-    let questions = queries::questions(args, &program)?;
+    let wanted = queries::wanted(args, &program)?;
     let climber = match &args.to {
         Some((name, depth)) => Some(climber(&program, name, *depth)?),
         None => None,
     };
     let dir = RunDir::create(args.output_dir.as_deref())?;
     let confirmer = Confirmer::new(args, &dir)?;
-    let first = questions.iter().flat_map(|q| &q.queries).next();
+    let first = wanted.iter().flat_map(|q| &q.queries).next();
     let entry = first.map_or("", |q| program.function(q.entry).name.as_str());
     dir.write_run_info(&confirmer.run_info(entry))?;
+    let calls = Arc::new(CallGraph::new(&program));
     let (rows, text, assumed) = (Vec::new(), String::new(), BTreeSet::new());
-    let mut work = Work { args, program: &program, dir: &dir, confirmer, climber, deadline, rows, text, assumed };
-    let mut left = questions.len();
-    for q in &questions {
+    let mut work =
+        Work { args, program: &program, dir: &dir, confirmer, climber, deadline, calls, rows, text, assumed };
+    let mut left = wanted.len();
+    for q in &wanted {
         work.answer(q, left)?;
         left -= 1;
     }
@@ -120,8 +125,8 @@ fn climber<'a>(program: &'a Program, name: &str, depth: u32) -> Result<Climber<'
 }
 
 impl Work<'_> {
-    /// Adds the row of a question; `left` have none yet, this one included.
-    fn answer(&mut self, q: &Question, left: usize) -> Result<(), CliError> {
+    /// Adds the row of a target; `left` have none yet, this one included.
+    fn answer(&mut self, q: &Wanted, left: usize) -> Result<(), CliError> {
         let number = self.rows.len() + 1;
         if let About::Open(why) = &q.about {
             self.rows.push(self.new_row(q, "open", why.clone(), String::new()));
@@ -155,14 +160,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Time for one question: an equal share of what is left.
+    /// Time for one target: an equal share of what is left, but enough for an easy one.
     fn share(&self, left: usize) -> Option<Duration> {
+        const LEAST: Duration = Duration::from_millis(250);
         let time = self.deadline?.saturating_duration_since(Instant::now());
-        Some(time / u32::try_from(left).unwrap_or(u32::MAX).max(1))
+        Some((time / u32::try_from(left).unwrap_or(u32::MAX).max(1)).max(LEAST))
     }
 
     fn ask(&mut self, query: &TargetQuery, share: Option<Duration>, number: usize) -> Answered {
-        let config = Config { time: share, deadline: self.deadline, ..self.args.config.clone() };
+        let calls = Some(self.calls.clone());
+        let config = Config { time: share, deadline: self.deadline, calls, ..self.args.config.clone() };
         let (program, confirmer) = (self.program, &mut self.confirmer);
         let mut confirm = |heap: &InputHeap, exact| confirmer.confirm(program, query, heap, exact, number);
         let (answer, effort, note) = match &self.climber {
@@ -178,7 +185,7 @@ impl Work<'_> {
         Answered { answer, effort, note, replay: self.confirmer.take_note() }
     }
 
-    fn new_row(&self, q: &Question, result: &str, reason: String, replay: String) -> TargetResult {
+    fn new_row(&self, q: &Wanted, result: &str, reason: String, replay: String) -> TargetResult {
         let at = match q.span.is_known() {
             true => format!("{}:{}", self.program.path(q.span), q.span.line),
             false => String::new(),
@@ -186,7 +193,7 @@ impl Work<'_> {
         TargetResult { target: q.name.clone(), at, result: result.into(), reason, replay, ..TargetResult::default() }
     }
 
-    fn row(&self, q: &Question, query: &TargetQuery, a: &Answered) -> TargetResult {
+    fn row(&self, q: &Wanted, query: &TargetQuery, a: &Answered) -> TargetResult {
         let (result, reason) = outcome(self.program, query, a);
         let (result, reason) = match (&q.about, result) {
             (About::Target | About::Open(_), result) => (result, reason),

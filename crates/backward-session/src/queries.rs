@@ -11,7 +11,7 @@ use pleach_verify::target::{Target, TargetLocations, TargetSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One row of the answer.
-pub struct Question {
+pub struct Wanted {
     pub name: String,
     pub span: Span,
     pub about: About,
@@ -36,7 +36,7 @@ pub enum About {
 pub const UNSAID: &str = "neither rule nor message says what is wrong";
 
 /// Every target of a session.
-pub fn questions(args: &BackwardSession, program: &Program) -> Result<Vec<Question>, CliError> {
+pub fn wanted(args: &BackwardSession, program: &Program) -> Result<Vec<Wanted>, CliError> {
     // Climbing looks for the goals of all functions together, from its root.
     let entry = match args.entry.as_ref().or(args.to.as_ref().map(|(root, _)| root)) {
         Some(name) => Some(program.function_named(name).ok_or_else(|| no_function(program, name))?),
@@ -77,8 +77,8 @@ pub fn no_function(program: &Program, name: &str) -> CliError {
     TargetError::NoFunction { name: name.to_owned(), known }.into()
 }
 
-fn alone(query: TargetQuery) -> Question {
-    Question { name: query.name.clone(), span: query.span, about: About::Target, queries: vec![query] }
+fn alone(query: TargetQuery) -> Wanted {
+    Wanted { name: query.name.clone(), span: query.span, about: About::Target, queries: vec![query] }
 }
 
 fn of_error(e: ErrorTarget, entry: Option<FuncId>) -> TargetQuery {
@@ -114,40 +114,40 @@ fn of_target(program: &Program, target: &Target, entry: Option<FuncId>) -> Vec<T
     by_entry.into_iter().map(one).collect()
 }
 
-fn placeless() -> Question {
+fn placeless() -> Wanted {
     let about = About::Open("the warning has no file and line".into());
-    Question { name: "a warning without a place".into(), span: Span::default(), about, queries: Vec::new() }
+    Wanted { name: "a warning without a place".into(), span: Span::default(), about, queries: Vec::new() }
 }
 
 /// The checks that a warning is about; without one, its line.
-fn of_warning(program: &Program, w: &Warning, checks: &[ErrorTarget], entry: Option<FuncId>) -> Question {
+fn of_warning(program: &Program, w: &Warning, checks: &[ErrorTarget], entry: Option<FuncId>) -> Wanted {
     let file = w.file.rsplit('/').next().unwrap_or(&w.file);
     let column = w.column.map_or(String::new(), |c| format!(":{c}"));
     let name = format!("{file}:{}{column} {}", w.line, w.rule).trim_end().to_owned();
-    let question = |span, about, queries| Question { name: name.clone(), span, about, queries };
+    let new = |span, about, queries| Wanted { name: name.clone(), span, about, queries };
     let line = match (TargetSpec::Line { file: w.file.clone(), line: w.line }).resolve(program) {
         Ok(line) => line,
         // A path of another machine: the file's name has to do.
         Err(TargetError::NoFile { .. }) => {
             match (TargetSpec::Line { file: file.to_owned(), line: w.line }).resolve(program) {
                 Ok(line) => line,
-                Err(why) => return question(Span::default(), About::Open(why.to_string()), Vec::new()),
+                Err(why) => return new(Span::default(), About::Open(why.to_string()), Vec::new()),
             }
         }
-        Err(why) => return question(Span::default(), About::Open(why.to_string()), Vec::new()),
+        Err(why) => return new(Span::default(), About::Open(why.to_string()), Vec::new()),
     };
     let here: Vec<&ErrorTarget> =
         checks.iter().filter(|c| c.span.line == w.line && c.span.file == line.span.file).collect();
     let mut found: Vec<TargetQuery> =
         here.iter().filter_map(|c| narrowed(program, c, &w.topic, &name, entry)).collect();
-    let at_column: Vec<bool> = found.iter().map(|q| Some(u32::from(q.span.column)) == w.column).collect();
+    let at_column: Vec<bool> = found.iter().map(|q| Some(q.span.column) == w.column).collect();
     if at_column.contains(&true) {
         let mut keep = at_column.into_iter();
         found.retain(|_| keep.next().unwrap_or(true));
     }
     if !found.is_empty() {
         let about = if w.topic == Topic::Unsaid { About::AnyCheck } else { About::Checks };
-        return question(line.span, about, found);
+        return new(line.span, about, found);
     }
     let why = match &w.topic {
         Topic::Errors(kinds) => format!("the line has no check for {}", kinds[0].as_str()),
@@ -156,7 +156,7 @@ fn of_warning(program: &Program, w: &Warning, checks: &[ErrorTarget], entry: Opt
     };
     let mut queries = of_target(program, &line, entry);
     queries.iter_mut().for_each(|q| q.kinds.clear());
-    question(line.span, About::Line(why), queries)
+    new(line.span, About::Line(why), queries)
 }
 
 /// The check as far as the warning is about it.

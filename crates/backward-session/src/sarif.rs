@@ -106,7 +106,7 @@ fn warning(run: &Value, result: &Value) -> Option<Warning> {
     Some(Warning { rule, file, line, column, topic: topic.unwrap_or(Topic::Unsaid) })
 }
 
-/// The file's name; a base, if it is one of the run's, is put in front.
+/// The file's name; a base that the run knows comes first.
 fn uri(run: &Value, at: &Value) -> Option<String> {
     let index = at["index"].as_u64();
     let named = at["uri"].as_str().or_else(|| run["artifacts"][index? as usize]["location"]["uri"].as_str())?;

@@ -11,12 +11,14 @@ use crate::pointers::Pointers;
 use crate::search::{Aim, Found, Search};
 use crate::transfer::{Transfer, Translator};
 use pleach_expr::Terms;
+use pleach_ir::callgraph::CallGraph;
 use pleach_ir::cfg::Cfg;
 use pleach_ir::dominators::Dominators;
 use pleach_ir::loops::{LoopId, Loops as NaturalLoops};
 use pleach_ir::{Callee, FuncId, Inst, Program, Ty};
 use pleach_smt::{BackendKind, Session, SolverConfig};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Which of the two styles, and how.
@@ -68,6 +70,8 @@ pub struct Config {
     pub deadline: Option<Instant>,
     /// Default: Bitwuzla.
     pub backend: BackendKind,
+    /// The program's calls, for many targets of one program. Default: computed for each.
+    pub calls: Option<Arc<CallGraph>>,
 }
 
 impl Default for Config {
@@ -83,6 +87,7 @@ impl Default for Config {
             time: None,
             deadline: None,
             backend: BackendKind::Bitwuzla,
+            calls: None,
         }
     }
 }
@@ -159,6 +164,9 @@ fn within(
     }
     if program.target.pointer_bytes != 8 {
         return Answer::Unknown("unsupported: pointers of 32 bits".into());
+    }
+    if clock.is_over() {
+        return Answer::Unknown(OUT_OF_TIME.into());
     }
     let mut run = Run { program, entry, goals, config, confirm, effort, refuted: None };
     let whole = graph(program, entry, goals, config, run.first_loops(), clock.half());
@@ -279,9 +287,10 @@ pub(crate) fn graph(
     clock: Clock,
 ) -> Graph {
     let Config { inline, climb, context, max_nodes: nodes, .. } = *config;
-    let bounds = Bounds { loops, inline, climb, context, nodes };
+    let bounds = Bounds { loops, inline, climb, context, clock, nodes };
+    let calls = config.calls.clone().unwrap_or_else(|| Arc::new(CallGraph::new(program)));
     let mut callees = Callees::default();
-    let mut graph = Builder::new(program, goals, bounds, &callees).build(entry);
+    let mut graph = Builder::new(program, goals, bounds, &callees, &calls).build(entry);
     let through_pointer = |i: &Inst| matches!(i, Inst::Call { callee: Callee::Indirect(_), .. });
     for _ in 0..ROUNDS {
         if !graph.frames.iter().any(|f| program.function(f.func).insts.iter().any(through_pointer)) {
@@ -297,7 +306,7 @@ pub(crate) fn graph(
         if !more {
             break;
         }
-        graph = Builder::new(program, goals, bounds, &callees).build(entry);
+        graph = Builder::new(program, goals, bounds, &callees, &calls).build(entry);
     }
     graph
 }

@@ -6,6 +6,7 @@
 //! *Deviations*: a node has a straight piece of a block instead of one operation. With [`Loops::Havoc`] a loop is one
 //! pass over its body from any state: more executions than there are.
 
+use crate::clock::Clock;
 use crate::cut::CutReason;
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::cfg::Cfg;
@@ -171,6 +172,8 @@ pub struct Bounds {
     /// calls on the way to a goal that do not count for `inline`
     pub climb: u32,
     pub context: Context,
+    /// what is not built by then is cut
+    pub clock: Clock,
     /// nodes
     pub nodes: usize,
 }
@@ -249,7 +252,13 @@ pub fn may_call_back(f: &Function) -> bool {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(program: &'a Program, goals: &BTreeSet<Goal>, bounds: Bounds, callees: &'a Callees) -> Builder<'a> {
+    pub fn new(
+        program: &'a Program,
+        goals: &BTreeSet<Goal>,
+        bounds: Bounds,
+        callees: &'a Callees,
+        calls: &CallGraph,
+    ) -> Builder<'a> {
         let mut places: FxHashMap<_, Vec<Goal>> = FxHashMap::default();
         for &g in goals {
             places.entry(g.place()).or_default().push(g);
@@ -260,7 +269,7 @@ impl<'a> Builder<'a> {
             places,
             bounds,
             shapes: FxHashMap::default(),
-            capable: capable(program, goals),
+            capable: capable(program, goals, calls),
             frames: Vec::new(),
             nodes: Vec::new(),
             known: FxHashMap::default(),
@@ -352,7 +361,7 @@ impl<'a> Builder<'a> {
     fn expand(&mut self, id: NodeId, key: &Key) {
         let func = self.frames[key.frame.index()].func;
         let f = self.program.function(func);
-        if self.nodes.len() > self.bounds.nodes {
+        if self.nodes.len() > self.bounds.nodes || self.bounds.clock.is_over() {
             self.nodes[id.index()].role = Role::Cut(CutReason::GraphSize);
             return;
         }
@@ -556,9 +565,8 @@ impl<'a> Builder<'a> {
 }
 
 /// Functions whose execution may come to a goal.
-fn capable(program: &Program, goals: &BTreeSet<Goal>) -> Vec<bool> {
+fn capable(program: &Program, goals: &BTreeSet<Goal>, calls: &CallGraph) -> Vec<bool> {
     let mut capable = vec![false; program.functions.len()];
-    let calls = CallGraph::new(program);
     let mut todo: Vec<FuncId> = goals.iter().map(|g| g.place().0).collect();
     while let Some(f) = todo.pop() {
         if !std::mem::replace(&mut capable[f.index()], true) {
