@@ -111,10 +111,10 @@ pub struct ReachArgs {
     )]
     pub backward: Option<Style>,
     /// With --backward: the warnings of a SARIF file as targets; each is real, false or open
-    #[arg(long = "targets", value_name = "FILE", requires = "backward", help_heading = "Backward")]
+    #[arg(long = "targets", value_name = "FILE", requires = "backward", hide_short_help = true)]
     pub warnings: Option<PathBuf>,
     /// With --backward: climb through the callers to this function, usually main
-    #[arg(long, value_name = "FUNCTION", requires = "backward", conflicts_with = "entry", help_heading = "Backward")]
+    #[arg(long, value_name = "FUNCTION", requires = "backward", conflicts_with = "entry", hide_short_help = true)]
     pub to: Option<String>,
     /// With --to: calls between that function and the target's, at most [default: 6]
     #[arg(long, value_name = "DEPTH", requires = "to", help_heading = "Backward", hide_short_help = true)]
@@ -126,7 +126,7 @@ pub struct ReachArgs {
     #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
     pub no_abstract_loops: bool,
     /// Meet backward execution at the start of each target's function
-    #[arg(long, conflicts_with = "backward", help_heading = "Backward")]
+    #[arg(long, conflicts_with = "backward", help_heading = "Backward", hide_short_help = true)]
     pub both_ends: bool,
     /// One exploration per target instead of one for all; limits apply to each
     #[arg(long)]
