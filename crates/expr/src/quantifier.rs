@@ -77,6 +77,20 @@ impl Terms {
         (renamed, body)
     }
 
+    /// `t` with its bound variables renamed, so that their numbers are higher than those in the others.
+    pub(crate) fn with_higher_variables(&mut self, t: TermId, others: Vec<TermId>) -> TermId {
+        let by = others.into_iter().map(|o| self.bound_inside(o)).max().unwrap_or(0);
+        let bound: Vec<TermId> =
+            self.reachable(&[t]).into_iter().filter_map(|x| Some(self.as_forall(x)?.var)).collect();
+        let mut map = FxHashMap::default();
+        for var in bound {
+            if let Some(number) = self.bound_number(var) {
+                map.insert(var, self.bound_variable(self.width(var), number + by));
+            }
+        }
+        self.substitute(t, &map)
+    }
+
     /// The highest number of a variable that is bound inside `t`.
     fn bound_inside(&mut self, t: TermId) -> u32 {
         let mut todo = vec![t];

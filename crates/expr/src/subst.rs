@@ -54,6 +54,12 @@ impl Terms {
         done: &mut FxHashMap<TermId, TermId>,
     ) -> TermId {
         let Some(&first) = map.keys().min() else { return t };
+        let quantified = |terms: &Terms, t: TermId| terms.has(t, facts::HAS_FORALL);
+        let t = match quantified(self, t) && map.values().any(|v| quantified(self, *v)) {
+            // A quantifier of `t` must not bind the variable of one that is put into it.
+            true => self.with_higher_variables(t, map.values().copied().collect()),
+            false => t,
+        };
         // Arguments have smaller ids than their operators, so nothing below the first key contains one.
         self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), done)
     }

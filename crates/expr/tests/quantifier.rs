@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// The longest range.
-const MOST: u64 = 9;
+const MAX_RANGE: u64 = 9;
 
 /// Conditions over x, y, the cells of a, and the variables that are bound around them.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl Maker {
                 };
                 if expand {
                     let mut all = Terms::TRUE;
-                    for c in 0..MOST {
+                    for c in 0..MAX_RANGE {
                         let c = self.terms.constant(32, c);
                         bound.push(c);
                         let body = self.make(body, bound, true);
@@ -155,7 +155,7 @@ fn model(m: &mut Maker, x: u64, y: u64, cells: &[u8]) -> Model {
 proptest! {
     #[test]
     fn a_quantifier_is_the_conjunction_over_its_range(
-        f in formula(), x in 0..MOST, y in 0..MOST, cells in proptest::collection::vec(0..4u8, 12)
+        f in formula(), x in 0..MAX_RANGE, y in 0..MAX_RANGE, cells in proptest::collection::vec(0..4u8, 12)
     ) {
         let mut m = Maker::new();
         let (all, expanded) = (m.make(&f, &mut Vec::new(), false), m.make(&f, &mut Vec::new(), true));
@@ -174,7 +174,7 @@ proptest! {
 
     #[test]
     fn substitution_goes_into_quantifiers_and_captures_nothing(
-        f in formula(), g in formula(), y in 0..MOST, cells in proptest::collection::vec(0..4u8, 12)
+        f in formula(), g in formula(), y in 0..MAX_RANGE, cells in proptest::collection::vec(0..4u8, 12)
     ) {
         let mut m = Maker::new();
         // x becomes a term with quantifiers of its own.
