@@ -54,20 +54,25 @@ impl Terms {
         done: &mut FxHashMap<TermId, TermId>,
     ) -> TermId {
         let Some(&first) = map.keys().min() else { return t };
-        let quantified = |terms: &Terms, t: TermId| terms.has(t, facts::HAS_FORALL);
-        let t = match quantified(self, t) && map.values().any(|v| quantified(self, *v)) {
-            // A quantifier of `t` must not bind the variable of one that is put into it.
-            true => self.with_higher_variables(t, map.values().copied().collect()),
-            false => t,
-        };
+        let t = self.apart_from(t, map);
         // Arguments have smaller ids than their operators, so nothing below the first key contains one.
         self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), done)
+    }
+
+    /// `t` such that none of its quantifiers binds the variable of one that the map puts into it.
+    fn apart_from(&mut self, t: TermId, map: &FxHashMap<TermId, TermId>) -> TermId {
+        let quantified = |terms: &Terms, t: TermId| terms.has(t, facts::HAS_FORALL);
+        if quantified(self, t) && map.values().any(|v| quantified(self, *v)) {
+            return self.with_higher_variables(t, map.values().copied().collect());
+        }
+        t
     }
 
     /// As `substitute`, by a map that grows.
     pub fn substitute_growing(&mut self, t: TermId, g: &mut IncrementalSubstitution) -> TermId {
         let Some(first) = g.first else { return t };
         let map = &g.map;
+        let t = self.apart_from(t, map);
         self.replace(t, &|_, x| x < first, &mut |_, x| map.get(&x).copied(), &mut g.done)
     }
 
