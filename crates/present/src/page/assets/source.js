@@ -116,6 +116,9 @@ class Source {
     const row = this.rows.get(line);
     if (!row) return;
     row.classList.add("selected");
-    row.scrollIntoView({ block: "center" });
+    // Only the source: `scrollIntoView` would move the whole page, and the result out of sight.
+    const pane = $("source");
+    const top = row.getBoundingClientRect().top - pane.getBoundingClientRect().top + pane.scrollTop;
+    pane.scrollTop = top - (pane.clientHeight - row.offsetHeight) / 2;
   }
 }
