@@ -187,33 +187,40 @@ impl GuardTree {
 
 impl Choice for &GuardTree {
     fn choose(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value {
-        if values.iter().all(|v| *v == values[0]) {
-            return values[0];
+        choose_by(terms, values, bits, |terms, values| self.value(terms, values))
+    }
+}
+
+/// One value for several, of which `pick` makes one term.
+pub(crate) fn choose_by(
+    terms: &mut Terms,
+    values: &[Value],
+    bits: u16,
+    mut pick: impl FnMut(&mut Terms, &[TermId]) -> TermId,
+) -> Value {
+    if values.iter().all(|v| *v == values[0]) {
+        return values[0];
+    }
+    // Pointers into one object differ in their offsets.
+    if let Value::Ptr { obj, .. } = values[0]
+        && values.iter().all(|v| matches!(v, Value::Ptr { obj: o, .. } if *o == obj))
+        && bits == terms.pointer_bits
+    {
+        let offset = |v: &Value| if let Value::Ptr { off, .. } = v { *off as u64 } else { 0 };
+        let offsets: Vec<TermId> = values.iter().map(|v| terms.constant(bits, offset(v))).collect();
+        let offset = pick(terms, &offsets);
+        let base = terms.base(obj);
+        let t = terms.add(base, offset);
+        return Value::from_term(terms, t);
+    }
+    let all: Option<Vec<TermId>> = values.iter().map(|v| v.to_term(terms, bits)).collect();
+    match all {
+        Some(all) => {
+            let t = pick(terms, &all);
+            Value::from_term(terms, t)
         }
-        // Pointers into one object differ in their offsets.
-        if let Value::Ptr { obj, .. } = values[0]
-            && values.iter().all(|v| matches!(v, Value::Ptr { obj: o, .. } if *o == obj))
-            && bits == terms.pointer_bits
-        {
-            let offset = |v: &Value| match v {
-                Value::Ptr { off, .. } => *off as u64,
-                _ => 0,
-            };
-            let offsets: Vec<TermId> = values.iter().map(|v| terms.constant(bits, offset(v))).collect();
-            let off = self.value(terms, &offsets);
-            let base = terms.base(obj);
-            let t = terms.add(base, off);
-            return Value::from_term(terms, t);
-        }
-        let all: Option<Vec<TermId>> = values.iter().map(|v| v.to_term(terms, bits)).collect();
-        match all {
-            Some(all) => {
-                let t = self.value(terms, &all);
-                Value::from_term(terms, t)
-            }
-            // Who needs it gives it a name before.
-            None => Value::Undef,
-        }
+        // Who needs it gives it a name before.
+        None => Value::Undef,
     }
 }
 

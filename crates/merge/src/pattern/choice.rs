@@ -2,6 +2,7 @@
 
 use super::Counted;
 use super::synthesis::formula;
+use crate::guard::choose_by;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::Value;
 use pleach_memory::merge::Choice;
@@ -38,38 +39,11 @@ impl PatternChoice<'_> {
         }
         made
     }
-
-    fn make(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value {
-        if values.iter().all(|v| *v == values[0]) {
-            return values[0];
-        }
-        // Pointers into one object differ in their offsets.
-        if let Value::Ptr { obj, .. } = values[0]
-            && bits == terms.pointer_bits
-            && values.iter().all(|v| matches!(v, Value::Ptr { obj: o, .. } if *o == obj))
-        {
-            let offset = |v: &Value| if let Value::Ptr { off, .. } = v { *off as u64 } else { 0 };
-            let offsets: Vec<TermId> = values.iter().map(|v| terms.constant(bits, offset(v))).collect();
-            let offset = self.value(terms, &offsets);
-            let base = terms.base(obj);
-            let t = terms.add(base, offset);
-            return Value::from_term(terms, t);
-        }
-        let all: Option<Vec<TermId>> = values.iter().map(|v| v.to_term(terms, bits)).collect();
-        match all {
-            Some(all) => {
-                let t = self.value(terms, &all);
-                Value::from_term(terms, t)
-            }
-            // Who needs it gives it a name before.
-            None => Value::Undef,
-        }
-    }
 }
 
 impl Choice for PatternChoice<'_> {
     fn choose(&mut self, terms: &mut Terms, values: &[Value], bits: u16) -> Value {
-        let made = self.make(terms, values, bits);
+        let made = choose_by(terms, values, bits, |terms, values| self.value(terms, values));
         if self.obligations.is_some()
             && let Some(merged) = made.to_term(terms, bits)
         {
