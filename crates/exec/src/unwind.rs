@@ -39,6 +39,6 @@ impl Machine {
             active += u32::from(c.frame.func == callee);
             at = c.below.as_deref();
         }
-        (active >= max.max(1)).then(|| Flow::cut(Cut::Unwind(max)))
+        (active > max).then(|| Flow::cut(Cut::Unwind(max)))
     }
 }
