@@ -1,7 +1,8 @@
 //! What each instruction does, as terms: the cases of PROCESSOPERATION.
 
 use crate::cut::CutReason;
-use crate::graph::{Failure, ends_program};
+use crate::graph::Failure;
+use crate::known_functions::{ends_program, is_modelled};
 use crate::pointers::constant;
 use crate::stream::{self, Takes};
 use crate::transfer::{Here, Translator, Value};
@@ -243,7 +244,7 @@ impl Translator<'_> {
         let (name, declared, modelled) = match callee {
             Callee::Direct(g) => {
                 let g = self.program.function(g);
-                (g.name.as_str(), g.is_declaration(), crate::graph::is_modelled(g))
+                (g.name.as_str(), g.is_declaration(), is_modelled(g))
             }
             Callee::Indirect(_) => ("", true, false),
         };

@@ -1,7 +1,7 @@
 //! Merging states through the execution tree.
 //!
-//! *Paper*: Memory ch. 5 and 6. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where they
-//! leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value that
+//! *Paper*: Memory ch. 5 and 6. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where
+//! they leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value that
 //! differs becomes an `ite` over the conditions that distinguish them. *Invariant*: for every member, under the
 //! constraints that the member has and the merged state's path constraint does not repeat, every location of the merged
 //! state has the member's value; and the merged path constraint holds exactly for the inputs of the members.
@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod config;
 mod fields;
 mod guard;
 mod held;
@@ -32,8 +33,9 @@ mod measure;
 mod pattern;
 mod regions;
 
+pub use config::{MergeConfig, MergeEvent, MergeScope};
 pub use fields::Refusal;
 pub use guard::MergeMethod;
 pub use loops::{CLOSE_MERGE, Mark, OPEN_MERGE};
 pub use pattern::{NoPattern, PatternText};
-pub use regions::{MergeConfig, MergeEvent, MergeScope, Merging};
+pub use regions::Merging;

@@ -9,95 +9,26 @@
 //! loops with calls and several exits are included, which the thesis excludes. A region begins at its first fork, not at
 //! the loop's entry, so that loops without forks cost nothing.
 
-use crate::check::{Checked, CheckedChoice};
-use crate::fields::{self, Refusal, same_callers};
-use crate::guard::{GuardTree, MergeMethod, NotExclusive};
-use crate::held::{self, HeldStates, Parents};
-use crate::loops::{CLOSE_MERGE, Mark, OPEN_MERGE, ProgramFacts};
-use crate::measure::{Measured, MergedSizes, TermSizes};
-use crate::pattern::{Counted, NoPattern, PatternChoice, PatternText, Words};
-use pleach_expr::{TermId, Terms};
+mod groups;
+mod statistics;
+
+use crate::config::{MergeConfig, MergeEvent, MergeScope};
+use crate::fields::same_callers;
+use crate::guard::MergeMethod;
+use crate::held::{HeldStates, Parents};
+use crate::loops::{Mark, ProgramFacts};
+use crate::measure::TermSizes;
+use crate::pattern::{Counted, PatternText, Words};
+use pleach_expr::TermId;
 use pleach_ir::bitset::BitSet;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{BlockId, FuncId, Program};
-use pleach_memory::merge::Choice;
 use pleach_state::seams::PathOracle;
 use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints};
 use rustc_hash::FxHashMap;
+use statistics::MergeStatistics;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-
-/// What makes states wait for each other.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum MergeScope {
-    /// a loop in which a fork depends on the size of an object
-    SizeDependent,
-    /// every loop
-    Loops,
-    /// every call but that of the entry
-    Functions,
-    /// from [`OPEN_MERGE`](crate::OPEN_MERGE) to [`CLOSE_MERGE`](crate::CLOSE_MERGE)
-    Marked,
-}
-
-/// A state passed a mark.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MergeEvent {
-    Open,
-    Close,
-    /// without having passed the other mark before
-    StrayClose,
-}
-
-#[derive(Clone, Debug)]
-pub struct MergeConfig {
-    /// Default: through the tree.
-    pub method: MergeMethod,
-    /// Default: loops.
-    pub scopes: Vec<MergeScope>,
-    /// States that wait at one place at most; that number is merged before the others arrive. Default: 10,000.
-    pub max_states: usize,
-    /// Patterns of one group at most; with more it is merged through the tree. Default: 8.
-    pub max_patterns: usize,
-    /// Merge also inside loops, states with equal stores. Default: no.
-    pub incremental: bool,
-    /// Merge also at the header of a loop, what one round has forked into. Default: yes.
-    pub rounds: bool,
-    /// Merge also where only some states have allocated an object. Not where leaks are looked for: whether the object
-    /// is there would depend on the member. Default: yes.
-    pub one_sided: bool,
-    /// Check each merge by the solver. Default: no.
-    pub check: bool,
-    /// Who is told of marks. Default: nobody.
-    pub on_mark: Option<fn(MergeEvent, &State)>,
-}
-
-impl Default for MergeConfig {
-    fn default() -> MergeConfig {
-        MergeConfig {
-            method: MergeMethod::Tree,
-            scopes: vec![MergeScope::Loops],
-            max_states: 10_000,
-            max_patterns: 8,
-            incremental: false,
-            rounds: true,
-            one_sided: true,
-            check: false,
-            on_mark: None,
-        }
-    }
-}
-
-impl MergeConfig {
-    /// Functions that are marks: a step has to end after each call.
-    pub fn marks(&self) -> Vec<&'static str> {
-        let marked = self.scopes.contains(&MergeScope::Marked);
-        [OPEN_MERGE, CLOSE_MERGE].into_iter().filter(|_| marked).collect()
-    }
-}
-
-/// Merges by patterns that are kept as text.
-const MAX_EXPLAINED: usize = 64;
 
 /// What a region is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -217,34 +148,6 @@ pub struct Merging {
     patterns: FxHashMap<NodeId, Counted>,
     counters: u32,
     explained: Vec<PatternText>,
-}
-
-/// What was merged so far.
-#[derive(Clone, Default, Debug)]
-struct MergeStatistics {
-    regions: u64,
-    rounds: u64,
-    groups: u64,
-    states: u64,
-    largest_group: u64,
-    refused: BTreeMap<Refusal, u64>,
-    refused_states: u64,
-    checked: Checked,
-    sizes: MergedSizes,
-    patterns: PatternStatistics,
-    /// merges inside loops
-    held_merges: u64,
-}
-
-/// Of merges by patterns.
-#[derive(Clone, Default, Debug)]
-struct PatternStatistics {
-    groups: u64,
-    states: u64,
-    most_rounds: u64,
-    linear_values: u64,
-    chosen_values: u64,
-    refused: BTreeMap<NoPattern, u64>,
 }
 
 impl Merging {
@@ -446,53 +349,6 @@ impl Merging {
             && region.inside > 1
     }
 
-    /// Held states of a region that may go on now: they are at one place.
-    fn release(&mut self, id: RegionId) -> Option<Group> {
-        let r = self.regions.get_mut(&id)?;
-        let header = match r.extent {
-            Extent::Loop(f, l) => Some((f, self.facts.of(f).loops.get(l).header)),
-            _ => None,
-        };
-        let members = held::release(&mut r.held, header, &mut self.facts);
-        let first = members.first()?.node;
-        r.inside -= members.len();
-        members.iter().for_each(|m| {
-            self.leaves.remove(&m.node);
-        });
-        self.released = Some(first);
-        let before = self.parents.get(&first)?.clone();
-        Some(Group { members, before, outer: Some(id) })
-    }
-
-    /// Those of a released group whose stores are equal; the others are held again.
-    fn same_stores(&mut self, group: Group, logic: &mut dyn PathOracle) -> Group {
-        let Group { members, mut before, outer } = group;
-        let mut members = members.into_iter();
-        let mut same: HeldStates = members.next().into_iter().collect();
-        let mut others = Vec::new();
-        for m in members {
-            let shared = held::shared_before(&same, &before, &m, &self.parents);
-            match shared.filter(|_| held::is_same_store(&same[0], &m, &mut self.facts, logic.terms())) {
-                Some(shared) => {
-                    before = shared;
-                    same.push(m);
-                }
-                None => others.push(m),
-            }
-        }
-        for m in others {
-            self.enter(m.node, outer);
-            if let Some(r) = outer.and_then(|id| self.regions.get_mut(&id)) {
-                r.held.push(m);
-            }
-        }
-        if same.len() > 1 {
-            self.statistics.held_merges += 1;
-            self.above_merged = Some(before.clone());
-        }
-        Group { members: same, before, outer }
-    }
-
     /// The next group of a region that is done; the region goes with its last.
     fn take_group(&mut self, id: RegionId) -> Option<Group> {
         let r = self.regions.get_mut(&id)?;
@@ -507,130 +363,6 @@ impl Merging {
         }
         self.note_held(outer);
         None
-    }
-
-    fn merge_group(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Result<State, Refusal> {
-        let members: Vec<&State> = group.members.iter().map(|m| &**m).collect();
-        let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
-        let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
-        if let Some(counted) = self.patterns.remove(&members[0].node) {
-            return self.merge_pattern(&members, &suffixes, group, &counted, logic);
-        }
-        let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
-        let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
-        let constraints = guard.constraints(logic.terms());
-        let mut plain = &guard;
-        let mut checked = CheckedChoice { guard: &guard, obligations: Vec::new() };
-        let choice: &mut dyn Choice = if self.config.check { &mut checked } else { &mut plain };
-        let mut choice = Measured { choice, sizes: &mut self.sizes, found: MergedSizes::default() };
-        let one_sided = self.config.one_sided;
-        let facts = &mut self.facts;
-        let merged =
-            fields::merge(&members, &group.before, one_sided, &constraints, &|_, _| {}, &mut choice, facts, logic)?;
-        let mut found = choice.found;
-        (found.conditions_before, found.conditions_after) = guard.sizes(logic.terms(), &mut self.sizes);
-        self.statistics.sizes.add(found);
-        if !self.config.check {
-            return Ok(merged);
-        }
-        let mut obligations = checked.obligations;
-        obligations.push(guard.equals_textbook(logic.terms()));
-        for o in obligations {
-            self.statistics.checked.check(o, logic);
-        }
-        Ok(merged)
-    }
-
-    /// The members went through the same round, different numbers of times.
-    fn merge_pattern(
-        &mut self,
-        members: &[&State],
-        suffixes: &[Vec<TermId>],
-        group: &Group,
-        counted: &Counted,
-        logic: &mut dyn PathOracle,
-    ) -> Result<State, Refusal> {
-        let constraints = counted.constraints(logic.terms());
-        let obligations = self.config.check.then(Vec::new);
-        let mut values = PatternChoice { counted, obligations, linear: 0, choices: 0 };
-        let mut choice = Measured { choice: &mut values, sizes: &mut self.sizes, found: MergedSizes::default() };
-        let merged = fields::merge(
-            members,
-            &group.before,
-            self.config.one_sided,
-            &constraints,
-            &|model, terms| counted.complete(model, terms),
-            &mut choice,
-            &mut self.facts,
-            logic,
-        )?;
-        let mut found = choice.found;
-        found.conditions_before = suffixes.iter().map(|s| self.sizes.all(logic.terms(), s)).sum();
-        found.conditions_after = self.sizes.all(logic.terms(), &constraints);
-        self.statistics.sizes.add(found);
-        let s = &mut self.statistics.patterns;
-        s.groups += 1;
-        s.states += members.len() as u64;
-        s.most_rounds = s.most_rounds.max(counted.rounds.last().copied().unwrap_or(0));
-        s.linear_values += values.linear;
-        s.chosen_values += values.choices;
-        if self.explained.len() < MAX_EXPLAINED {
-            let program = &self.facts.program;
-            let f = program.function(merged.frame.func);
-            let span = f.spans.get(merged.inst as usize).copied().unwrap_or_default();
-            let place = (program.path(span).to_owned(), span.line, f.name.clone());
-            self.explained.push(PatternText::new(counted, place, logic.terms()));
-        }
-        if let Some(mut obligations) = values.obligations {
-            let own = suffixes.iter().enumerate();
-            let before: Vec<TermId> = group.before.iter().collect();
-            let mut condition = |(m, s): (usize, &Vec<TermId>)| {
-                let terms = logic.terms();
-                let same = counted.is_condition_of(m, s, terms);
-                // A member without a branch at the end has it in what it began with.
-                let before = if same == Terms::TRUE { same } else { terms.and_all(&before) };
-                terms.implies(before, same)
-            };
-            obligations.extend(own.map(&mut condition));
-            for o in obligations {
-                self.statistics.checked.check(o, logic);
-            }
-        }
-        Ok(merged)
-    }
-
-    /// The first merges by patterns, as text.
-    pub fn explained(&self) -> &[PatternText] {
-        &self.explained
-    }
-
-    /// The group by the patterns of its members.
-    fn partition_by_patterns(&mut self, group: Group, logic: &mut dyn PathOracle) -> Vec<Group> {
-        let states: Vec<&State> = group.members.iter().map(|m| &**m).collect();
-        let suffixes: Option<Vec<Vec<TermId>>> = states.iter().map(|m| m.path.since(&group.before)).collect();
-        let Some(suffixes) = suffixes.filter(|s| s.len() > 2) else { return vec![group] };
-        let found = {
-            let entails = |logic: &mut dyn PathOracle, m: usize, c| logic.entails(states[m], c);
-            self.words.patterns(&suffixes, self.config.max_patterns, logic, &entails)
-        };
-        for why in found.refused {
-            *self.statistics.patterns.refused.entry(why).or_default() += 1;
-        }
-        let Group { members, before, outer } = group;
-        let mut members: Vec<Option<Box<State>>> = members.into_iter().map(Some).collect();
-        let mut groups = Vec::with_capacity(found.patterns.len() + 1);
-        for pattern in found.patterns {
-            let own: Vec<Box<State>> = pattern.members.iter().filter_map(|m| members[m.0].take()).collect();
-            let counted = Counted::new(pattern, self.counters, logic.terms());
-            self.counters += 1;
-            self.patterns.insert(own[0].node, counted);
-            groups.push(Group { members: own, before: before.clone(), outer });
-        }
-        let rest: Vec<Box<State>> = members.into_iter().flatten().collect();
-        if !rest.is_empty() {
-            groups.push(Group { members: rest, before, outer });
-        }
-        groups
     }
 }
 
@@ -829,44 +561,6 @@ impl Merger for Merging {
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {
-        let s = &self.statistics;
-        let mut all: Vec<(String, u64)> = [
-            ("regions", s.regions),
-            ("rounds", s.rounds),
-            ("groups", s.groups),
-            ("states_in", s.states),
-            ("states_out", s.groups),
-            ("largest_group", s.largest_group),
-            ("refused_states", s.refused_states),
-            ("conditions_before", s.sizes.conditions_before),
-            ("conditions_after", s.sizes.conditions_after),
-            ("values_before", s.sizes.values_before),
-            ("values_after", s.sizes.values_after),
-            ("largest_value", s.sizes.largest_value),
-        ]
-        .map(|(name, n)| (name.to_owned(), n))
-        .to_vec();
-        if self.config.incremental {
-            all.push(("held_merges".to_owned(), s.held_merges));
-        }
-        if self.config.method == MergeMethod::Pattern {
-            let p = &s.patterns;
-            let more = [
-                ("patterns", p.groups),
-                ("pattern_states", p.states),
-                ("pattern_rounds", p.most_rounds),
-                ("pattern_values", p.linear_values),
-                ("pattern_choices", p.chosen_values),
-            ];
-            all.extend(more.map(|(name, n)| (name.to_owned(), n)));
-            all.extend(p.refused.iter().map(|(why, n)| (format!("no pattern: {}", why.describe()), *n)));
-        }
-        if self.config.check {
-            let c = s.checked;
-            let checks = [("checked_right", c.right), ("checked_unknown", c.unknown), ("checked_wrong", c.wrong)];
-            all.extend(checks.map(|(name, n)| (name.to_owned(), n)));
-        }
-        all.extend(s.refused.iter().map(|(why, n)| (format!("refused: {}", why.describe()), *n)));
-        all
+        self.statistics.lines(&self.config)
     }
 }
