@@ -329,6 +329,9 @@ fn of_correctness(found: &ExplorationResult, judged: &Judged, invariants: &[Inva
                 )),
             }
         }
+        (Answer::Safe, _) if invariants.is_empty() => {
+            Judgement::Confirmed("The property is proved; the witness has no invariants.".into())
+        }
         (Answer::Safe, _) => {
             let n = pleach::number_format::count(invariants.len() as u64, "invariant");
             Judgement::Confirmed(format!("The property is proved, with {n}, each of which holds on every execution."))
