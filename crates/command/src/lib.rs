@@ -16,6 +16,7 @@ pub mod allocator;
 pub mod duration;
 mod error;
 pub mod huge_pages;
+mod pause;
 pub mod processes;
 pub mod signals;
 pub mod watchdog;

@@ -6,8 +6,8 @@
 //! last words in its place and ends the process. *Invariant*: who has [claimed](Watchdog::claim) the end of the run
 //! writes the account of it, and nobody else.
 
-use crate::processes;
 use crate::{CliError, Code};
+use crate::{pause, processes};
 use pleach_explore::{Halt, limits};
 use pleach_state::Cut;
 use rustix::process::{Resource, getrlimit};
@@ -31,6 +31,8 @@ const MAX_ABOVE_MEMORY_LIMIT: Duration = Duration::from_millis(300);
 const STUCK: Duration = Duration::from_millis(5);
 /// How far ahead of itself a step that takes memory is seen: so long a halt may take to reach it; processor time.
 const AHEAD: Duration = Duration::from_millis(3);
+/// How long the last words are written before the run, if it goes on to take memory, is allowed to.
+const MAX_PAUSE: Duration = Duration::from_millis(300);
 /// Between two looks, at most and at least.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Memory grows by at most this many bytes in a microsecond.
@@ -66,6 +68,9 @@ impl Watchdog {
             if let Some(why) = eye.watch(&ends)
                 && !claim.swap(true, Ordering::SeqCst)
             {
+                if why == Cut::Memory {
+                    pause::others(MAX_PAUSE);
+                }
                 processes::end_children();
                 let say = words.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let code = catch_unwind(AssertUnwindSafe(|| match say {
