@@ -14,7 +14,7 @@ use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: pleach_command::allocator::LimitedAllocator = pleach_command::allocator::LimitedAllocator;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|a| a == pleach_replay::foreign::COMMAND) {

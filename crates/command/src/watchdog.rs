@@ -7,7 +7,7 @@
 //! writes the account of it, and nobody else.
 
 use crate::{CliError, Code};
-use crate::{pause, processes};
+use crate::{allocator, pause, processes};
 use pleach_explore::{Halt, limits};
 use pleach_state::Cut;
 use rustix::process::{Resource, getrlimit};
@@ -36,7 +36,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(300);
 /// Between two looks, at most and at least.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Memory grows by at most this many bytes in a microsecond.
-const BYTES_PER_US: u64 = 4000;
+const BYTES_PER_US: u64 = 12_000;
 /// The distance kept from the processor time at which the system kills the process.
 const BEFORE_THE_KILL: Duration = Duration::from_secs(2);
 
@@ -65,6 +65,9 @@ impl Watchdog {
         let mut eye = Eye::new(bounds);
         let (claim, words) = (ended.clone(), last.clone());
         let thread = std::thread::Builder::new().name("watchdog".into()).spawn(move || {
+            if let Some(max) = eye.bounds.memory {
+                allocator::keep_limit(percent(max, 104));
+            }
             if let Some(why) = eye.watch(&ends)
                 && !claim.swap(true, Ordering::SeqCst)
             {
@@ -93,6 +96,7 @@ impl Watchdog {
 
     /// The run has come to its end by itself. If it was given up before, this does not return.
     pub fn claim(&self) {
+        allocator::lift_limit();
         while self.ended.swap(true, Ordering::SeqCst) {
             std::thread::sleep(Duration::from_secs(1));
         }
@@ -147,7 +151,10 @@ impl Eye {
             let now = Instant::now();
             let used = limits::resident_bytes().unwrap_or(0);
             self.poll(now, processor_time(), used);
-            if self.is_too_late(now, used) {
+            if allocator::is_refused() {
+                self.bounds.halt.memory_is_up();
+            }
+            if allocator::is_refused() || self.is_too_late(now, used) {
                 return self.bounds.halt.reason();
             }
             wait = self.next_poll(now, used);
@@ -318,7 +325,7 @@ mod tests {
     fn looks_are_closer_near_a_limit() {
         let e = eye(100 << 20);
         let now = Instant::now();
-        assert_eq!(e.next_poll(now, 1), Duration::from_micros((limits::soft(100 << 20) - 1) / 4000));
+        assert_eq!(e.next_poll(now, 1), Duration::from_micros((limits::soft(100 << 20) - 1) / BYTES_PER_US));
         assert_eq!(e.next_poll(now, 100 << 20), LOOKS.0);
         assert_eq!(eye(10 << 30).next_poll(now, 1), LOOKS.1);
     }

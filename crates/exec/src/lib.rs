@@ -23,6 +23,7 @@ mod branches;
 mod bulk;
 mod call;
 mod checks;
+mod concrete;
 pub mod config;
 mod control;
 pub mod coverage;

@@ -2,12 +2,13 @@
 //! file of its instruction family.
 
 use crate::call::CallSite;
+use crate::concrete::{self, Accessed, operand};
 use crate::flow::{Flow, Step};
 use crate::machine::{Code, Machine, TargetHit};
-use pleach_expr::{Spoiled, mask, sign_extend};
-use pleach_ir::{BlockId, Callee, CastOp, Edge, FuncId, Function, Inst, Opnd, OpndKind, flags};
+use pleach_expr::Spoiled;
+use pleach_ir::{BlockId, Callee, Edge, FuncId, Function, Inst, Opnd, OpndKind};
 use pleach_memory::Value;
-use pleach_state::{Access, Cut, End, Exit, History, State};
+use pleach_state::{Cut, End, Exit, History, State};
 use std::rc::Rc;
 
 /// Blocks that a step may still run once the memory limit is reached.
@@ -16,12 +17,26 @@ const BLOCKS_WHEN_SHORT: u32 = 16;
 /// At most this many entries of a target block are kept: the first need not lead to an end, a later one may.
 const ARRIVALS: u64 = 8;
 
+/// The result of an instruction that could be done, and on to the next one.
+macro_rules! put {
+    ($regs:ident, $pc:ident, $dst:ident, $result:expr) => {
+        if let Some(v) = $result {
+            $regs[$dst.index()] = v;
+            $pc += 1;
+            continue;
+        }
+    };
+}
+
+/// One block more of what a step may do; whether that was all of it.
 #[inline(always)]
-fn get(regs: &[Value], consts: &[Value], o: Opnd) -> Value {
-    match o.kind() {
-        OpndKind::Slot(s) => regs[s.index()],
-        OpndKind::Const(c) => consts[c as usize],
+fn spend(budget: &mut u32, st: &mut State, pc: usize) -> bool {
+    if *budget == 0 {
+        st.inst = pc as u32;
+        return true;
     }
+    *budget -= 1;
+    false
 }
 
 impl Machine {
@@ -42,136 +57,54 @@ impl Machine {
                 let regs = &mut st.frame.regs;
                 match *inst {
                     Inst::Bin { op, flags: fl, width, dst, a, b } => {
-                        if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b))
-                            && !(check_overflow && fl & flags::NSW != 0)
-                            && let Some(r) = pleach_semantics::concrete(op, width, x, y)
-                        {
-                            regs[dst.index()] = Value::Int(r);
-                            pc += 1;
-                            continue;
-                        }
+                        let (x, y) = (operand(regs, consts, a), operand(regs, consts, b));
+                        put!(regs, pc, dst, concrete::binary(op, fl, width, x, y, check_overflow));
                     }
                     Inst::Cmp { op, width, dst, a, b } => {
-                        if let (Value::Int(x), Value::Int(y)) = (get(regs, consts, a), get(regs, consts, b)) {
-                            regs[dst.index()] = Value::Int(u64::from(pleach_semantics::compare(op, width, x, y)));
-                            pc += 1;
-                            continue;
-                        }
+                        let (x, y) = (operand(regs, consts, a), operand(regs, consts, b));
+                        put!(regs, pc, dst, concrete::compare(op, width, x, y));
                     }
                     Inst::Cast { op, from, to, dst, a } => {
-                        let v = get(regs, consts, a);
-                        let r = match (op, v) {
-                            (CastOp::SExt, Value::Int(x)) if to <= 64 => {
-                                Some(Value::Int(sign_extend(x, from) as u64 & mask(to)))
-                            }
-                            (_, Value::Int(x)) if to <= 64 => Some(Value::Int(x & mask(to))),
-                            (CastOp::PtrToInt | CastOp::IntToPtr, Value::Ptr { .. }) if from == to => Some(v),
-                            _ => None,
-                        };
-                        if let Some(r) = r {
-                            regs[dst.index()] = r;
-                            pc += 1;
-                            continue;
-                        }
+                        put!(regs, pc, dst, concrete::cast(op, from, to, operand(regs, consts, a)));
                     }
                     Inst::Mov { dst, a } => {
-                        let v = get(regs, consts, a);
-                        if v != Value::Undef {
-                            regs[dst.index()] = v;
+                        put!(regs, pc, dst, Some(operand(regs, consts, a)).filter(|v| *v != Value::Undef));
+                    }
+                    Inst::Undef { dst } => put!(regs, pc, dst, Some(Value::Undef)),
+                    Inst::Load { ty, align, dst, ptr, .. } => {
+                        let accessed = Accessed { ty, align, pointer: operand(regs, consts, ptr) };
+                        let to = &mut regs[dst.index()];
+                        if concrete::load::<RECORD>(&code.program.target, &st.memory, &mut st.history, accessed, to) {
                             pc += 1;
                             continue;
-                        }
-                    }
-                    Inst::Undef { dst } => {
-                        regs[dst.index()] = Value::Undef;
-                        pc += 1;
-                        continue;
-                    }
-                    Inst::Load { ty, align, dst, ptr, .. } => {
-                        if let Value::Ptr { obj, off } = get(regs, consts, ptr) {
-                            let n = u64::from(code.program.target.store_bytes(ty));
-                            let low = (1u64 << align) - 1;
-                            if let Some(o) = st.memory.get(obj)
-                                && off >= 0
-                                && (off as u64).saturating_add(n) <= o.sure()
-                                && n <= 8
-                                && off as u64 & low == 0
-                                && o.align > low
-                            {
-                                let c = &o.contents;
-                                if let Some(v) = c.read_concrete(off as u64, n as usize) {
-                                    if RECORD {
-                                        st.history.access(Access::At { obj, off: off as u64 });
-                                    }
-                                    regs[dst.index()] = Value::Int(v & mask(code.program.target.bits(ty)));
-                                    pc += 1;
-                                    continue;
-                                }
-                                if let Some(v) = c.read_cell(off as u64, n as usize) {
-                                    if RECORD {
-                                        st.history.access(Access::At { obj, off: off as u64 });
-                                    }
-                                    regs[dst.index()] = v;
-                                    pc += 1;
-                                    continue;
-                                }
-                            }
-                        }
-                    }
-                    Inst::Store { ty, align, ptr, value, .. } => {
-                        if let Value::Ptr { obj, off } = get(regs, consts, ptr)
-                            && let Value::Int(v) = get(regs, consts, value)
-                        {
-                            let n = u64::from(code.program.target.store_bytes(ty));
-                            let low = (1u64 << align) - 1;
-                            if let Some(o) = st.memory.get_mut(obj)
-                                && off >= 0
-                                && (off as u64).saturating_add(n) <= o.sure()
-                                && off as u64 & low == 0
-                                && o.align > low
-                                && !o.readonly
-                                && o.contents.write_concrete(off as u64, n as usize, v)
-                            {
-                                if RECORD {
-                                    st.history.access(Access::At { obj, off: off as u64 });
-                                }
-                                pc += 1;
-                                continue;
-                            }
                         }
                     }
                     Inst::Gep { dst, base, offset, parts } => {
-                        if let Value::Ptr { obj, off } = get(regs, consts, base) {
-                            let mut sum = off.wrapping_add(offset);
-                            let mut concrete = true;
-                            for s in &f.scaled[parts.as_range()] {
-                                match get(regs, consts, s.index) {
-                                    Value::Int(i) => {
-                                        sum = sum.wrapping_add(sign_extend(i, s.width).wrapping_mul(s.scale));
-                                    }
-                                    _ => {
-                                        concrete = false;
-                                        break;
-                                    }
-                                }
-                            }
-                            if concrete {
-                                regs[dst.index()] = Value::Ptr { obj, off: sum };
-                                pc += 1;
-                                continue;
-                            }
-                        }
-                    }
-                    Inst::Check { cond, .. } if get(regs, consts, cond) == Value::Int(1) => {
-                        pc += 1;
-                        continue;
+                        let base = (operand(regs, consts, base), offset);
+                        put!(regs, pc, dst, concrete::address(regs, consts, base, &f.scaled[parts.as_range()]));
                     }
                     Inst::Select { dst, cond, a, b, .. } => {
-                        if let Value::Int(c) = get(regs, consts, cond) {
-                            regs[dst.index()] = get(regs, consts, if c & 1 != 0 { a } else { b });
+                        if let Value::Int(c) = operand(regs, consts, cond) {
+                            put!(regs, pc, dst, Some(operand(regs, consts, if c & 1 != 0 { a } else { b })));
+                        }
+                    }
+                    Inst::Store { ty, align, ptr, value, .. } => {
+                        let accessed = Accessed { ty, align, pointer: operand(regs, consts, ptr) };
+                        let value = operand(regs, consts, value);
+                        if concrete::store::<RECORD>(
+                            &code.program.target,
+                            &mut st.memory,
+                            &mut st.history,
+                            accessed,
+                            value,
+                        ) {
                             pc += 1;
                             continue;
                         }
+                    }
+                    Inst::Check { cond, .. } if operand(regs, consts, cond) == Value::Int(1) => {
+                        pc += 1;
+                        continue;
                     }
                     Inst::Jump { edge } => {
                         let (left, from) = (pc as u32 + 1, st.block);
@@ -182,18 +115,13 @@ impl Machine {
                         {
                             return Step::End(end);
                         }
-                        if join || STOP && self.is_stop(st) {
+                        if join || STOP && self.is_stop(st) || spend(&mut budget, st, pc) {
                             return Step::Next;
                         }
-                        if budget == 0 {
-                            st.inst = pc as u32;
-                            return Step::Next;
-                        }
-                        budget -= 1;
                         continue;
                     }
                     Inst::Branch { cond, edges } => {
-                        if let Value::Int(c) = get(regs, consts, cond) {
+                        if let Value::Int(c) = operand(regs, consts, cond) {
                             let e = edges as usize + usize::from(c & 1 == 0);
                             self.count_edge(st, e);
                             let (left, from) = (pc as u32 + 1, st.block);
@@ -204,14 +132,9 @@ impl Machine {
                             {
                                 return Step::End(end);
                             }
-                            if join || STOP && self.is_stop(st) {
+                            if join || STOP && self.is_stop(st) || spend(&mut budget, st, pc) {
                                 return Step::Next;
                             }
-                            if budget == 0 {
-                                st.inst = pc as u32;
-                                return Step::Next;
-                            }
-                            budget -= 1;
                             continue;
                         }
                     }
@@ -284,7 +207,7 @@ impl Machine {
     pub(crate) fn take_edge(&mut self, f: &Function, consts: &[Value], st: &mut State, edge: Edge) -> usize {
         let regs = &mut st.frame.regs;
         for c in &f.copies[edge.copies.as_range()] {
-            regs[c.dst.index()] = get(regs, consts, c.src);
+            regs[c.dst.index()] = operand(regs, consts, c.src);
         }
         self.enter_block(st, f, edge.target);
         st.inst as usize
@@ -349,7 +272,7 @@ impl Machine {
 
     /// An operand of the top frame. An uninitialised slot is decided here, once, as a fresh symbolic variable.
     pub(crate) fn value(&mut self, st: &mut State, consts: &[Value], o: Opnd, width: u16) -> Value {
-        let v = get(&st.frame.regs, consts, o);
+        let v = operand(&st.frame.regs, consts, o);
         if v != Value::Undef {
             return v;
         }
@@ -371,7 +294,7 @@ impl Machine {
 
     /// An operand as it is, `Undef` included.
     pub(crate) fn raw(&self, st: &State, consts: &[Value], o: Opnd) -> Value {
-        get(&st.frame.regs, consts, o)
+        operand(&st.frame.regs, consts, o)
     }
 
     /// Instructions off the fast path, by family.
