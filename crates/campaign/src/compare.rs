@@ -100,10 +100,16 @@ pub fn checks(seed: u64) -> Checks {
 
 /// Explores the program of a seed in all modes. The text describes every difference; empty when there is none.
 pub fn compare(program: &Rc<Program>, seed: u64, bounds: Bounds) -> (Totals, String) {
-    compare_program(program, &generate::entry(seed), checks(seed), bounds)
+    compare_program(program, &generate::entry(seed), checks(seed), bounds, &bounds.modes(seed))
 }
 
-pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bounds: Bounds) -> (Totals, String) {
+pub fn compare_program(
+    program: &Rc<Program>,
+    entry: &str,
+    checks: Checks,
+    bounds: Bounds,
+    asked: &[bool],
+) -> (Totals, String) {
     let mut totals = Totals { programs: 1, modes: vec![[0; 5]; MODES.len()], ..Totals::default() };
     let mut differences = String::new();
     let mut explore = |mode: Mode, bounds: Bounds| {
@@ -117,8 +123,8 @@ pub fn compare_program(program: &Rc<Program>, entry: &str, checks: Checks, bound
     let wider = Bounds { instructions: bounds.instructions * 2, ..bounds };
     let runs: Vec<(Mode, Option<Found>)> = match &plain {
         Some(p) if p.complete => {
-            let asked = |m: &Mode| m.name.contains(bounds.modes);
-            MODES.iter().map(|m| (*m, asked(m).then(|| explore(*m, wider)).flatten())).collect()
+            let modes = MODES.iter().zip(asked);
+            modes.map(|(m, asked)| (*m, asked.then(|| explore(*m, wider)).flatten())).collect()
         }
         _ => Vec::new(),
     };

@@ -130,6 +130,20 @@ pub struct Bounds {
     pub audit: usize,
     /// only modes whose name contains this text
     pub modes: &'static str,
+    /// of these only so many, which change from program to program
+    pub some: Option<usize>,
+}
+
+impl Bounds {
+    /// The modes that the program of a seed is explored in.
+    pub fn modes(&self, seed: u64) -> Vec<bool> {
+        let named: Vec<usize> = (0..MODES.len()).filter(|i| MODES[*i].name.contains(self.modes)).collect();
+        let n = self.some.unwrap_or(named.len()).min(named.len());
+        let first = seed as usize % named.len().max(1) * n;
+        let mut asked = vec![false; MODES.len()];
+        (first..first + n).for_each(|i| asked[named[i % named.len()]] = true);
+        asked
+    }
 }
 
 /// Kind, function and instruction of an error.

@@ -9,7 +9,8 @@ pub fn reduce(seed: u64, promote: bool, bounds: Bounds) -> String {
     let different = |lines: &[String]| {
         let text = lines.join("\n");
         batch::compile_text(&text, promote).is_ok_and(|p| {
-            let (_, differences) = compare_program(&p, &generate::entry(seed), crate::compare::checks(seed), bounds);
+            let (_, differences) =
+                compare_program(&p, &generate::entry(seed), crate::compare::checks(seed), bounds, &bounds.modes(seed));
             differences.contains(": lost ")
                 || differences.contains("does not reach")
                 || differences.contains("made up")

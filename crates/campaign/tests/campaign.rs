@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const BOUNDS: Bounds =
-    Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 6, modes: "" };
+    Bounds { instructions: 40_000, time: Duration::from_secs(60), recheck: 4000, audit: 6, modes: "", some: None };
 
 #[test]
 fn pruning_finds_what_plain_exploration_finds() {

@@ -5,7 +5,8 @@ use pleach_campaign::engine::Bounds;
 use pleach_campaign::{batch, generate as bounded};
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { instructions: 60_000, time: Duration::from_secs(20), recheck: 0, audit: 40, modes: "" };
+const BOUNDS: Bounds =
+    Bounds { instructions: 60_000, time: Duration::from_secs(20), recheck: 0, audit: 40, modes: "", some: None };
 
 #[test]
 fn endless_loops_have_the_errors_that_enumeration_finds() {

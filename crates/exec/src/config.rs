@@ -83,16 +83,7 @@ pub enum LoopBound {
 }
 
 /// How to resolve a pointer that may refer to several objects.
-pub use pleach_memory::Resolution;
-
-/// Objects larger than the threshold that are accessed at a symbolic offset are split into pieces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Splitting {
-    /// bytes
-    pub threshold: u64,
-    /// bytes of a piece, a multiple of 8
-    pub piece: u64,
-}
+pub use pleach_memory::{Resolution, Splitting};
 
 /// What becomes of an allocation whose size depends on inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -321,7 +321,7 @@ impl Machine {
 
     fn one_value(&mut self, st: &mut State, v: Value, width: u16, why: &str, each: bool) -> StepResult<u64> {
         if let Value::Ptr { obj, .. } = v {
-            st.memory.pin(obj);
+            self.model.observe(&mut st.memory, &[obj]);
         }
         if let Some(n) = self.concrete_number(st, v) {
             return Ok(n);

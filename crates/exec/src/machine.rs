@@ -135,7 +135,7 @@ impl Machine {
             stops_after: config.stops_after.iter().filter_map(|name| program.function_named(name)).collect(),
             has_branch_hooks,
         });
-        let model = Box::new(RelocatableMemory::new(config.resolution, config.reuse_segments));
+        let model = Box::new(RelocatableMemory::new(config.resolution, config.splitting, config.reuse_segments));
         Ok(Machine {
             coverage: Coverage::new(&program),
             program,

@@ -185,18 +185,16 @@ impl Machine {
     /// Objects that a term shows the address of stay where they are.
     pub(crate) fn pin_bases(&mut self, st: &mut State, t: TermId) {
         if self.model.resolution().joins() && self.terms.has(t, pleach_expr::facts::HAS_BASE) {
-            for &b in &*self.numbers.bases(&self.terms, t) {
-                st.memory.pin(b);
-            }
+            let shown = self.numbers.bases(&self.terms, t);
+            self.model.observe(&mut st.memory, &shown);
         }
     }
 
     /// A condition is decided on this path: objects whose order or distance it depends on stay where they are.
     pub(crate) fn pin_observed(&mut self, st: &mut State, condition: TermId) {
         if self.model.resolution().joins() && self.terms.has(condition, pleach_expr::facts::HAS_BASE) {
-            for &b in &*self.numbers.observed(&self.terms, condition) {
-                st.memory.pin(b);
-            }
+            let shown = self.numbers.observed(&self.terms, condition);
+            self.model.observe(&mut st.memory, &shown);
         }
     }
 
@@ -213,8 +211,9 @@ impl Machine {
         };
         let number = x.int().or(y.int()).unwrap_or(0);
         let equality = matches!(op, CmpOp::Eq | CmpOp::Ne) && number < NULL_PAGE;
-        if self.model.resolution().joins() && !equality {
-            a.into_iter().chain(b).for_each(|o| st.memory.pin(o));
+        if !equality {
+            self.model.observe(&mut st.memory, a.as_slice());
+            self.model.observe(&mut st.memory, b.as_slice());
         }
     }
 }

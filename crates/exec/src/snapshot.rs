@@ -55,12 +55,12 @@ impl Machine {
     /// Steps are no part of the run, and have another solver and whole objects, until [`Machine::take_back`].
     pub fn set_aside(&mut self, solver: Box<dyn Solver>) -> SetAside {
         let solver = std::mem::replace(&mut self.solver, solver);
-        SetAside { solver, splitting: self.config.splitting.take(), before: self.snapshot() }
+        SetAside { solver, splitting: self.model.set_splitting(None), before: self.snapshot() }
     }
 
     pub fn take_back(&mut self, aside: SetAside) {
         self.solver = aside.solver;
-        self.config.splitting = aside.splitting;
+        self.model.set_splitting(aside.splitting);
         self.restore_snapshot(aside.before);
     }
 

@@ -16,6 +16,7 @@ pub mod merge;
 pub mod model;
 pub mod object;
 pub mod observed_addresses;
+pub mod pieces;
 pub mod pvec;
 pub mod resolve;
 pub mod segments;
@@ -27,6 +28,7 @@ pub mod value;
 
 pub use model::{AccessKind, Fault, MemoryModel, RelocatableMemory, Resolution, ResolvedLocation, Target};
 pub use object::{Background, ByteView, Contents, Window};
+pub use pieces::{SplitAccess, Splitting};
 pub use segments::SegmentArrangement;
 pub use size::Size;
 pub use space::{AddressSpace, Extent, Full, NULL_PAGE, Object, ObjectEntry, ObjectKind, RED_ZONE, Site};

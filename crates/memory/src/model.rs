@@ -7,6 +7,7 @@
 //! [`ClassifiedTargets`] are complete, those of faults included.
 
 use crate::object::Window;
+use crate::pieces::{SplitAccess, Splitting};
 use crate::resolve::{Candidate, mirror};
 use crate::segments::SegmentLayout;
 use crate::size::Size;
@@ -182,6 +183,15 @@ pub trait MemoryModel {
         new: TermId,
     );
 
+    /// The access, if its object is to be split into pieces. `off` is within bounds on the path.
+    fn to_split(&self, space: &AddressSpace, obj: ObjId, off: TermId, n: u64) -> Option<SplitAccess>;
+
+    /// Objects are split from now on, or not; returns what was so before.
+    fn set_splitting(&mut self, splitting: Option<Splitting>) -> Option<Splitting>;
+
+    /// The program has seen where these objects lie: they stay there.
+    fn observe(&self, space: &mut AddressSpace, objects: &[ObjId]);
+
     /// Moves objects into one segment, if that can be done; `mates` come with them if there is room. Segments joined at
     /// the same `place` of the program lie at the same address on every path. Returns the segment and its
     /// size.
@@ -201,13 +211,14 @@ const GUARDED_WORDS: u64 = 64;
 /// Objects with relocatable addresses, alone or in segments (Memory §3).
 pub struct RelocatableMemory {
     resolution: Resolution,
+    splitting: Option<Splitting>,
     segments: SegmentLayout,
 }
 
 impl RelocatableMemory {
     /// `reuse_segments`: see [`MemoryModel::join`]; without, each segment has an address of its own.
-    pub fn new(resolution: Resolution, reuse_segments: bool) -> RelocatableMemory {
-        RelocatableMemory { resolution, segments: SegmentLayout::new(reuse_segments) }
+    pub fn new(resolution: Resolution, splitting: Option<Splitting>, reuse_segments: bool) -> RelocatableMemory {
+        RelocatableMemory { resolution, splitting, segments: SegmentLayout::new(reuse_segments) }
     }
 }
 
@@ -363,6 +374,23 @@ impl MemoryModel for RelocatableMemory {
                 let v = Value::from_term(terms, v);
                 contents.write(terms, w.start + k, n as usize, v);
             }
+        }
+    }
+
+    fn to_split(&self, space: &AddressSpace, obj: ObjId, off: TermId, n: u64) -> Option<SplitAccess> {
+        let Splitting { threshold, piece } = self.splitting?;
+        let size = space.get(obj).map_or(0, |o| o.capacity());
+        (size > threshold && n <= piece).then_some(SplitAccess { obj, off, n, piece, size })
+    }
+
+    fn set_splitting(&mut self, splitting: Option<Splitting>) -> Option<Splitting> {
+        std::mem::replace(&mut self.splitting, splitting)
+    }
+
+    fn observe(&self, space: &mut AddressSpace, objects: &[ObjId]) {
+        // Objects that are never joined never move.
+        if self.resolution.joins() {
+            objects.iter().for_each(|o| space.pin(*o));
         }
     }
 

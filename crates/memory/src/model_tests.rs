@@ -15,7 +15,7 @@ fn setup(resolution: Resolution) -> Setup {
     let mut terms = Terms::new(64);
     let s = terms.symbols.intern(SymbolOrigin::Undefined(0), SymbolKind::Bits(1), || "c".into());
     let condition = terms.var(s);
-    Setup { terms, space: AddressSpace::new(64), model: RelocatableMemory::new(resolution, true), condition }
+    Setup { terms, space: AddressSpace::new(64), model: RelocatableMemory::new(resolution, None, true), condition }
 }
 
 fn object(space: &mut AddressSpace, size: u64) -> ObjId {

@@ -98,7 +98,7 @@ impl AddressSpace {
     }
 
     /// The program has seen where the object lies.
-    pub fn pin(&mut self, id: ObjId) {
+    pub(crate) fn pin(&mut self, id: ObjId) {
         if !self.pinned.contains(&id) {
             Rc::make_mut(&mut self.pinned).insert(id);
         }

@@ -100,6 +100,8 @@ fn the_audit_uses_the_executor_by_its_methods() {
 
 #[test]
 fn resolution_is_the_memory_models() {
-    let found = lines(&sources("exec"), |l| l.contains("config.resolution") && !l.contains("RelocatableMemory::new"));
+    let names = ["config.resolution", "config.splitting"];
+    let asks = |l: &str| names.iter().any(|n| l.contains(n)) && !l.contains("RelocatableMemory::new");
+    let found = lines(&sources("exec"), asks);
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let time = Duration::from_secs(20);
-    let bounds = Bounds { instructions, time, recheck: 0, audit: audit as usize, modes: "" };
+    let bounds = Bounds { instructions, time, recheck: 0, audit: audit as usize, modes: "", some: None };
     let (mut all, start) = (Totals::default(), Instant::now());
     for batch in seeds.chunks(BATCH) {
         let generated: Vec<EndlessProgram> = batch.iter().map(|s| generate(*s)).collect();

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: prune-campaign [--count N] [--seed N] [--jobs N] [--instructions N] [--audit N] [--targets] [--memory] \
-    [--merging] [--patterns] [--sizes] [--print | --reduce]";
+    [--merging] [--patterns] [--sizes] [--some N] [--print | --reduce]";
 /// Programs per compilation.
 const BATCH: u64 = 40;
 
@@ -36,6 +36,8 @@ struct Options {
     patterns: bool,
     /// Programs with objects whose size depends on inputs.
     sizes: bool,
+    /// Only so many modes per program, all of them in turn.
+    some: Option<usize>,
     /// Print them without the lines that a difference does not need.
     reduce: bool,
 }
@@ -50,6 +52,7 @@ fn options() -> Option<Options> {
         merging: false,
         patterns: false,
         sizes: false,
+        some: None,
         reduce: false,
     };
     options.programs = options.programs.asked(std::env::args().skip(1), |flag, number| {
@@ -61,6 +64,7 @@ fn options() -> Option<Options> {
             "--merging" => options.merging = true,
             "--patterns" => options.patterns = true,
             "--sizes" => options.sizes = true,
+            "--some" => options.some = Some(number()? as usize),
             "--reduce" => options.reduce = true,
             _ => return None,
         }
@@ -96,6 +100,7 @@ fn main() -> ExitCode {
             (_, true) => "merging",
             _ => "",
         },
+        some: options.some,
     };
     if options.reduce {
         for seed in options.programs.seed..end {
