@@ -99,6 +99,21 @@ fn hostile_programs_keep_their_limits() {
     }
 }
 
+/// A table that doubles takes as much at once as it took until then; no poll sees that in time.
+#[test]
+fn a_table_does_not_double_beyond_the_memory_limit() {
+    let text = main(
+        "static int table[64]; unsigned s = 1; \
+         for (;;) { unsigned char c; klee_make_symbolic(&c, 1, \"c\"); s += table[c % 64]; }",
+    );
+    let world = world(&[("table.c", &text)]);
+    let args = ["test", "table.c", "--max-time=60s", "--max-memory=200", "--output-dir=run"];
+    let finished = pleach(args, world.path(), TIME).unwrap();
+    says(&finished, 3, "memory limit");
+    let peak = json(&world.file("run/timing.json"))["memory_peak_bytes"].as_f64().unwrap();
+    assert!(peak < 210e6, "{peak} bytes");
+}
+
 /// Rewriting and bit-blasting are part of a query's budget: what is large waits like what is hard.
 #[test]
 fn a_query_that_is_large_does_not_stall_the_others() {
