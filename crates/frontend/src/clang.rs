@@ -4,8 +4,9 @@ use crate::{FrontendError, Options};
 use pleach_load::clang_flags::{self, CLANG, FOR_THE_ENGINE};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// What clang refuses in old C although it means something; other compilers only warn.
 const OLD_C: &[&str] = &[
@@ -60,8 +61,17 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     if output.status.success() {
         return Ok(Compiled { bitcode: out, remarks: demoted(&diagnostics) });
     }
+    if is_out_of_time(output.status) {
+        return Err(FrontendError::OutOfTime);
+    }
     let hint = hint(&diagnostics, options.m32);
     Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
+}
+
+/// The system ended the compiler for its processor time. Clang's own handler makes a status of the signal.
+fn is_out_of_time(status: ExitStatus) -> bool {
+    const SIGXCPU: i32 = 24;
+    status.signal() == Some(SIGXCPU) || status.code() == Some(128 + SIGXCPU)
 }
 
 /// What of a compilation is done.

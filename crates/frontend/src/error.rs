@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FrontendError {
+    #[error("the processor time (ulimit -t) was up before the program was compiled")]
+    OutOfTime,
     #[error("no input files")]
     NoInputs,
     #[error("{}: no such file", path.display())]

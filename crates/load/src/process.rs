@@ -31,6 +31,7 @@ pub fn load_within(options: &Options, limits: &LoadLimits) -> Result<Program, Lo
     match (reply.outcome, output.status.signal()) {
         (FrontendReply::Program(program), None) => Ok(*program),
         (FrontendReply::Refused(why), None) => Err(LoadError::Refused(why)),
+        (FrontendReply::OutOfTime, None) => Err(LoadError::OutOfTime),
         (_, Some(_)) if ended.is_some() => Err(match ended {
             Some(Ended::Interrupted) => LoadError::Interrupted,
             Some(Ended::Memory) => LoadError::OutOfMemory { input: culprit(options, reply.input) },

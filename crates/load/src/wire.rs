@@ -25,6 +25,8 @@ pub enum Message {
     Program,
     /// there is no program, for this reason
     Refused(String),
+    /// the compiler used up the processor time that the system allows
+    OutOfTime,
 }
 
 pub fn encode_request(options: &Options) -> postcard::Result<Vec<u8>> {
@@ -67,6 +69,7 @@ pub struct Reply {
 pub enum FrontendReply {
     Program(Box<Program>),
     Refused(String),
+    OutOfTime,
     /// it ended before it had an answer
     Cut,
 }
@@ -81,6 +84,7 @@ pub fn decode_reply(mut bytes: &[u8]) -> Reply {
                 continue;
             }
             Message::Refused(why) => FrontendReply::Refused(why),
+            Message::OutOfTime => FrontendReply::OutOfTime,
             Message::Program => match postcard::from_bytes(rest) {
                 Ok(program) => FrontendReply::Program(Box::new(program)),
                 Err(_) => FrontendReply::Cut,

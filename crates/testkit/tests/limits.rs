@@ -192,6 +192,12 @@ fn a_compilation_that_takes_too_long() {
     let finished = pleach(["test", "a.c", "--max-time=1s"], world.path(), TIME).unwrap();
     says(&finished, 3, "the time limit (--max-time) was reached before the exploration began");
     assert!(finished.elapsed < LATE, "{:?}", finished.elapsed);
+    // Clang is ended by the system here, and prints what it says of a crash.
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -S -t 1; exec \"$0\" test a.c"]).arg(binary().unwrap()).current_dir(world.path());
+    let finished = run(&mut command, TIME).unwrap();
+    says(&finished, 3, "the time was up (--max-time, ulimit -t) before the program was compiled");
+    assert!(!finished.output().contains("Stack dump"), "{}", finished.output());
 }
 
 #[test]
