@@ -344,10 +344,14 @@ impl Run {
         // What is learned when the run is over subsumes nothing any more.
         let learns = !self.is_late();
         for node in self.tree.end(leaf, status, test) {
+            // A leaf that was opened again is not below all of them.
+            if self.tree.node(node).is_open() {
+                continue;
+            }
             if learns {
                 ctx.learners.close(node, &self.tree, ctx.machine.logic());
-                if self.reopen(false, ctx) {
-                    return;
+                if self.reopen(false, ctx) && self.tree.node(node).is_open() {
+                    continue;
                 }
             }
             ctx.sink.on_close(node, &self.tree);

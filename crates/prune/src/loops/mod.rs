@@ -205,16 +205,24 @@ impl Interpolation {
             false => leaf.unwrap_or_else(|| self.interpolant(oracle, &mut whole)),
         };
         self.loops.provisional.insert(node, Provisional { open, needs: needs.clone(), oldest });
-        if oldest >= node
+        while oldest >= node
             && let Some(group) = self.group(node)
         {
-            return match self.discharge(node, &group, oracle) {
-                Ok(interpolants) => self.commit(node, group, interpolants, oracle),
+            match self.discharge(node, &group, oracle) {
+                Ok(interpolants) => return self.commit(node, group, interpolants, oracle),
                 Err(revoked) => {
+                    let before = self.loops.assumptions.len();
                     revoked.into_iter().for_each(|(leaf, why)| self.revoke(leaf, why));
-                    None
+                    if !self.loops.is_provisional(node) {
+                        return None;
+                    }
+                    // SOUND: only leaves elsewhere, which a node of the group subsumes, are explored after all. This
+                    // node stays closed, and its parent has to get what it needs.
+                    if self.loops.assumptions.len() == before {
+                        break;
+                    }
                 }
-            };
+            }
         }
         self.insert_provisional(node, oracle);
         let open = self.loops.provisional[&node].open.clone();
