@@ -275,12 +275,20 @@ impl Run {
     }
 
     pub(crate) fn prune<M: Stepper>(&mut self, id: StateId, by: NodeId, ctx: &mut RunContext<M>) {
+        if let Some(limit) = self.config.check_pruning
+            && let Some(state) = self.states.remove(&id)
+        {
+            self.recheck(&state, by, limit, ctx);
+            self.states.insert(id, state);
+        }
+        self.visited_before(id, by, ctx);
+    }
+
+    /// The state need not be explored, because of another one.
+    pub(crate) fn visited_before<M: Stepper>(&mut self, id: StateId, by: NodeId, ctx: &mut RunContext<M>) {
         let Some(mut state) = self.states.remove(&id) else { return };
         ctx.change.removed.push(id);
         self.counters.pruned += 1;
-        if let Some(limit) = self.config.check_pruning {
-            self.recheck(&state, by, limit, ctx);
-        }
         ctx.sink.on_pruned(&state, by);
         ctx.learners.on_subsumed(&mut state, by, ctx.machine.logic());
         self.close(state.node, Status::Pruned, 0, ctx);

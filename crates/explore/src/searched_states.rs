@@ -88,6 +88,10 @@ impl<'a> SearchedStates<'a> {
                 run.prune(id, by, ctx);
                 return None;
             }
+            PruneDecision::Visited(by) => {
+                run.visited_before(id, by, ctx);
+                return None;
+            }
             PruneDecision::Assumed(by) => {
                 run.assume_subsumed(id, by, ctx);
                 return None;

@@ -157,7 +157,10 @@ impl Run {
                 self.open(state, 0.0, ctx);
                 false
             }
-            PruneDecision::Continue | PruneDecision::Speculate(_) | PruneDecision::Assumed(_) => false,
+            PruneDecision::Continue
+            | PruneDecision::Speculate(_)
+            | PruneDecision::Assumed(_)
+            | PruneDecision::Visited(_) => false,
         }
     }
 

@@ -25,6 +25,7 @@ pub mod space;
 pub mod symbolic;
 mod tags;
 pub mod value;
+mod words;
 
 pub use model::{AccessKind, Fault, MemoryModel, RelocatableMemory, Resolution, ResolvedLocation, Target};
 pub use object::{Background, ByteView, Contents, Window};

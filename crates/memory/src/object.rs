@@ -103,6 +103,18 @@ impl Contents {
         }
     }
 
+    pub(crate) fn background(&self) -> Background {
+        self.background
+    }
+
+    /// The bytes of each page that exists, and their tags if not all are concrete.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Option<(&[u8], Option<&[u8]>)>> {
+        self.pages.iter().map(|p| {
+            let p = p.as_deref()?;
+            Some((&*p.bytes, p.tags.as_deref().filter(|_| p.special > 0)))
+        })
+    }
+
     /// What is stored in a window and is no concrete byte.
     pub fn held(&self, w: Window) -> Vec<Value> {
         let mut all: Vec<Value> =

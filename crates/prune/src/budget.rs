@@ -71,6 +71,13 @@ const PRUNER_STEP: u64 = 1500;
 /// What is executed besides instructions: a side of a fork, with its part of the end of a path.
 const FORK: u64 = 75;
 
+/// What had been spent at some time.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    work: u64,
+    effort: Effort,
+}
+
 #[derive(Default)]
 pub struct Budget {
     forks: u64,
@@ -137,12 +144,30 @@ impl Budget {
 
     /// What pruning has cost so far.
     fn spent(&self) -> u64 {
-        let work: u64 = self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum();
-        work + self.queries * PRUNER_QUERY + self.hard * HARD_QUERY + self.steps * PRUNER_STEP + self.estimate.cost
+        self.work()
+            + self.queries * PRUNER_QUERY
+            + self.hard * HARD_QUERY
+            + self.steps * PRUNER_STEP
+            + self.estimate.cost
+    }
+
+    fn work(&self) -> u64 {
+        self.done.iter().zip(WORKS).map(|(n, (_, _, cost))| n * cost).sum()
+    }
+
+    /// The cost of what the pruner does from here on is measured by [`Budget::since`].
+    pub fn mark(&self, now: Effort) -> Mark {
+        Mark { work: self.work(), effort: now }
+    }
+
+    /// What the pruner has done since then, its queries included.
+    pub fn since(&self, mark: Mark, now: Effort) -> u64 {
+        let e = now.since(mark.effort);
+        self.work() - mark.work + e.queries * PRUNER_QUERY + e.hard * HARD_QUERY + e.steps * PRUNER_STEP
     }
 
     /// What execution has cost so far.
-    fn executed(&self, effort: Effort) -> u64 {
+    pub fn executed(&self, effort: Effort) -> u64 {
         let easy = effort.queries.saturating_sub(self.queries);
         let hard = effort.hard.saturating_sub(self.hard + self.sampled_effort.hard);
         let steps = effort.steps.saturating_sub(self.steps + self.sampled_effort.steps);

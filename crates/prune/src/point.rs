@@ -25,6 +25,11 @@ impl Point {
             && !matches!(state.phase, Phase::Constructor(_))
     }
 
+    pub fn words(&self) -> Vec<u64> {
+        let words = self.0.iter().map(|(a, b)| u64::from(*a) << 32 | u64::from(*b));
+        std::iter::once(self.0.len() as u64).chain(words).collect()
+    }
+
     pub fn of(state: &State) -> Point {
         let mut v = vec![(state.frame.func.0, state.inst)];
         v.extend(frames(state).skip(1).map(|(_, f)| (f.func.0, f.inst)));

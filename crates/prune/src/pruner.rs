@@ -302,12 +302,17 @@ impl Subsumption for Interpolation {
         let watch = Stopwatch::start(oracle);
         let found = self.compare(state, oracle);
         let assumed = if found.is_none() { self.open_node_for(state, oracle) } else { None };
+        let again = if found.or(assumed).is_none() { self.visited_before(state, oracle) } else { None };
         let spent = watch.stop(oracle, self);
         self.statistics.times.compare += spent;
         match found.or(assumed) {
             Some(node) if assumed.is_some() || self.loops.is_provisional(node) => PruneDecision::Assumed(node),
             Some(node) => PruneDecision::Subsumed(node),
-            None if state.history.trace().is_empty() => PruneDecision::Continue,
+            None if let Some(again) = again => again,
+            None if state.history.trace().is_empty() => {
+                self.visit(state.node, state);
+                PruneDecision::Continue
+            }
             None => {
                 state.history.throttle_joins();
                 match self.speculations.on {
@@ -370,6 +375,7 @@ impl Interpolator for Interpolation {
         };
         if info.origin.is_none() {
             self.loops.opened(node, &info.point);
+            self.visit(node, state);
         }
         self.open.insert(node, info);
         self.statistics.times.record += start.elapsed();
@@ -438,7 +444,13 @@ impl Interpolator for Interpolation {
     }
 
     fn on_subsumed(&mut self, state: &mut State, by: NodeId, oracle: &mut dyn PathOracle) {
-        let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else { return };
+        let Some(PendingSubsumption { condition, entry, found }) = self.pending.take() else {
+            // SOUND: the other state may not be complete, so nothing may be concluded from it above.
+            if let Some(o) = self.open.get_mut(&state.node) {
+                (o.needs, o.by) = (Err(NoInterpolant::VisitedBefore), Some(by));
+            }
+            return;
+        };
         let saved = found.map_or_else(|| self.budget.estimated_saving(entry.work.whole), |(cost, _)| cost);
         // What an end was seen of is true further up as well.
         let work = Cost::saved(found.filter(|f| f.1).map_or(entry.work.whole, |f| f.0));
@@ -525,7 +537,7 @@ impl Pruner for Interpolation {
         statistics.push(("dropped".to_owned(), self.open.dropped));
         statistics.extend(self.budget.list());
         if self.loops.on {
-            statistics.extend(self.loops.statistics.list());
+            statistics.extend(self.loops.list());
         }
         statistics
     }

@@ -90,6 +90,9 @@ pub struct LoopRecord {
     pub function: String,
     /// States that came back and were explored once more.
     pub unrolled: u64,
+    /// Different states at its header, if one came there again. All of them were explored where the answer is safe.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub states: u64,
     /// The most rounds on one path.
     pub rounds: u64,
     /// States that came back and are neither subsumed nor explored.
@@ -98,6 +101,13 @@ pub struct LoopRecord {
     /// Conditions on states at the header that one round keeps and that are enough for all that follows; one for each
     /// state of the header that was not subsumed by another, each a list of conjuncts.
     pub invariants: Vec<Vec<String>>,
+}
+
+impl LoopRecord {
+    /// Something is known of it for any number of iterations.
+    pub fn is_proved(&self) -> bool {
+        !self.invariants.is_empty() || self.states > 0
+    }
 }
 
 /// States that left a loop after different numbers of rounds and became one.

@@ -50,6 +50,7 @@ pub fn loops(
             line: l.span.line,
             function,
             unrolled: l.unrolled,
+            states: l.states,
             rounds: l.rounds,
             waiting: l.waiting,
             invariants: l.invariants,

@@ -67,7 +67,7 @@ impl Session {
                 }
                 let under = if found.assumptions.is_empty() { "" } else { " under the assumptions below" };
                 let nodes = number_format::count(found.nodes, "node");
-                let unbounded = found.summary.loops.iter().any(|l| !l.invariants.is_empty());
+                let unbounded = found.summary.loops.iter().any(pleach_report::summary::LoopRecord::is_proved);
                 let any = if unbounded { ", for any number of iterations" } else { "" };
                 let reason = format!("no path leads there{under}{any}: the whole tree has {nodes}");
                 self.target_row(target, "unreachable", reason)

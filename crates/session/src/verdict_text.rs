@@ -83,7 +83,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
         (_, Some(goal)) => format!("violates {}", goal.as_str()),
         (name, None) => format!("violates {name}"),
     };
-    let unbounded = s.loops.iter().any(|l| !l.invariants.is_empty());
+    let unbounded = s.loops.iter().any(LoopRecord::is_proved);
     let _ = match verdict.answer {
         Answer::Safe if unbounded => writeln!(out, "Safe: no execution {what}, for any number of iterations."),
         Answer::Safe => writeln!(out, "Safe: no execution {what}."),
@@ -131,11 +131,14 @@ const LOOPS: usize = 6;
 /// The loops that the answer is about: those with invariants of a proof, those that are open where there is none.
 fn loops(out: &mut String, found: &ExplorationResult, answer: Answer) {
     let (proved, open) = (matches!(answer, Answer::Safe | Answer::SafeAssuming), answer == Answer::Unknown);
-    let told = |l: &&LoopRecord| proved && !l.invariants.is_empty() || open && l.invariants.is_empty();
+    let told = |l: &&LoopRecord| proved && l.is_proved() || open && l.invariants.is_empty();
     let all: Vec<&LoopRecord> = found.summary.loops.iter().filter(told).collect();
     for l in all.iter().take(LOOPS) {
         let at = format!("{}:{}", l.file, l.line);
         let _ = match (proved, &l.invariants[..]) {
+            (true, []) => {
+                writeln!(out, "  loop at {at}: explored from each of its {}", number_format::count(l.states, "state"))
+            }
             (true, [one]) if one.is_empty() => writeln!(out, "  loop at {at}: it needs no invariant"),
             (true, [one]) if one.len() <= 3 => writeln!(out, "  loop at {at}: invariant {}", one.join(" and ")),
             (true, several) => writeln!(
@@ -161,6 +164,9 @@ fn loops(out: &mut String, found: &ExplorationResult, answer: Answer) {
 pub fn describe_loop(l: &LoopRecord) -> String {
     let unrolled = number_format::count(l.unrolled, "time");
     let mut out = format!("Loop at {}:{} in {}, unrolled {unrolled}:\n", l.file, l.line, l.function);
+    if l.states > 0 {
+        let _ = writeln!(out, "  states seen at its start: {}", number_format::number(l.states));
+    }
     if l.invariants.is_empty() {
         out += "  no invariant was found\n";
     }

@@ -20,6 +20,8 @@ pub enum PruneDecision {
     Subsumed(NodeId),
     /// everything below will be known from this node, which is not complete yet; see [`Assumptions`]
     Assumed(NodeId),
+    /// the same state is explored from this node
+    Visited(NodeId),
     /// may be worth exploring without its path constraint, for at most this many instructions; otherwise as `NewNode`
     Speculate(u64),
 }

@@ -51,6 +51,7 @@ pub enum NoInterpolant {
     UnknownEffects,
     UnsupportedInstruction,
     UsedBeforeAllocated,
+    VisitedBefore,
     WriteAtSymbolicOffset,
 }
 
@@ -103,6 +104,7 @@ impl NoInterpolant {
             NoInterpolant::UnknownEffects => "a function whose effects are not described",
             NoInterpolant::UnsupportedInstruction => "an instruction without weakest precondition",
             NoInterpolant::UsedBeforeAllocated => "an object used before it was allocated",
+            NoInterpolant::VisitedBefore => "a state that was there before",
             NoInterpolant::WriteAtSymbolicOffset => "a write at a symbolic offset",
         }
     }

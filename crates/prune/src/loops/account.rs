@@ -6,6 +6,7 @@ use pleach_ir::cfg::Cfg;
 use pleach_ir::dominators::Dominators;
 use pleach_ir::loops::Loops;
 use pleach_ir::{FuncId, Program, Span};
+use pleach_state::access_path::frames;
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
 use std::collections::BTreeMap;
@@ -47,10 +48,21 @@ pub struct LoopExplanation {
     pub rounds: u64,
     /// states that came back and are neither subsumed nor explored yet
     pub waiting: u64,
+    /// different states at the header, if one was there again; see [`super::visited`]
+    pub states: u64,
     /// one for each state of the header that was enough; each as conjuncts
     pub invariants: Vec<Vec<String>>,
     /// the same in C, where something of it can be said there
     pub in_c: Vec<InvariantInC>,
+}
+
+impl super::Loops {
+    pub(super) fn natural_loops(&mut self, func: FuncId, program: &Program) -> &Loops {
+        self.natural.entry(func.0).or_insert_with(|| {
+            let cfg = Cfg::new(program.function(func));
+            Loops::new(&cfg, &Dominators::new(&cfg))
+        })
+    }
 }
 
 impl Interpolation {
@@ -60,21 +72,26 @@ impl Interpolation {
         self.loops.accounts.get_mut(&key)
     }
 
-    /// The innermost loop around the state's block, by function and header; of a cycle without one, the block itself.
+    /// The innermost loop around the state, by function and header: around its block, or around the call of its function.
+    /// Of a cycle without one, the block itself.
     fn loop_of(&self, state: &State) -> Option<(u32, u32)> {
-        let natural = self.loops.natural.get(&state.frame.func.0)?;
-        let header = natural.innermost(state.block).map_or(state.block, |l| natural.get(l).header);
-        Some((state.frame.func.0, header.0))
+        for (_, frame) in frames(state) {
+            let natural = self.loops.natural.get(&frame.func.0)?;
+            let block = if std::ptr::eq(frame, &state.frame) { state.block } else { frame.block };
+            if let Some(l) = natural.innermost(block) {
+                return Some((frame.func.0, natural.get(l).header.0));
+            }
+        }
+        Some((state.frame.func.0, state.block.0))
     }
 
     /// The state came back to its loop.
     pub(super) fn note_round(&mut self, state: &State, rounds: usize, program: &Program) {
-        let f = program.function(state.frame.func);
-        self.loops.natural.entry(state.frame.func.0).or_insert_with(|| {
-            let cfg = Cfg::new(f);
-            Loops::new(&cfg, &Dominators::new(&cfg))
-        });
+        for (_, frame) in frames(state) {
+            self.loops.natural_loops(frame.func, program);
+        }
         let Some(key) = self.loop_of(state) else { return };
+        let f = program.function(FuncId(key.0));
         let account = self.loops.accounts.entry(key).or_default();
         // The first instructions of a header may come from no line.
         let first = f.blocks[key.1 as usize].first.0 as usize;
@@ -89,7 +106,8 @@ impl Interpolation {
     }
 
     pub(super) fn note_invariant(&mut self, node: NodeId, state: &State, invariant: Explained) {
-        let at_header = self.loop_of(state).is_some_and(|(_, header)| header == state.block.0);
+        let here = (state.frame.func.0, state.block.0);
+        let at_header = self.loop_of(state) == Some(here);
         if let Some(account) = self.account(state) {
             account.invariants.insert(node, Found { what: invariant, at_header });
         }
@@ -123,6 +141,7 @@ impl Interpolation {
                 unrolled: l.unrolled,
                 rounds: l.rounds as u64,
                 waiting,
+                states: self.loops.visited.states(func, header),
                 invariants,
                 in_c,
             }

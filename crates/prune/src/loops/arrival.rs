@@ -11,6 +11,9 @@ use pleach_wp::Locs;
 
 /// Open nodes at one point that a state is compared with, the nearest first.
 const NEAREST: usize = 4;
+/// What assumptions may cost that turn out not to hold: at first, and for each unit of execution.
+const AT_FIRST: u64 = 10_000_000;
+const SHARE: u64 = 4;
 
 impl Interpolation {
     /// The state may be taken as subsumed by a node that is not complete.
@@ -21,9 +24,18 @@ impl Interpolation {
             && self.loops.revoked.get(&state.node) != Some(&Revoked::NotInductive)
     }
 
+    /// Assumptions that failed have not cost more than their share: exploration and proof take turns.
+    pub(super) fn has_turn(&self, oracle: &dyn PathOracle) -> bool {
+        self.loops.wasted <= AT_FIRST + SHARE * self.budget.executed(oracle.effort())
+    }
+
     /// An open node at the state's point that will probably subsume it.
     pub(crate) fn open_node_for(&mut self, state: &State, oracle: &mut dyn PathOracle) -> Option<NodeId> {
-        if !self.may_assume(state) {
+        if !self.may_assume(state) || !self.has_turn(oracle) {
+            return None;
+        }
+        // Every way round comes by a header. What lies between differs in what the round has decided so far.
+        if !self.loops.is_at_header(state, &oracle.program()) {
             return None;
         }
         let point = Point::of(state);

@@ -200,7 +200,8 @@ impl Interpolation {
     ) -> WpResult<Vec<NodeId>> {
         let (mut at, mut changed) = (node, Vec::new());
         loop {
-            let have = found.interpolants.entry(at).or_default();
+            // SOUND: of a node that has none, this would be all that is known to be needed.
+            let have = found.interpolants.get_mut(&at).ok_or(NoInterpolant::Moved)?;
             new = not_implied(oracle, have, new);
             if new.is_true() {
                 return Ok(changed);

@@ -18,6 +18,7 @@ mod arrival;
 mod discharge;
 mod from_above;
 mod minimise;
+mod visited;
 
 use crate::audit_log::AuditOutcome;
 use crate::explain::Explained;
@@ -33,6 +34,10 @@ use pleach_state::{NodeId, State, Tree};
 use pleach_wp::{Condition, WpResult};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+use visited::Visited;
+
+/// What a node of a group costs when its assumptions are looked at, in units of the budget.
+const PER_NODE: u64 = 20;
 
 /// A leaf that is taken as subsumed.
 pub(crate) struct Assumption {
@@ -79,6 +84,8 @@ pub(crate) struct Loops {
     revoked: FxHashMap<NodeId, Revoked>,
     /// by point: how many open nodes there must be before a state is taken as subsumed by one of them again
     patience: FxHashMap<Point, usize>,
+    /// what assumptions have cost that could not be discharged, in units of the budget
+    wasted: u64,
     /// a literal that a branch needs is kept guarded by it, as interpolants were not inductive otherwise
     pub guarded: bool,
     #[expect(
@@ -87,6 +94,7 @@ pub(crate) struct Loops {
     )]
     reopened: Vec<Box<State>>,
     accounts: LoopAccounts,
+    visited: Visited,
     /// by function
     natural: FxHashMap<u32, pleach_ir::loops::Loops>,
     pub statistics: LoopStatistics,
@@ -108,15 +116,18 @@ pub(crate) struct LoopStatistics {
     dropped: u64,
 }
 
-impl LoopStatistics {
+impl Loops {
+    /// Statistics by name.
     pub fn list(&self) -> Vec<(String, u64)> {
+        let s = &self.statistics;
         let all = [
-            ("loop-assumptions", self.assumed),
-            ("loop-unrollings", self.revoked),
-            ("loops-discharged", self.discharged),
-            ("loop-invariants", self.invariants),
-            ("loop-strengthenings", self.strengthened),
-            ("loop-literals-dropped", self.dropped),
+            ("loop-assumptions", s.assumed),
+            ("loop-unrollings", s.revoked),
+            ("loops-discharged", s.discharged),
+            ("loop-invariants", s.invariants),
+            ("loop-strengthenings", s.strengthened),
+            ("loop-literals-dropped", s.dropped),
+            ("loop-states-visited-again", self.visited.again),
         ];
         all.map(|(name, n)| (name.to_owned(), n)).into()
     }
@@ -208,9 +219,11 @@ impl Interpolation {
         while oldest >= node
             && let Some(group) = self.group(node)
         {
+            let (mark, size) = (self.budget.mark(oracle.effort()), group.len() as u64);
             match self.discharge(node, &group, oracle) {
                 Ok(interpolants) => return self.commit(node, group, interpolants, oracle),
                 Err(revoked) => {
+                    self.loops.wasted += self.budget.since(mark, oracle.effort()) + PER_NODE * size;
                     let before = self.loops.assumptions.len();
                     revoked.into_iter().for_each(|(leaf, why)| self.revoke(leaf, why));
                     if !self.loops.is_provisional(node) {
