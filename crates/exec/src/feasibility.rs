@@ -52,7 +52,8 @@ impl Machine {
             let sizes = sizes(terms, memory, &constraints)?;
             Some(BasedQuery { constraints, sizes })
         };
-        let query = Query { based: wanted.then_some(LazyBasedQuery(&make)), ..Query::new(&constraints) };
+        let based = wanted.then_some(LazyBasedQuery(&make));
+        let query = Query { based, goal: Some(address_free), ..Query::new(&constraints) };
         if self.is_exhausted() {
             // The instruction is executed again anyway.
             return Answer::Unknown(UnknownReason::Steps);

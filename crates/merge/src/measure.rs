@@ -12,6 +12,9 @@ pub(crate) struct TermSizes(FxHashMap<TermId, u64>);
 
 impl TermSizes {
     pub fn of(&mut self, terms: &Terms, t: TermId) -> u64 {
+        if let Some(&known) = self.0.get(&t) {
+            return known;
+        }
         let mut todo = vec![t];
         while let Some(&x) = todo.last() {
             let args = terms.args(x);

@@ -1,11 +1,11 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → domain → address → independence → domain → cache → cores → difference → models → rewrite → (the same on
-//! what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back end`
+//! `trivial → domain → address → independence → domain → cache → cores → choices → difference → models → rewrite → (the
+//! same on what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back end`
 //!
-//! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `difference`, many of the others at
-//! `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent, byte-wise
-//! or known.
+//! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `choices` and `difference`, many of the
+//! others at `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent,
+//! byte-wise or known.
 
 use crate::backend;
 use crate::config::{BackendKind, QueryCache, SolverConfig};
@@ -13,6 +13,7 @@ use crate::link::address::AddressAware;
 use crate::link::backend_counter::{BackendCounter, ChainCounters};
 use crate::link::cache::Cache;
 use crate::link::checking::Checking;
+use crate::link::choices::Choices;
 use crate::link::cores::Cores;
 use crate::link::difference::Difference;
 use crate::link::domain::{Domain, TruthTables};
@@ -55,7 +56,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(Models::new(chain));
     }
     if config.use_difference {
-        chain = Box::new(Difference::new(chain));
+        chain = Box::new(Choices::new(Difference::new(chain)));
     }
     if config.use_models {
         chain = Box::new(Cores::new(chain));

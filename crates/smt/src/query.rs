@@ -14,6 +14,9 @@ pub struct Query<'a> {
     pub constraints: &'a [TermId],
     /// The query before the addresses were substituted, where there were any.
     pub based: Option<LazyBasedQuery<'a>>,
+    /// The constraint that the query is about, if there is one: the others are a path. It decides what links try, never
+    /// what they answer.
+    pub goal: Option<TermId>,
 }
 
 /// A query with base symbols that is made when a link wants it: most queries are answered before, and then it costs
@@ -60,11 +63,12 @@ impl BasedQueryRef<'_> {
 impl<'a> Query<'a> {
     pub fn new(constraints: &'a [TermId]) -> Query<'a> {
         debug_assert!(constraints.is_sorted_by(|a, b| a < b), "constraints are sorted and distinct");
-        Query { constraints, based: None }
+        Query { constraints, based: None, goal: None }
     }
     /// A query about other constraints.
     pub fn with<'b>(&self, constraints: &'b [TermId]) -> Query<'b> {
-        Query { constraints, based: None }
+        let goal = self.goal.filter(|g| constraints.binary_search(g).is_ok());
+        Query { constraints, based: None, goal }
     }
 }
 

@@ -171,6 +171,12 @@ pub enum Access {
         kept: u64,
         size: u64,
     },
+    /// the same where the size of one of the blocks was symbolic; how much was kept depends on them
+    ReallocSymbolic {
+        old: Option<ObjId>,
+        new: ObjId,
+        size: SizeBound,
+    },
     /// the address of a fresh block was written to a place
     AllocTo {
         obj: ObjId,

@@ -244,9 +244,8 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let b = m.background();
     let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
     if size.is_symbolic() {
-        // `realloc(NULL, n)` is `malloc(n)`; the record says so only of a number.
         st.history.drop_accesses(mark);
-        note(st, || Access::SymbolicSize);
+        note(st, || Access::ReallocSymbolic { old: None, new, size: bound_of(size) });
         return Ok(());
     }
     let mut kept = 0;
@@ -303,7 +302,7 @@ fn realloc_symbolic(m: &mut Machine, st: &mut State, call: &Call, old: ObjId, si
     m.copy_contents(st, (new, 0), (old, 0), kept);
     st.memory.replace(old, new);
     st.history.drop_accesses(mark);
-    note(st, || Access::SymbolicSize);
+    note(st, || Access::ReallocSymbolic { old: Some(old), new, size: bound_of(size) });
     Ok(())
 }
 

@@ -4,6 +4,7 @@ pub mod address;
 pub mod backend_counter;
 pub mod cache;
 pub mod checking;
+pub mod choices;
 pub mod cores;
 mod decided;
 pub mod difference;

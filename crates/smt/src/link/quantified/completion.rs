@@ -1,5 +1,6 @@
 //! Models of a query without its quantifiers, completed: copies of cells, and what they are in conflict with.
 
+use super::is_scalar;
 use super::problem::Problem;
 use crate::answer::Answer;
 use crate::evidence;
@@ -9,6 +10,8 @@ use rustc_hash::FxHashSet;
 
 /// Terms of a constraint that a patch is tried for.
 const MAX_PATCHED: usize = 64;
+/// How often all constraints are looked at to make a model without quantified cells.
+const EMPTIED_ROUNDS: usize = 3;
 
 impl Problem {
     /// Copies the value of the first cell that a quantifier reads to the others in its range, but not to `conflicts`.
@@ -62,12 +65,21 @@ pub(super) fn patched(terms: &mut Terms, query: &Query, model: &Model) -> Option
     let holds = |c: &&TermId| terms.try_eval(**c, model) != Some(1);
     let mut violated = query.constraints.iter().rev().filter(holds);
     let (&first, None) = (violated.next()?, violated.next()) else { return None };
-    let parts = terms.reachable(&[first]);
-    if parts.len() > MAX_PATCHED || terms.has(first, facts::HAS_FORALL) {
+    if terms.has(first, facts::HAS_FORALL) {
         return None;
+    }
+    changes(terms, model, first).into_iter().find_map(|changed| super::accepted(terms, query, &changed))
+}
+
+/// The model with one cell changed such that the condition, which has no quantifier, holds: all that there are.
+fn changes(terms: &Terms, model: &Model, condition: TermId) -> Vec<Model> {
+    let parts = terms.reachable(&[condition]);
+    if parts.len() > MAX_PATCHED {
+        return Vec::new();
     }
     let mut values: Vec<u64> = parts.iter().filter_map(|t| terms.as_const(*t)).flat_map(|v| [v, v ^ 1]).collect();
     values.push(1);
+    let mut found = Vec::new();
     for &t in &parts {
         let n = terms.node(t);
         if n.op != Op::Read || terms.op(n.arg_a()) != Op::ArrayVar {
@@ -81,11 +93,40 @@ pub(super) fn patched(terms: &mut Terms, query: &Query, model: &Model) -> Option
         for &v in &values {
             let mut changed = model.clone();
             changed.set(cell, v & mask(n.width));
-            if terms.try_eval(first, &changed) == Some(1)
-                && let Some(found) = super::accepted(terms, query, &changed)
-            {
-                return Some(found);
+            if terms.try_eval(condition, &changed) == Some(1) {
+                found.push(changed);
             }
+        }
+    }
+    found
+}
+
+/// A model in which quantifiers are about nothing: their counts are 0, and the cells that other constraints read are
+/// changed one after the other. A scan that comes after others then has the most room.
+pub(super) fn emptied(terms: &mut Terms, query: &Query, model: &Model) -> Option<Answer> {
+    let mut made = model.clone();
+    for q in terms.outer_quantifiers(query.constraints) {
+        let count = terms.as_forall(q)?.count;
+        for &key in terms.support(count).iter() {
+            if is_scalar(terms.symbols.kind(key.symbol())) {
+                made.set(key, 0);
+            }
+        }
+    }
+    for _ in 0..EMPTIED_ROUNDS {
+        let mut violated = false;
+        for &c in query.constraints {
+            if terms.try_eval(c, &made) == Some(1) {
+                continue;
+            }
+            violated = true;
+            if terms.has(c, facts::HAS_FORALL) {
+                return None;
+            }
+            made = changes(terms, &made, c).into_iter().next()?;
+        }
+        if !violated {
+            return super::accepted(terms, query, &made);
         }
     }
     None

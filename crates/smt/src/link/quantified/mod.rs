@@ -9,15 +9,19 @@
 //! to a full solver, violated instances are added in rounds (*instances*): ranges are finite, so that this ends with an
 //! answer if it is given the time. Quantifiers under other operators become Boolean variables.
 //! Before all that, a model of an earlier query is tried with one cell changed: most branches of a scan are about one
-//! more cell. *Direction*: gives up to the next link; never a wrong answer.
+//! more cell. Then a model is tried in which the quantifiers are about nothing (*empty*). Then what earlier queries have
+//! proved is tried together with the newest constraints (*lemmas*): a bounds check of a scan follows from the one in the
+//! round before. *Direction*: gives up to the next link; never a wrong answer.
 
 mod completion;
+mod lemmas;
 mod problem;
 
 use crate::answer::{Answer, Core, UnknownReason};
 use crate::evidence;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
+use lemmas::{Lemmas, NEWEST};
 use pleach_expr::{Model, SymbolKind, TermId, Terms, facts};
 use problem::{Clause, Problem};
 use rustc_hash::FxHashSet;
@@ -40,6 +44,8 @@ const MAX_FIXED: usize = 4_096;
 struct Statistics {
     queries: u64,
     patched: u64,
+    lemmas: u64,
+    emptied: u64,
     stripped_unsat: u64,
     stripped: u64,
     duplicated: u64,
@@ -56,6 +62,7 @@ pub struct Quantified<S> {
     next: S,
     /// models of the last queries
     recent: VecDeque<Rc<Model>>,
+    lemmas: Lemmas,
     /// expand every quantifier and query again
     check: bool,
     statistics: Statistics,
@@ -63,13 +70,28 @@ pub struct Quantified<S> {
 
 impl<S: Solver> Quantified<S> {
     pub fn new(next: S, check: bool) -> Quantified<S> {
-        Quantified { next, recent: VecDeque::new(), check, statistics: Statistics::default() }
+        Quantified {
+            next,
+            recent: VecDeque::new(),
+            lemmas: Lemmas::default(),
+            check,
+            statistics: Statistics::default(),
+        }
     }
 
     fn stages(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         if let Some(m) = self.recent.iter().find_map(|m| completion::patched(terms, query, m)) {
             self.statistics.patched += 1;
             return m;
+        }
+        let start = self.recent.front().cloned().unwrap_or_default();
+        if let Some(m) = completion::emptied(terms, query, &start) {
+            self.statistics.emptied += 1;
+            return m;
+        }
+        if let Some(core) = self.by_lemmas(terms, query) {
+            self.statistics.lemmas += 1;
+            return Answer::Unsat(core);
         }
         let mut problem = Problem::new(terms, query.constraints);
         let stripped = match self.solve(terms, query, &problem.clauses) {
@@ -94,6 +116,19 @@ impl<S: Solver> Quantified<S> {
             return m;
         }
         self.instances(terms, query, &mut problem, stripped)
+    }
+
+    /// Refutes the query by its newest constraints and what is known to follow from others of them.
+    fn by_lemmas(&mut self, terms: &mut Terms, query: &Query) -> Option<Core> {
+        for newest in NEWEST {
+            let attempt = self.lemmas.attempt(terms, query, newest)?;
+            if let Answer::Unsat(core) = self.next.check(terms, &query.with(&attempt.constraints)) {
+                self.lemmas.tried(true);
+                return Some(attempt.core(&core));
+            }
+        }
+        self.lemmas.tried(false);
+        None
     }
 
     /// A model of the clauses, or a core of the query's constraints.
@@ -202,6 +237,9 @@ impl<S: Solver> Solver for Quantified<S> {
             self.recent.push_front(model.clone());
             self.recent.truncate(MAX_RECENT);
         }
+        if let Answer::Unsat(core) = &answer {
+            self.lemmas.learn(terms, query, core);
+        }
         if self.check { self.compare(terms, query, answer) } else { answer }
     }
 
@@ -209,6 +247,8 @@ impl<S: Solver> Solver for Quantified<S> {
         let s = &self.statistics;
         out.add("quantified.queries", s.queries);
         out.add("quantified.patch", s.patched);
+        out.add("quantified.lemmas", s.lemmas);
+        out.add("quantified.empty", s.emptied);
         out.add("quantified.strip-unsat", s.stripped_unsat);
         out.add("quantified.strip-sat", s.stripped);
         out.add("quantified.duplicate", s.duplicated);

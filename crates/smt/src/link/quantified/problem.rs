@@ -2,7 +2,7 @@
 
 use super::{MAX_INSTANCES, MAX_VALUES, is_scalar};
 use crate::evidence;
-use pleach_expr::arc::Arc;
+use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Key, Model, Op, Quantifier, SymbolId, SymbolKind, SymbolOrigin, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -290,15 +290,19 @@ fn distance(terms: &mut Terms, index: TermId, var: TermId) -> Option<TermId> {
 
 /// The constraints with every quantifier written out, if its range has an end that the constraints say.
 pub(super) fn expanded(terms: &mut Terms, constraints: &[TermId], most: u64) -> Option<Vec<TermId>> {
-    let mut bounds: FxHashMap<TermId, u64> = FxHashMap::default();
+    let mut arcs: FxHashMap<TermId, Arc> = FxHashMap::default();
     for &c in constraints {
-        if let Some((x, arc)) = Arc::of_unshifted(terms, c)
-            && let Some(last) = arc.first.checked_add(arc.more)
-        {
-            let b = bounds.entry(x).or_insert(last);
-            *b = (*b).min(last);
+        let Some((x, arc)) = Arc::of_unshifted(terms, c) else { continue };
+        let before = arcs.entry(x).or_insert(arc);
+        // `0 < x` and `x < 11`, both signed, are a range only together.
+        match before.meet(arc, terms.width(x)) {
+            Meet::Arc(common) => *before = common,
+            // `x < 11` next to `x != 3`
+            Meet::Disjoint if arc.more < before.more => *before = arc,
+            Meet::Nothing | Meet::Disjoint => {}
         }
     }
+    let lasts: FxHashMap<TermId, u64> = arcs.into_iter().map(|(x, a)| (x, a.first.saturating_add(a.more))).collect();
     let mut all = constraints.to_vec();
     loop {
         let quantifiers = terms.outer_quantifiers(&all);
@@ -311,7 +315,7 @@ pub(super) fn expanded(terms: &mut Terms, constraints: &[TermId], most: u64) -> 
         let mut map = FxHashMap::default();
         for q in quantifiers {
             let count = terms.as_forall(q)?.count;
-            let end = terms.as_const(count).or_else(|| bounds.get(&count).copied()).filter(|n| *n <= most)?;
+            let end = terms.as_const(count).or_else(|| lasts.get(&count).copied()).filter(|n| *n <= most)?;
             map.insert(q, terms.expanded(q, end));
         }
         all.iter_mut().for_each(|c| *c = terms.substitute(*c, &map));
