@@ -1,5 +1,6 @@
 //! Points of the program where states are compared: an instruction and the stack of call sites above it.
 
+use pleach_ir::{FuncId, InstId};
 use pleach_memory::Value;
 use pleach_state::access_path::frames;
 use pleach_state::{Phase, State};
@@ -23,6 +24,14 @@ impl Point {
             .iter()
             .all(|h| h.handler.is_concrete() && h.argument == Value::Int(0) && !h.thread && h.status.is_none())
             && !matches!(state.phase, Phase::Constructor(_))
+    }
+
+    /// The instruction, if it is in the first function, and nothing else decides how the program goes on.
+    pub fn alone(&self) -> Option<(FuncId, InstId)> {
+        match self.0[..] {
+            [(func, inst), (1, u32::MAX)] => Some((FuncId(func), InstId::new(inst as usize))),
+            _ => None,
+        }
     }
 
     pub fn of(state: &State) -> Point {
