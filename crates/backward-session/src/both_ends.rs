@@ -20,7 +20,7 @@ impl Bodies {
 }
 
 /// Iterations of each loop; the graph's size is bounded anyway.
-const UNWIND: u32 = 64;
+pub(crate) const UNWIND: u32 = 64;
 
 /// Meets every target that lies in one function other than the entry; says of each whether, one per line.
 pub fn both_ends(program: &mut Rc<Program>, entry: &str, targets: &mut [Target], config: &Config) -> String {

@@ -110,4 +110,5 @@ fn add(effort: &mut Effort, spent: &Effort) {
     effort.solver += spent.solver;
     effort.goals += spent.goals;
     effort.time += spent.time;
+    effort.cpu += spent.cpu;
 }

@@ -16,6 +16,7 @@ mod climb;
 mod confirm;
 mod errors;
 mod queries;
+mod refute;
 mod sarif;
 
 pub use both_ends::both_ends;
@@ -29,6 +30,7 @@ use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
 use queries::{About, Wanted};
+pub use refute::{facts, refute};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,6 +1,13 @@
 //! How long a query may take.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
+
+/// What the process has used of its processors so far.
+pub fn cpu_time() -> Duration {
+    let t = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(t.tv_sec.unsigned_abs(), u32::try_from(t.tv_nsec).unwrap_or(0))
+}
 
 /// When a query has to end.
 #[derive(Clone, Copy, Debug, Default)]

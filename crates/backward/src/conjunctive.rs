@@ -6,7 +6,11 @@
 //! and it falls where the variable is assigned. *Deviations*: the print's Fig. 3 line 5 returns the merged versions; here
 //! they are the final ones. A variable that nobody needs any more keeps its number, so that no version is used twice.
 //! MERGEHEAPS takes the highest version and ties the others to it, as for scalars. At inner nodes the input is not tied:
-//! objects that exist there need not be those of the input.
+//! objects that exist there need not be those of the input. *Named conditions*: a condition has a name `c_n` only where
+//! paths join and it is large. A small one is put into those before it, and an assignment substitutes in it, so that
+//! rewriting sees it; a variable that a named condition mentions (*hidden*) is tied by an equation as in the print.
+//! [`Form::Named`] names every condition. The solver is queried where a loop is entered, if enough nodes lie between two
+//! queries, and less often as it keeps saying that the condition can hold: only a refutation saves work.
 
 use crate::graph::{Graph, NodeId};
 use crate::search::{Aim, Found, Search};
@@ -14,7 +18,7 @@ use crate::transfer::{Taken, Transfer};
 use crate::variables::VarId;
 use pleach_expr::{SymbolKind, TermId, Terms};
 use pleach_smt::Satisfiability;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// When the solver is queried on the way.
@@ -26,40 +30,79 @@ pub enum Solve {
     Loops,
 }
 
+/// Which conditions have names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// those that are large and that several nodes need
+    Joined,
+    /// all, as in the paper
+    Named,
+}
+
 #[derive(Clone, Copy)]
 struct Version {
     number: u32,
     /// some condition mentions it
     needed: bool,
+    /// one that has a name does, under this number
+    hidden: bool,
 }
 
 type Versions = BTreeMap<VarId, Version>;
 
 /// What is known at a node from which the aim can be reached.
 struct State {
+    /// the condition or its name
     reached: TermId,
     versions: Versions,
 }
 
-pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim, solve: Solve) -> Found {
+/// Operators of a condition that is put into others.
+const MAX_INLINED: usize = 1000;
+
+/// `record` gets the condition of each node.
+pub fn run(
+    search: &mut Search,
+    graph: &Graph,
+    transfers: &[Transfer],
+    aim: Aim,
+    solve: Solve,
+    form: Form,
+    record: &mut dyn FnMut(NodeId, TermId),
+) -> Found {
     let mut states: Vec<Option<State>> = (0..graph.nodes.len()).map(|_| None).collect();
+    let ways = ways_to(graph);
+    let mut pause = Pause::default();
     for &n in &graph.order {
         if let Some(why) = search.out_of_time() {
             return Found::Unknown(why);
         }
-        let Some((state, condition)) = merge(search, &transfers[n.index()], &states, aim, n) else { continue };
-        let implied = search.translator.terms.implies(state.reached, condition);
-        if let Err(why) = search.session.assert(search.translator.terms, implied) {
-            return Found::Unknown(why.to_string());
+        pause.pass();
+        let Some(mut state) = merge(search, &transfers[n.index()], &states, aim) else { continue };
+        record(n, state.reached);
+        let large = || ways[n.index()] > 1 && is_larger(search.translator.terms, state.reached, MAX_INLINED);
+        if form == Form::Named || large() {
+            let condition = state.reached;
+            state.name(search, n);
+            let implied = search.translator.terms.implies(state.reached, condition);
+            if let Err(why) = search.session.assert(search.translator.terms, implied) {
+                return Found::Unknown(why.to_string());
+            }
         }
-        let ask = match solve {
-            Solve::Never => false,
-            Solve::Always => true,
-            Solve::Loops => graph.node(n).loop_head,
-        };
-        if ask && n != graph.entry && search.check(&[state.reached]) == Satisfiability::Unsat {
-            // SOUND: no state of the program at this node reaches the aim, whatever comes before.
-            continue;
+        let ask = n != graph.entry
+            && match solve {
+                Solve::Never => false,
+                Solve::Always => true,
+                Solve::Loops => graph.node(n).enters_loop && pause.left == 0,
+            };
+        if ask {
+            let answer = search.check(&[state.reached]);
+            if answer == Satisfiability::Unsat {
+                // SOUND: no state of the program at this node reaches the aim, whatever comes before.
+                pause = Pause::default();
+                continue;
+            }
+            pause.lengthen();
         }
         states[n.index()] = Some(state);
     }
@@ -67,6 +110,70 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
     let mut all = search.input_conditions();
     all.push(state.reached);
     search.solve(&all)
+}
+
+/// Nodes between two queries at loops.
+struct Pause {
+    left: u32,
+    length: u32,
+}
+
+/// Before the first query, and after a refutation.
+const PAUSE: u32 = 512;
+
+impl Default for Pause {
+    fn default() -> Pause {
+        Pause { left: PAUSE, length: PAUSE }
+    }
+}
+
+impl Pause {
+    fn pass(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    fn lengthen(&mut self) {
+        self.length = self.length.saturating_mul(2);
+        self.left = self.length;
+    }
+}
+
+/// How many edges lead to each node.
+fn ways_to(graph: &Graph) -> Vec<u32> {
+    let mut ways = vec![0; graph.nodes.len()];
+    for &n in &graph.order {
+        for e in &graph.node(n).edges {
+            ways[e.to.index()] += 1;
+        }
+    }
+    ways
+}
+
+/// More than `most` different terms.
+fn is_larger(terms: &Terms, t: TermId, most: usize) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![t];
+    while let Some(t) = todo.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        if seen.len() > most {
+            return true;
+        }
+        todo.extend(terms.args(t));
+    }
+    false
+}
+
+impl State {
+    /// The condition has a name from now on.
+    fn name(&mut self, search: &mut Search, n: NodeId) {
+        let name = format!("c{}", n.0);
+        self.reached = crate::variables::symbol(search.translator.terms, &name, SymbolKind::Bits(1));
+        for v in self.versions.values_mut() {
+            v.hidden = v.needed;
+        }
+    }
 }
 
 /// The value of a variable after an edge; `None` if it is that before the node, which differs between paths.
@@ -77,78 +184,100 @@ fn value_of(search: &mut Search, transfer: &Transfer, e: &Taken, v: VarId) -> Op
     }
 }
 
-/// MERGE: the state of a node and its condition; nothing if no path leads to the aim.
-fn merge(
-    search: &mut Search,
-    transfer: &Transfer,
-    states: &[Option<State>],
-    aim: Aim,
-    n: NodeId,
-) -> Option<(State, TermId)> {
+/// MERGE: the state of a node; nothing if no path leads to the aim.
+fn merge(search: &mut Search, transfer: &Transfer, states: &[Option<State>], aim: Aim) -> Option<State> {
     let own = search.own_condition(transfer, aim);
     let edges: Vec<_> = transfer.edges.iter().filter_map(|e| Some((e, states[e.to.index()].as_ref()?))).collect();
     if own == Terms::FALSE && edges.is_empty() {
         return None;
     }
-    let mut versions = Versions::new();
-    for (e, s) in &edges {
-        for (&v, version) in &s.versions {
-            let base = search.translator.variables.term(search.translator.terms, v, 0);
-            let value = value_of(search, transfer, e, v);
-            let assigned = version.needed && value.is_some_and(|t| t != base);
-            let number = version.number + u32::from(assigned);
-            let entry = versions.entry(v).or_insert(Version { number, needed: false });
-            entry.number = entry.number.max(number);
-            entry.needed |= version.needed && !assigned;
-        }
-    }
+    let mut versions = merged_versions(search, transfer, &edges);
     // Everything that is mentioned is needed.
     let mut mentioned = vec![own];
     for (e, s) in &edges {
         mentioned.push(e.condition);
-        for (v, version) in &s.versions {
-            if version.needed
-                && let Some(t) = e.values.get(v)
-            {
-                mentioned.push(*t);
-            }
-        }
+        let needed = s.versions.iter().filter(|(_, version)| version.needed);
+        mentioned.extend(needed.filter_map(|(v, _)| e.values.get(v)));
     }
     for t in mentioned {
         for v in search.variables_of(t) {
-            versions.entry(v).or_insert(Version { number: 0, needed: true }).needed = true;
+            versions.entry(v).or_insert(Version { number: 0, needed: true, hidden: false }).needed = true;
         }
     }
-    let mut map = FxHashMap::default();
-    for (&v, version) in &versions {
-        if version.number > 0 && version.needed {
-            let base = search.translator.variables.term(search.translator.terms, v, 0);
-            let now = search.translator.variables.term(search.translator.terms, v, version.number);
-            map.insert(base, now);
-        }
+    let mut now = FxHashMap::default();
+    for (&v, version) in versions.iter().filter(|(_, version)| version.number > 0 && version.needed) {
+        let base = search.translator.variables.term(search.translator.terms, v, 0);
+        now.insert(base, search.translator.variables.term(search.translator.terms, v, version.number));
     }
-    let mut any = search.translator.terms.substitute(own, &map);
+    let mut any = search.translator.terms.substitute(own, &now);
     for (e, s) in &edges {
-        let terms = &mut *search.translator.terms;
-        let condition = terms.substitute(e.condition, &map);
-        let mut all = terms.and(condition, s.reached);
-        for (&v, version) in s.versions.iter().filter(|(_, version)| version.needed) {
-            let after = search.translator.variables.term(search.translator.terms, v, version.number);
-            let before = match value_of(search, transfer, e, v) {
-                Some(t) => search.translator.terms.substitute(t, &map),
-                None => search.translator.variables.term(search.translator.terms, v, versions[&v].number),
-            };
-            let terms = &mut *search.translator.terms;
-            let same = if search.translator.variables.is_array(v) {
-                terms.array_eq(after, before)
-            } else {
-                terms.eq(after, before)
-            };
-            all = terms.and(all, same);
-        }
+        let all = before(search, transfer, e, s, &versions, &now);
         any = search.translator.terms.or(any, all);
     }
-    let name = format!("c{}", n.0);
-    let reached = crate::variables::symbol(search.translator.terms, &name, SymbolKind::Bits(1));
-    Some((State { reached, versions }, any))
+    (any != Terms::FALSE).then_some(State { reached: any, versions })
+}
+
+/// The versions at a node: the highest of those after it, and one more for a hidden variable that is assigned.
+fn merged_versions(search: &mut Search, transfer: &Transfer, edges: &[(&Taken, &State)]) -> Versions {
+    let mut versions = Versions::new();
+    let mut kept = Vec::new();
+    for (e, s) in edges {
+        for (&v, version) in &s.versions {
+            let base = search.translator.variables.term(search.translator.terms, v, 0);
+            let value = value_of(search, transfer, e, v);
+            let assigned = version.needed && value.is_some_and(|t| t != base);
+            let number = version.number + u32::from(assigned && version.hidden);
+            let entry = versions.entry(v).or_insert(Version { number, needed: false, hidden: false });
+            entry.number = entry.number.max(number);
+            entry.needed |= version.needed && !assigned;
+            if version.hidden && !assigned {
+                kept.push((v, number));
+            }
+        }
+    }
+    for (v, number) in kept {
+        if let Some(entry) = versions.get_mut(&v) {
+            // A lower version is tied to this one by an equation that can be seen.
+            entry.hidden |= entry.number == number;
+        }
+    }
+    versions
+}
+
+/// The condition after an edge as one before it.
+fn before(
+    search: &mut Search,
+    transfer: &Transfer,
+    e: &Taken,
+    s: &State,
+    versions: &Versions,
+    now: &FxHashMap<TermId, TermId>,
+) -> TermId {
+    let condition = search.translator.terms.substitute(e.condition, now);
+    if condition == Terms::FALSE {
+        return Terms::FALSE;
+    }
+    let (mut put, mut tied) = (FxHashMap::default(), Terms::TRUE);
+    for (&v, version) in s.versions.iter().filter(|(_, version)| version.needed) {
+        let after = search.translator.variables.term(search.translator.terms, v, version.number);
+        let value = match value_of(search, transfer, e, v) {
+            Some(t) => search.translator.terms.substitute(t, now),
+            None => search.translator.variables.term(search.translator.terms, v, versions[&v].number),
+        };
+        if !version.hidden {
+            if value != after {
+                put.insert(after, value);
+            }
+            continue;
+        }
+        let terms = &mut *search.translator.terms;
+        let is_array = search.translator.variables.is_array(v);
+        search.equates_arrays |= is_array;
+        let same = if is_array { terms.array_eq(after, value) } else { terms.eq(after, value) };
+        tied = terms.and(tied, same);
+    }
+    let terms = &mut *search.translator.terms;
+    let reached = terms.substitute(s.reached, &put);
+    let all = terms.and(condition, reached);
+    terms.and(all, tied)
 }

@@ -1,10 +1,11 @@
 //! The query and its answer.
 
-use crate::clock::{Clock, OUT_OF_TIME};
-use crate::conjunctive::{self, Solve};
+use crate::clock::{Clock, OUT_OF_TIME, cpu_time};
+use crate::conjunctive::{self, Form, Solve};
 use crate::cut::CutReason;
 use crate::disjunctive::{self, Disjuncts};
-use crate::graph::{Bounds, Builder, Callees, Context, FrameId, Goal, Graph, Loops, NodeId};
+use crate::facts::Facts;
+use crate::graph::{Bounds, Builder, Callees, Context, Detail, FrameId, Goal, Graph, Loops, NodeId};
 use crate::heap::InputHeap;
 use crate::layout::Layout;
 use crate::pointers::Pointers;
@@ -18,6 +19,7 @@ use pleach_ir::loops::{LoopId, Loops as NaturalLoops};
 use pleach_ir::{Callee, FuncId, Inst, Program, Ty};
 use pleach_smt::{BackendKind, Session, SolverConfig};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -72,6 +74,8 @@ pub struct Config {
     pub backend: BackendKind,
     /// The program's calls, for many targets of one program. Default: computed for each.
     pub calls: Option<Arc<CallGraph>>,
+    /// States of the entry from which the goals are not reached. Default: none are known.
+    pub facts: Option<Rc<Facts>>,
 }
 
 impl Default for Config {
@@ -88,6 +92,7 @@ impl Default for Config {
             deadline: None,
             backend: BackendKind::Bitwuzla,
             calls: None,
+            facts: None,
         }
     }
 }
@@ -112,9 +117,13 @@ pub struct Effort {
     pub nodes: usize,
     pub checks: u64,
     pub solver: Duration,
-    /// until the goals were decided, in the last graph; without finding out what lies beyond the bounds
+    /// CPU time until the goals were decided; without finding out what lies beyond the bounds of the last graph
     pub goals: Duration,
     pub time: Duration,
+    /// CPU time of it all
+    pub cpu: Duration,
+    /// CPU time of the process when the query began
+    begun: Duration,
 }
 
 /// Whether the model that found a candidate has more executions than the program.
@@ -139,10 +148,11 @@ pub fn decide(
     confirm: &mut dyn FnMut(&InputHeap, Exactness) -> Confirmation,
 ) -> (Answer, Effort) {
     let start = Instant::now();
-    let mut effort = Effort::default();
+    let mut effort = Effort { begun: cpu_time(), ..Effort::default() };
     let clock = Clock::new(config.time, config.deadline);
     let answer = within(program, entry, goals, config, confirm, &mut effort, clock);
     effort.time = start.elapsed();
+    effort.cpu = cpu_time().saturating_sub(effort.begun);
     (answer, effort)
 }
 
@@ -169,7 +179,8 @@ fn within(
         return Answer::Unknown(OUT_OF_TIME.into());
     }
     let mut run = Run { program, entry, goals, config, confirm, effort, refuted: None };
-    let whole = graph(program, entry, goals, config, run.first_loops(), clock.half());
+    let half = clock.half();
+    let whole = graph(program, entry, goals, config, run.first_loops(), half);
     if whole.nodes.len() > SMALL
         && let Some(answer) = run.in_small(clock.half())
     {
@@ -179,6 +190,9 @@ fn within(
         && let Some(answer) = run.abstracted(&whole, clock.half())
     {
         return answer;
+    }
+    if !whole.has_havoc && !half.is_over() {
+        return run.unwound(&whole, clock);
     }
     let whole = graph(program, entry, goals, config, Loops::Unwind(config.unwind), clock);
     run.unwound(&whole, clock)
@@ -287,7 +301,7 @@ pub(crate) fn graph(
     clock: Clock,
 ) -> Graph {
     let Config { inline, climb, context, max_nodes: nodes, .. } = *config;
-    let bounds = Bounds { loops, inline, climb, context, clock, nodes };
+    let bounds = Bounds { loops, inline, climb, context, clock, nodes, detail: Detail::Blocks };
     let calls = config.calls.clone().unwrap_or_else(|| Arc::new(CallGraph::new(program)));
     let mut callees = Callees::default();
     let mut graph = Builder::new(program, goals, bounds, &callees, &calls).build(entry);
@@ -321,7 +335,6 @@ fn ask(
     clock: Clock,
     effort: &mut Effort,
 ) -> (Found, Vec<CutReason>) {
-    let start = Instant::now();
     let unknown = |why: String| (Found::Unknown(why), Vec::new());
     effort.nodes = graph.nodes.len();
     let mut pointers = match Pointers::new(program, graph, clock) {
@@ -335,6 +348,7 @@ fn ask(
     let mut terms = Terms::new(64);
     let mut translator = Translator::new(&mut terms, graph, pointers, layout);
     translator.exact = exact == Exactness::Exact;
+    translator.facts = config.facts.clone();
     let Some(transfers) = translator.all(clock) else { return unknown(OUT_OF_TIME.into()) };
     let solver = SolverConfig { timeout: clock.left(), ..SolverConfig::bare(config.backend) };
     let open = || Session::open(config.backend, &solver);
@@ -342,9 +356,9 @@ fn ask(
         Ok(session) => session,
         Err(why) => return unknown(why.to_string()),
     };
-    let mut search = Search { translator, session, clock };
+    let mut search = Search { translator, session, clock, equates_arrays: false };
     let found = run(&mut search, graph, &transfers, Aim::Goals, config.style);
-    effort.goals = start.elapsed();
+    effort.goals = cpu_time().saturating_sub(effort.begun);
     count(effort, &search.session);
     let reasons = |transfers: &[Transfer]| -> Vec<CutReason> {
         let all: BTreeSet<CutReason> = transfers.iter().flat_map(|t| t.cuts.iter().map(|c| c.1.clone())).collect();
@@ -391,7 +405,9 @@ fn count(effort: &mut Effort, session: &Session) {
 fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim, style: Style) -> Found {
     match style {
         Style::Disjunctive(how) => disjunctive::run(search, graph, transfers, aim, how),
-        Style::Conjunctive(solve) => conjunctive::run(search, graph, transfers, aim, solve),
+        Style::Conjunctive(solve) => {
+            conjunctive::run(search, graph, transfers, aim, solve, Form::Joined, &mut |_, _| {})
+        }
     }
 }
 

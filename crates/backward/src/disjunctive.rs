@@ -26,8 +26,8 @@ pub enum Disjuncts {
 const MAX_DISJUNCTS: usize = 200_000;
 
 pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim, how: Disjuncts) -> Found {
-    let disjuncts = match at_entry(search, graph, transfers, aim, how) {
-        Ok(disjuncts) => disjuncts,
+    let disjuncts = match states(search, graph, transfers, aim, how) {
+        Ok(mut states) => std::mem::take(&mut states[graph.entry.index()]),
         Err(why) => return Found::Unknown(why),
     };
     let inputs = search.input_conditions();
@@ -44,14 +44,14 @@ pub fn run(search: &mut Search, graph: &Graph, transfers: &[Transfer], aim: Aim,
     unknown.map_or(Found::No, Found::Unknown)
 }
 
-/// The disjuncts of the entry, or why there are none.
-fn at_entry(
+/// The disjuncts of each node, or why there are none.
+pub fn states(
     search: &mut Search,
     graph: &Graph,
     transfers: &[Transfer],
     aim: Aim,
     how: Disjuncts,
-) -> Result<Vec<TermId>, String> {
+) -> Result<Vec<Vec<TermId>>, String> {
     let mut states: Vec<Vec<TermId>> = vec![Vec::new(); graph.nodes.len()];
     for &n in &graph.order {
         if let Some(why) = search.out_of_time() {
@@ -102,5 +102,5 @@ fn at_entry(
         }
         states[n.index()] = all;
     }
-    Ok(std::mem::take(&mut states[graph.entry.index()]))
+    Ok(states)
 }

@@ -129,8 +129,8 @@ pub struct Node {
     pub insts: std::ops::Range<usize>,
     /// this loop's variables have any value at the beginning
     pub havoc: Option<LoopId>,
-    /// the head of a loop
-    pub loop_head: bool,
+    /// the head of a loop, in its first iteration
+    pub enters_loop: bool,
     pub role: Role,
     pub edges: Vec<OutEdge>,
     /// edges of later iterations, which the havoc stands for
@@ -177,6 +177,16 @@ pub struct Bounds {
     pub clock: Clock,
     /// nodes
     pub nodes: usize,
+    pub detail: Detail,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// a piece of a block
+    Blocks,
+    /// an access or an allocation, with what follows it: the paper's nodes
+    Operations,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -314,7 +324,7 @@ impl<'a> Builder<'a> {
     fn add(&mut self, frame: FrameId, block: BlockId, insts: std::ops::Range<usize>, role: Role) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         let (edges, back) = (Vec::new(), Vec::new());
-        self.nodes.push(Node { frame, block, insts, havoc: None, loop_head: false, role, edges, back });
+        self.nodes.push(Node { frame, block, insts, havoc: None, enters_loop: false, role, edges, back });
         id
     }
 
@@ -339,6 +349,10 @@ impl<'a> Builder<'a> {
             let seen = i == key.start && key.past;
             if !seen && let Some(goals) = self.places.get(&place) {
                 return if i > key.start { self.fall(id, key, i, false) } else { self.goal(id, key, &goals.clone()) };
+            }
+            if i > key.start && self.bounds.detail == Detail::Operations && is_operation(f, i) {
+                self.nodes[id.index()].insts.end = i;
+                return self.fall(id, key, i, false);
             }
             self.nodes[id.index()].insts.end = i;
             let inst = &f.insts[i];
@@ -405,7 +419,7 @@ impl<'a> Builder<'a> {
         if loops.get(l).header != key.block {
             return;
         }
-        self.nodes[id.index()].loop_head = true;
+        self.nodes[id.index()].enters_loop = key.iterations.last() == Some(&0);
         if self.bounds.loops == Loops::Havoc {
             self.nodes[id.index()].havoc = Some(l);
             self.has_havoc = true;
@@ -527,6 +541,13 @@ impl<'a> Builder<'a> {
         let to = self.node(Key { frame: key.frame, block: target, start, past: false, iterations });
         self.nodes[id.index()].edges.push(OutEdge { to, via });
     }
+}
+
+/// An access, with the computation of its address if there is one, or a call.
+fn is_operation(f: &Function, i: usize) -> bool {
+    let accesses = |i: usize| matches!(f.insts.get(i), Some(Inst::Load { .. } | Inst::Store { .. }));
+    let computes = |i: usize| matches!(f.insts[i], Inst::Gep { .. });
+    matches!(f.insts[i], Inst::Call { .. }) || computes(i) || accesses(i) && !computes(i - 1)
 }
 
 /// Functions whose execution may come to a goal.

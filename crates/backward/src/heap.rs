@@ -65,34 +65,29 @@ pub struct InputHeap {
 const MAX_STREAM: u64 = 1024;
 
 impl InputHeap {
-    /// The input of a satisfiable query. Values are read in rounds, each of which adds what was read to the query: a
-    /// library need not have a value for a cell that the query does not mention.
+    /// The input of a satisfiable query.
+    ///
+    /// If arrays are equated, a library need not have a value for a cell that the query does not mention. So what was
+    /// read at once from the model is then checked by one query. If it does not hold, values are read in rounds, each of
+    /// which adds what was read to the query.
     pub(crate) fn read(search: &mut Search, query: &[TermId]) -> Result<InputHeap, SmtError> {
-        let program = search.translator.program;
-        let f = search.translator.graph.function(program, FrameId::ENTRY);
-        let query = query.to_vec();
-        let mut reader = Reader { search, query, ids: BTreeMap::new(), todo: Vec::new(), read: 0 };
-        let mut heap = InputHeap::default();
-        let wanted: Vec<TermId> = f.params.iter().map(|p| reader.parameter(p.slot, p.ty)).collect();
-        let values = reader.values(&wanted)?;
-        for (i, (p, v)) in f.params.iter().zip(values).enumerate() {
-            let value = if p.ty == Ty::Ptr { reader.refer(v) } else { InputValue::Number(v) };
-            let name = p.name.clone().unwrap_or_else(|| format!("p{i}"));
-            heap.parameters.push(Parameter { name, ty: p.ty, debug_type: p.debug_type, value });
+        let mut reader = Reader::new(search, query, Reading::AtOnce);
+        let heap = reader.whole()?;
+        let all = reader.query;
+        if !search.equates_arrays || search.check(&all) == Satisfiability::Sat {
+            return Ok(heap);
         }
-        let taken = stream::longest(program, reader.search.translator.graph).min(MAX_STREAM);
-        if taken > 0 {
-            let wanted: Vec<TermId> = (0..taken).map(|i| reader.search.translator.stream_byte(i)).collect();
-            heap.stream = reader.values(&wanted)?.into_iter().map(|v| v as u8).collect();
-        }
-        while !reader.todo.is_empty() {
-            let round = std::mem::take(&mut reader.todo);
-            for object in reader.objects(&round)? {
-                heap.objects.push(object);
-            }
-        }
-        Ok(heap)
+        Reader::new(search, query, Reading::InRounds).whole()
     }
+}
+
+/// How values are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// all from one model
+    AtOnce,
+    /// a query for each round
+    InRounds,
 }
 
 /// A scalar of an object and the terms of its parts, lowest first.
@@ -111,9 +106,41 @@ struct Reader<'s, 'a> {
     /// objects whose contents were not read, in the order of their numbers
     todo: Vec<(i64, GroupId)>,
     read: u32,
+    how: Reading,
 }
 
-impl Reader<'_, '_> {
+impl<'s, 'a> Reader<'s, 'a> {
+    fn new(search: &'s mut Search<'a>, query: &[TermId], how: Reading) -> Reader<'s, 'a> {
+        Reader { search, query: query.to_vec(), ids: BTreeMap::new(), todo: Vec::new(), read: 0, how }
+    }
+
+    fn whole(&mut self) -> Result<InputHeap, SmtError> {
+        let program = self.search.translator.program;
+        let f = self.search.translator.graph.function(program, FrameId::ENTRY);
+        let mut heap = InputHeap::default();
+        let wanted: Vec<TermId> = f.params.iter().map(|p| self.parameter(p.slot, p.ty)).collect();
+        let values = self.values(&wanted)?;
+        for (i, (p, v)) in f.params.iter().zip(values).enumerate() {
+            let to =
+                p.debug_type.map(|t| types::resolve(program, t)).and_then(|t| types::pointee(program, t)).flatten();
+            let value = if p.ty == Ty::Ptr { self.refer(v, to) } else { InputValue::Number(v) };
+            let name = p.name.clone().unwrap_or_else(|| format!("p{i}"));
+            heap.parameters.push(Parameter { name, ty: p.ty, debug_type: p.debug_type, value });
+        }
+        let taken = stream::longest(program, self.search.translator.graph).min(MAX_STREAM);
+        if taken > 0 {
+            let wanted: Vec<TermId> = (0..taken).map(|i| self.search.translator.stream_byte(i)).collect();
+            heap.stream = self.values(&wanted)?.into_iter().map(|v| v as u8).collect();
+        }
+        while !self.todo.is_empty() {
+            let round = std::mem::take(&mut self.todo);
+            for object in self.objects(&round)? {
+                heap.objects.push(object);
+            }
+        }
+        Ok(heap)
+    }
+
     fn parameter(&mut self, slot: pleach_ir::Slot, ty: Ty) -> TermId {
         let tr = &mut self.search.translator;
         let (var, kind) = match ty {
@@ -124,8 +151,25 @@ impl Reader<'_, '_> {
         tr.variables.input(tr.terms, id)
     }
 
-    /// Values of these terms that hold together with all that was read before.
+    /// Values of these terms that hold together with all that was read before, if it is read in rounds.
     fn values(&mut self, wanted: &[TermId]) -> Result<Vec<u64>, SmtError> {
+        let values = match self.how {
+            Reading::AtOnce => {
+                let (session, terms) = (&mut self.search.session, &*self.search.translator.terms);
+                wanted.iter().map(|t| session.value(terms, *t)).collect::<Result<Vec<u64>, SmtError>>()?
+            }
+            Reading::InRounds => self.next_round(wanted)?,
+        };
+        for (&t, &v) in wanted.iter().zip(&values) {
+            let terms = &mut *self.search.translator.terms;
+            let v = terms.constant(terms.width(t), v);
+            self.query.push(terms.eq(t, v));
+        }
+        self.query.retain(|t| *t != Terms::TRUE);
+        Ok(values)
+    }
+
+    fn next_round(&mut self, wanted: &[TermId]) -> Result<Vec<u64>, SmtError> {
         let mut names = Vec::new();
         let mut query = self.query.clone();
         for &t in wanted {
@@ -140,24 +184,18 @@ impl Reader<'_, '_> {
             Satisfiability::Sat => {}
             other => return Err(SmtError::Unsupported(format!("no second model of the input: {other:?}"))),
         }
-        let mut values = Vec::new();
-        for &name in &names {
-            values.push(self.search.session.value(self.search.translator.terms, name)?);
-        }
-        for (&t, &v) in wanted.iter().zip(&values) {
-            let terms = &mut *self.search.translator.terms;
-            let v = terms.constant(terms.width(t), v);
-            self.query.push(terms.eq(t, v));
-        }
-        self.query.retain(|t| *t != Terms::TRUE);
-        Ok(values)
+        names.iter().map(|&name| self.search.session.value(self.search.translator.terms, name)).collect()
     }
 
-    fn refer(&mut self, v: u64) -> InputValue {
+    /// A pointer to this type. What is no such pointer was not constrained by the query: nothing depends on it.
+    fn refer(&mut self, v: u64, to: Option<TypeId>) -> InputValue {
+        let pool = self.search.translator.pointers.pool(to);
         let layout = &self.search.translator.layout;
         let reference = sign_extend(v, layout.ref_bits);
         let within = |r: &(i64, i64)| r.0 <= reference && reference <= r.1;
-        let Some(g) = layout.ranges.iter().position(within) else { return InputValue::Null };
+        let Some(g) = layout.ranges.iter().position(within).filter(|g| *g == pool.index()) else {
+            return InputValue::Null;
+        };
         match self.search.translator.pointers.groups[g] {
             Group::Pool { ty: Some(_), .. } => {}
             Group::Pool { ty: None, .. } => return InputValue::Opaque,
@@ -186,8 +224,8 @@ impl Reader<'_, '_> {
             for w in wanted {
                 let v = w.parts.iter().fold(0, |v, (t, by)| v | known[t] << (8 * by));
                 let value = match (w.is_pointer, w.leaf.kind) {
-                    (true, _) => self.refer(v),
-                    (false, LeafKind::Pointer(_)) => InputValue::Null,
+                    (true, LeafKind::Pointer(to)) => self.refer(v, to),
+                    (true, _) | (false, LeafKind::Pointer(_)) => InputValue::Null,
                     (false, _) => InputValue::Number(v),
                 };
                 object.fields.push(Field { element: w.element, leaf: w.leaf, value });

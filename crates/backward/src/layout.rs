@@ -84,13 +84,16 @@ impl Layout {
         let graph = pointers.graph;
         let mut parent: Vec<usize> = (0..pointers.groups.len()).collect();
         let mut found: Vec<(GroupId, Collected)> = Vec::new();
-        let (mut sources, mut has_free) = (1i64, false);
+        let mut has_free = false;
         let entry = graph.function(pointers.program, FrameId::ENTRY);
-        sources += entry.params.iter().filter(|p| p.ty == Ty::Ptr).count() as i64;
+        let parameters = entry.params.iter().filter(|p| p.ty == Ty::Ptr).count() as i64;
+        // By node: references that a path from there may read.
+        let mut longest = vec![0i64; graph.nodes.len()];
         for &n in &graph.order {
             let node = graph.node(n);
             let f = graph.function(pointers.program, node.frame);
             let mut state = pointers.before[n.index()].clone();
+            let mut sources = node.edges.iter().map(|e| longest[e.to.index()]).max().unwrap_or(0);
             if node.havoc.is_some() {
                 // Every pointer that the loop writes may be another one.
                 sources += f.slots.iter().filter(|s| s.ty == Ty::Ptr).count() as i64;
@@ -108,6 +111,7 @@ impl Layout {
                 has_free |= !pointers.scope_ends(n, f, i, &state).is_empty();
                 pointers.step(n, f, i, &mut state);
             }
+            longest[n.index()] = sources;
             if node.edges.iter().any(|e| e.via == Via::Return) {
                 has_free |= !pointers.return_ends(n, f, &state).is_empty();
             }
@@ -122,7 +126,7 @@ impl Layout {
             arrays: Vec::new(),
             has_free,
         };
-        layout.number(pointers, sources)?;
+        layout.number(pointers, 1 + parameters + longest[graph.entry.index()])?;
         layout.make_regions(&mut parent, found);
         Ok(layout)
     }

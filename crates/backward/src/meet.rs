@@ -62,7 +62,7 @@ pub fn meet(
     let transfers = translator.all(clock).ok_or(OUT_OF_TIME)?;
     let solver = SolverConfig { timeout: clock.left(), ..SolverConfig::bare(config.backend) };
     let session = Session::open(config.backend, &solver).map_err(|why| why.to_string())?;
-    let mut search = Search { translator, session, clock };
+    let mut search = Search { translator, session, clock, equates_arrays: false };
     let (reaches, cut) = conditions(&mut search, &graph, &transfers)?;
     let complete = cut == Terms::FALSE || search.check(&[cut]) == pleach_smt::Satisfiability::Unsat;
     if !complete && reaches == Terms::FALSE {

@@ -68,6 +68,25 @@ impl Offset {
     }
 }
 
+/// Whether the first one changed.
+fn join_states(old: &mut State, new: State) -> bool {
+    if old.is_empty() {
+        *old = new;
+        return !old.is_empty();
+    }
+    let mut changed = false;
+    for (k, v) in new {
+        match old.entry(k) {
+            std::collections::hash_map::Entry::Occupied(mut old) => changed |= old.get_mut().join(&v),
+            std::collections::hash_map::Entry::Vacant(free) => {
+                free.insert(v);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
 pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -126,6 +145,10 @@ pub struct Pointers<'a> {
     content: FxHashMap<(GroupId, Option<i64>), Pointer>,
     /// something changed in this round
     changed: bool,
+    /// how often groups or pointers in memory changed
+    stamp: u32,
+    /// by node: the stamp when it was last looked at, and nothing came to it since; `None`: look again
+    seen: Vec<Option<u32>>,
 }
 
 /// Elements of an input array whose type is a scalar, as forward execution has them.
@@ -138,7 +161,8 @@ impl<'a> Pointers<'a> {
     pub fn new(program: &'a Program, graph: &'a Graph, clock: Clock) -> Result<Pointers<'a>, &'static str> {
         let before = vec![State::default(); graph.nodes.len()];
         let (groups, ids, content) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
-        let mut made = Pointers { program, graph, groups, ids, before, content, changed: false };
+        let seen = vec![None; graph.nodes.len()];
+        let mut made = Pointers { program, graph, groups, ids, before, content, changed: false, stamp: 0, seen };
         made.constants();
         made.parameters();
         for _ in 0..ROUNDS {
@@ -214,25 +238,37 @@ impl<'a> Pointers<'a> {
     }
 
     fn flow(&mut self, n: NodeId) {
+        if self.seen[n.index()] == Some(self.stamp) {
+            return;
+        }
+        self.seen[n.index()] = Some(self.stamp);
+        let changed = std::mem::take(&mut self.changed);
+        let came = self.flow_on(n);
+        // Groups and memory are all that changes on the way.
+        self.stamp += u32::from(self.changed);
+        self.changed |= changed || came;
+    }
+
+    /// Whether something new came to a node after this one.
+    fn flow_on(&mut self, n: NodeId) -> bool {
         let node = self.graph.node(n);
         let mut state = self.before[n.index()].clone();
         let f = self.graph.function(self.program, node.frame);
         for i in node.insts.clone() {
             self.step(n, f, i, &mut state);
         }
+        let mut left = node.edges.len() + node.back.len();
+        let mut came = false;
         for e in node.edges.iter().chain(&node.back) {
-            let mut out = state.clone();
+            left -= 1;
+            let mut out = if left == 0 { std::mem::take(&mut state) } else { state.clone() };
             self.take(n, &e.via, &mut out, e.to);
-            for (k, v) in out {
-                match self.before[e.to.index()].entry(k) {
-                    std::collections::hash_map::Entry::Occupied(mut old) => self.changed |= old.get_mut().join(&v),
-                    std::collections::hash_map::Entry::Vacant(free) => {
-                        free.insert(v);
-                        self.changed = true;
-                    }
-                }
+            if join_states(&mut self.before[e.to.index()], out) {
+                self.seen[e.to.index()] = None;
+                came = true;
             }
         }
+        came
     }
 
     /// What an edge does to the variables.

@@ -37,6 +37,8 @@ pub struct Search<'a> {
     pub translator: Translator<'a>,
     pub session: Session,
     pub clock: Clock,
+    /// conditions have equations between arrays
+    pub equates_arrays: bool,
 }
 
 impl Search<'_> {

@@ -9,6 +9,7 @@
 
 use crate::clock::Clock;
 use crate::cut::CutReason;
+use crate::facts::Facts;
 use crate::graph::{FrameId, Graph, NodeId, Role, Via};
 use crate::layout::Layout;
 use crate::pointers::{Group, GroupId, Pointers, State};
@@ -16,6 +17,7 @@ use crate::variables::{VarId, Variables};
 use pleach_expr::{TermId, Terms};
 use pleach_ir::{Callee, FuncId, Function, Inst, Program, Range};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// What is known at a node of the variables that were assigned: their value in terms of the input, or that it differs
 /// between paths. The others are those of the input.
@@ -62,6 +64,10 @@ pub struct Translator<'a> {
     inputs_only: FxHashMap<TermId, bool>,
     /// paths end where they are cut
     pub exact: bool,
+    /// states from which the goals are not reached
+    pub facts: Option<Rc<Facts>>,
+    /// no value is known: every variable is one of conditions, as in the paper
+    pub plain: bool,
 }
 
 /// The node at hand.
@@ -97,6 +103,8 @@ impl<'a> Translator<'a> {
             known,
             inputs_only,
             exact: false,
+            plain: false,
+            facts: None,
         }
     }
 
@@ -141,6 +149,7 @@ impl<'a> Translator<'a> {
     /// The value of a variable in terms of the input.
     pub fn known_value(&mut self, known: &Known, v: VarId) -> Option<TermId> {
         match known.get(&v) {
+            _ if self.plain => None,
             Some(value) => *value,
             None => Some(self.variables.input(self.terms, v)),
         }
@@ -173,7 +182,10 @@ impl<'a> Translator<'a> {
         };
         match &node.role {
             Role::Cut(reason) => {
-                return Transfer { cuts: vec![(Terms::TRUE, reason.clone())], ..Transfer::default() };
+                // The others are reached in the middle of a block.
+                let at_start = matches!(reason, CutReason::Unwind(_));
+                let open = if at_start { self.not_refuted(&mut here) } else { Terms::TRUE };
+                return Transfer { cuts: vec![(open, reason.clone())], known: here.known, ..Transfer::default() };
             }
             Role::Goal(None) => return Transfer { goal: Some(Terms::TRUE), ..Transfer::default() },
             Role::Goal(Some((i, ways))) => {
@@ -187,6 +199,9 @@ impl<'a> Translator<'a> {
         if let Some(l) = node.havoc {
             self.havoc(&mut here, l);
         }
+        // SOUND: what the facts refute does not reach the goals.
+        let open = self.not_refuted(&mut here);
+        self.assume(&mut here, open);
         for i in node.insts.clone() {
             if here.assume == Terms::FALSE {
                 break;

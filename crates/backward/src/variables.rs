@@ -36,6 +36,7 @@ pub struct Variables {
     versions: FxHashMap<(VarId, u32), TermId>,
     /// version 0
     symbols: FxHashMap<SymbolId, VarId>,
+    inputs: FxHashMap<VarId, TermId>,
 }
 
 impl Variables {
@@ -67,11 +68,16 @@ impl Variables {
     }
 
     /// The value at the beginning of the entry.
-    pub fn input(&self, terms: &mut Terms, id: VarId) -> TermId {
-        if self.all[id.0 as usize].0 == Var::Taken {
-            return terms.constant(INDEX_BITS, 0);
+    pub fn input(&mut self, terms: &mut Terms, id: VarId) -> TermId {
+        if let Some(&known) = self.inputs.get(&id) {
+            return known;
         }
-        symbol(terms, &format!("{}#input", self.name(id)), self.all[id.0 as usize].1)
+        let t = match self.all[id.0 as usize] {
+            (Var::Taken, _) => terms.constant(INDEX_BITS, 0),
+            (_, kind) => symbol(terms, &format!("{}#input", self.name(id)), kind),
+        };
+        self.inputs.insert(id, t);
+        t
     }
 
     fn name(&self, id: VarId) -> String {

@@ -19,6 +19,7 @@ mod budget;
 mod c_expression;
 mod condition_printer;
 mod disequality_widening;
+mod entry_interpolants;
 mod error_precondition;
 mod explain;
 mod heap_matching;
@@ -45,6 +46,7 @@ pub mod table;
 mod tighten;
 
 pub use audit_log::{AuditOutcome, AuditRecord, TracePosition};
+pub use entry_interpolants::{EntryInterpolant, EntryInterpolants, EntryPlace};
 pub use explain::Explanation;
 pub use loops::{InvariantInC, LoopExplanation};
 pub use pruner::{Checks, Interpolation, Method};

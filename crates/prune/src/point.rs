@@ -1,5 +1,6 @@
 //! Points of the program where states are compared: an instruction and the stack of call sites above it.
 
+use pleach_ir::{FuncId, InstId};
 use pleach_memory::Value;
 use pleach_state::access_path::frames;
 use pleach_state::{Phase, State};
@@ -28,6 +29,14 @@ impl Point {
     pub fn words(&self) -> Vec<u64> {
         let words = self.0.iter().map(|(a, b)| u64::from(*a) << 32 | u64::from(*b));
         std::iter::once(self.0.len() as u64).chain(words).collect()
+    }
+
+    /// The instruction, if it is in the first function, and nothing else decides how the program goes on.
+    pub fn alone(&self) -> Option<(FuncId, InstId)> {
+        match self.0[..] {
+            [(func, inst), (1, u32::MAX)] => Some((FuncId(func), InstId::new(inst as usize))),
+            _ => None,
+        }
     }
 
     pub fn of(state: &State) -> Point {

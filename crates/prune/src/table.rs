@@ -194,6 +194,15 @@ impl SubsumptionTable {
         (self.entries, self.bytes) = (entries, bytes);
     }
 
+    /// All entries, in any order.
+    pub fn entries(&self) -> impl Iterator<Item = (&Point, &TableEntry)> {
+        let of_point = |(point, indices)| {
+            let indices: &Vec<PinnedRegisterIndex> = indices;
+            indices.iter().flat_map(|i| i.by_values.values().flatten()).map(move |e| (point, &**e))
+        };
+        self.points.iter().flat_map(of_point)
+    }
+
     /// Drops the entry of a node.
     pub fn remove(&mut self, point: &Point, node: NodeId) {
         for index in self.points.get_mut(point).into_iter().flatten() {

@@ -29,6 +29,8 @@ pub struct ExplorationResult {
     pub coverage: Coverage,
     pub timing: Timing,
     pub interpolants: Option<Vec<Interpolant>>,
+    /// what is known of states of the entry, if targets were looked for and the exploration is not complete
+    pub learned: Option<pleach_prune::EntryInterpolants>,
     /// what of the invariants of loops can be said in C
     pub loops_in_c: Vec<LoopInC>,
     pub failure: Option<String>,

@@ -16,11 +16,12 @@ use pleach_command::signals;
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
 use pleach_exec::{ExecConfig, ProgramEntry};
-use pleach_explore::{Halt, Limits};
+use pleach_explore::{Counters, Halt, Limits};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::LoadLimits;
 use pleach_report::{RunDir, Summary, Timing};
 use pleach_state::{Assumption, Leaks};
+use pleach_verify::Property;
 use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -281,6 +282,7 @@ impl Session {
         if let (Some(interpolation), machine) = engine.interpolation_and_machine() {
             (summary.loops, loops_in_c) = explanations::loops(interpolation, machine, &self.program, &self.directory);
         }
+        let learned = self.learned(&mut engine, &counters);
         let audit = self.audit(&mut engine);
         if self.config.check_interpolants.is_some() {
             summary.pruning.extend(audit.statistics());
@@ -304,6 +306,7 @@ impl Session {
             signal: None,
             coverage,
             interpolants: self.explanations(&mut engine),
+            learned,
             loops_in_c,
             failure: written.failure.map(|why| why.to_string()),
             left: Some(Box::new(engine.into_remains())),
@@ -324,6 +327,18 @@ impl Session {
         match engine.interpolation_and_machine() {
             (Some(interpolation), machine) => pleach_audit::audit(machine, interpolation, nodes),
             (None, _) => AuditReport::default(),
+        }
+    }
+
+    fn learned(&self, engine: &mut Engine, counters: &Counters) -> Option<pleach_prune::EntryInterpolants> {
+        let complete = counters.is_complete();
+        // SOUND: beyond a bound on rounds nothing is known, whatever an interpolant says of the rounds below it.
+        let wanted = self.config.property == Property::reaching() && !complete && counters.rounds().is_none();
+        match engine.interpolation_and_machine() {
+            (Some(interpolation), machine) if wanted => {
+                Some(interpolation.entry_interpolants(&mut machine.terms, &self.program))
+            }
+            _ => None,
         }
     }
 

@@ -129,6 +129,7 @@ impl Standing {
             signal: halt.signal(),
             coverage: known.coverage.clone(),
             interpolants: None,
+            learned: None,
             loops_in_c: Vec::new(),
             failure: None,
             left: None,

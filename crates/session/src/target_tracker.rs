@@ -61,6 +61,13 @@ impl TargetTracker {
         self.rows[target].test.as_ref()
     }
 
+    /// The blocks that begin with a target to which no path has come; `None` if one has.
+    pub fn never_reached(&self, target: usize) -> Option<&BTreeSet<(FuncId, BlockId)>> {
+        let row = &self.rows[target];
+        let known = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        (row.arrived.is_empty() && row.test.is_none() && known[target].is_none()).then_some(&row.watch.blocks)
+    }
+
     /// The lines of the places that a target stands for. None of them if it has only jumps: the native build may have
     /// no code for those, or only for one of several.
     pub fn lines(&self, target: usize, program: &Program) -> Vec<Line> {

@@ -27,7 +27,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "report", "replay"]),
     ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),
     ("cc", &["load", "pleach", "command"]),
-    ("backward-session", &["ir", "backward", "verify", "report", "replay", "pleach", "command"]),
+    ("backward-session", &["ir", "backward", "prune", "verify", "report", "replay", "pleach", "command"]),
     (
         "session",
         &[

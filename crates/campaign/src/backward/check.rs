@@ -20,7 +20,7 @@ pub struct Totals {
     /// why there was no answer
     pub reasons: std::collections::BTreeMap<String, u64>,
     pub wrong: Vec<String>,
-    /// seconds and queries per style
+    /// seconds of CPU time and queries per style
     pub times: std::collections::BTreeMap<String, (f64, u64)>,
     /// the longest query
     pub slowest: (f64, String),
@@ -35,11 +35,19 @@ pub const STYLES: [Style; 6] = [
     Style::Conjunctive(Solve::Loops),
 ];
 
+/// Half of the queries have the default; it decides what users see.
+fn style(k: u64) -> Style {
+    let default = Config::default().style;
+    let others: Vec<Style> = STYLES.into_iter().filter(|s| *s != default).collect();
+    if k.is_multiple_of(2) { default } else { others[(k / 2) as usize % others.len()] }
+}
+
 const UNWIND: u32 = 3;
 /// Inputs per function by brute force.
 const INPUTS: u64 = 4000;
 
-pub fn check(program: &Program, f: &Function, seed: u64, totals: &mut Totals) {
+/// In one style for each mark, or in all.
+pub fn check(program: &Program, f: &Function, seed: u64, all_styles: bool, totals: &mut Totals) {
     totals.functions += 1;
     let Some(id) = program.function_named(&f.name) else { return totals.wrong.push(format!("{}: missing", f.name)) };
     let reached = brute_force(f, seed);
@@ -48,50 +56,67 @@ pub fn check(program: &Program, f: &Function, seed: u64, totals: &mut Totals) {
         if goals.is_empty() {
             continue;
         }
-        let style = STYLES[((seed + u64::from(mark)) % 6) as usize];
-        let config = Config {
-            style,
-            unwind: UNWIND,
-            abstract_loops: seed.is_multiple_of(2),
-            time: Some(std::time::Duration::from_secs(2)),
-            ..Config::default()
-        };
-        let mut bad = None;
-        let mut confirm = |heap: &InputHeap, exact| {
-            let Some(input) = input(heap) else { return Confirmation::Refuted("an odd heap".into()) };
-            if run(f, &input, UNWIND) >> mark & 1 == 1 || run(f, &input, 50) >> mark & 1 == 1 {
-                return Confirmation::Confirmed;
-            }
-            if exact == Exactness::Exact {
-                bad = Some(input);
-            }
-            Confirmation::Refuted("the input does not reach it".into())
-        };
-        let (answer, effort) = pleach_backward::decide(program, id, &goals, &config, &mut confirm);
-        let (time, name) = (effort.time.as_secs_f64(), format!("{style:?}"));
-        if time > totals.slowest.0 {
-            let work = format!("{} nodes, solver {:.1} s", effort.nodes, effort.solver.as_secs_f64());
-            totals.slowest = (time, format!("{} mark {mark} {name}: {work}", f.name));
+        let one = [style(seed + u64::from(mark))];
+        for &style in if all_styles { &STYLES[..] } else { &one } {
+            decide(program, f, seed, mark, &goals, style, reached, totals);
         }
-        let of_style = totals.times.entry(name).or_default();
-        *of_style = (of_style.0 + time, of_style.1 + 1);
-        let hit = reached >> mark & 1 == 1;
-        totals.reached += u64::from(hit);
-        if let Some(input) = bad {
-            totals.wrong.push(format!("{} mark {mark} {style:?}: the input does not reach it: {input:?}", f.name));
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "one query, and all that it is compared with")]
+fn decide(
+    program: &Program,
+    f: &Function,
+    seed: u64,
+    mark: u32,
+    goals: &BTreeSet<Goal>,
+    style: Style,
+    reached: u64,
+    totals: &mut Totals,
+) {
+    let Some(id) = program.function_named(&f.name) else { return };
+    let config = Config {
+        style,
+        unwind: UNWIND,
+        abstract_loops: seed.is_multiple_of(2),
+        time: Some(std::time::Duration::from_secs(2)),
+        ..Config::default()
+    };
+    let mut bad = None;
+    let mut confirm = |heap: &InputHeap, exact| {
+        let Some(input) = input(heap) else { return Confirmation::Refuted("an odd heap".into()) };
+        if run(f, &input, UNWIND) >> mark & 1 == 1 || run(f, &input, 50) >> mark & 1 == 1 {
+            return Confirmation::Confirmed;
         }
-        match answer {
-            Answer::Reachable(_) => totals.reachable += 1,
-            Answer::Unknown(why) => {
-                totals.unknown += 1;
-                *totals.reasons.entry(why).or_default() += 1;
-            }
-            Answer::Unreachable { .. } | Answer::UnreachableWithin(_) if hit => {
-                totals.wrong.push(format!("{} mark {mark} {style:?}: {answer:?}, but an input reaches it", f.name));
-            }
-            Answer::Unreachable { .. } => totals.unreachable += 1,
-            Answer::UnreachableWithin(_) => totals.within += 1,
+        if exact == Exactness::Exact {
+            bad = Some(input);
         }
+        Confirmation::Refuted("the input does not reach it".into())
+    };
+    let (answer, effort) = pleach_backward::decide(program, id, goals, &config, &mut confirm);
+    let (time, name) = (effort.cpu.as_secs_f64(), format!("{style:?}"));
+    if time > totals.slowest.0 {
+        let work = format!("{} nodes, solver {:.1} s", effort.nodes, effort.solver.as_secs_f64());
+        totals.slowest = (time, format!("{} mark {mark} {name}: {work}", f.name));
+    }
+    let of_style = totals.times.entry(name).or_default();
+    *of_style = (of_style.0 + time, of_style.1 + 1);
+    let hit = reached >> mark & 1 == 1;
+    totals.reached += u64::from(hit);
+    if let Some(input) = bad {
+        totals.wrong.push(format!("{} mark {mark} {style:?}: the input does not reach it: {input:?}", f.name));
+    }
+    match answer {
+        Answer::Reachable(_) => totals.reachable += 1,
+        Answer::Unknown(why) => {
+            totals.unknown += 1;
+            *totals.reasons.entry(why).or_default() += 1;
+        }
+        Answer::Unreachable { .. } | Answer::UnreachableWithin(_) if hit => {
+            totals.wrong.push(format!("{} mark {mark} {style:?}: {answer:?}, but an input reaches it", f.name));
+        }
+        Answer::Unreachable { .. } => totals.unreachable += 1,
+        Answer::UnreachableWithin(_) => totals.within += 1,
     }
 }
 

@@ -4,7 +4,8 @@ use crate::args::ReachArgs;
 use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach::number_format;
-use pleach_backward_session::both_ends;
+use pleach_backward::Config;
+use pleach_backward_session::{both_ends, facts, refute};
 use pleach_command::duration;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
@@ -15,7 +16,9 @@ use pleach_state::Cut;
 use pleach_verify::target::{Target, TargetSpec, all_asserts, all_blocks};
 use pleach_verify::{Property, TargetError};
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 pub fn run(mut args: ReachArgs) -> Result<Code, CliError> {
     args.run.read_project()?;
@@ -23,6 +26,10 @@ pub fn run(mut args: ReachArgs) -> Result<Code, CliError> {
         return super::backward::run(args);
     }
     let wishes = args.target.iter().map(|t| TargetSpec::parse(t)).collect::<Result<Vec<_>, _>>()?;
+    if args.both_ends && !args.each {
+        // Half for what is left open.
+        args.run.max_time = args.run.max_time.map(|t| t / 2);
+    }
     let settings = settings(&args);
     let mut session = Session::load(assemble::session(&args.run, &settings)?)?;
     let mut targets = resolve(&args, &wishes, &session.program)?;
@@ -142,9 +149,32 @@ fn together(
     let conclude = cut_short(args, session, targets, tracker.reached(), Others::default());
     let mut found = session.explore(&mut tracker, args.run.output_dir.as_deref(), &conclude)?;
     found.summary.targets = session.target_results(targets, &tracker, &found, args.proof.replay.options());
+    let notes = if args.both_ends { refute_rest(args, session, &tracker, &mut found) } else { String::new() };
     found.write();
-    let text = account(&found);
+    let text = notes + &account(&found);
     Ok((found.summary, found.dir, text, found.crashed))
+}
+
+/// Backward, with what forward execution learned: targets that it has not decided.
+fn refute_rest(args: &ReachArgs, session: &Session, tracker: &TargetTracker, found: &mut ExplorationResult) -> String {
+    let Some(learned) = found.learned.take() else { return String::new() };
+    let entry = args.run.entry.as_deref().unwrap_or("main");
+    let facts = Rc::new(facts(learned, &session.program));
+    let mut notes = String::new();
+    let rows = &mut found.summary.targets;
+    let mut left = rows.iter().filter(|r| r.result == "unknown").count() as u32;
+    let end = args.run.max_time.map(|t| Instant::now() + t);
+    for (i, row) in rows.iter_mut().enumerate().filter(|(_, r)| r.result == "unknown") {
+        let time = end.map(|e| e.saturating_duration_since(Instant::now()) / left.max(1));
+        left = left.saturating_sub(1);
+        let Some(blocks) = tracker.never_reached(i) else { continue };
+        let config = Config { time, ..super::backward::config(args) };
+        match refute(&session.program, entry, blocks, &facts, &config) {
+            Ok(reason) => (row.result, row.reason) = ("unreachable".into(), reason),
+            Err(why) => notes.push_str(&format!("  {} is not refuted backward: {why}\n", row.target)),
+        }
+    }
+    notes
 }
 
 /// Each target in an exploration of its own, below one directory.
