@@ -45,6 +45,7 @@ pub mod table;
 mod tighten;
 
 pub use audit_log::{AuditOutcome, AuditRecord, TracePosition};
+pub use condition_printer::ConditionPrinter;
 pub use explain::Explanation;
 pub use loops::{InvariantInC, LoopExplanation};
 pub use pruner::{Checks, Interpolation, Method};
