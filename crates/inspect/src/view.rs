@@ -38,12 +38,12 @@ pub struct ViewArgs {
 pub type Configure = fn(&RunInfo) -> Result<SessionConfig, CliError>;
 
 /// A request to the engine: the state at a node, as JSON.
-type Question = (u32, oneshot::Sender<Result<String, String>>);
+type NodeRequest = (u32, oneshot::Sender<Result<String, String>>);
 
 struct Server {
     run: PathBuf,
     port: u16,
-    engine: mpsc::Sender<Question>,
+    engine: mpsc::Sender<NodeRequest>,
 }
 
 pub fn run(args: ViewArgs, configure: Configure) -> Result<Code, CliError> {
@@ -55,18 +55,18 @@ pub fn run(args: ViewArgs, configure: Configure) -> Result<Code, CliError> {
     // An interrupt ends the server, also once an engine watches for signals.
     signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGINT, 0, Arc::new(AtomicBool::new(true)))
         .map_err(system("watch for signals"))?;
-    let (engine, questions) = mpsc::channel();
+    let (engine, requests) = mpsc::channel();
     let place = run.clone();
     std::thread::Builder::new()
         .stack_size(64 << 20)
-        .spawn(move || answer(&place, &info, configure, &questions))
+        .spawn(move || answer(&place, &info, configure, &requests))
         .map_err(system("start a thread"))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(system("serve"))?;
     runtime.block_on(serve(run, args.port, engine)).map_err(system("serve"))?;
     Ok(Code::Fine)
 }
 
-async fn serve(run: PathBuf, port: u16, engine: mpsc::Sender<Question>) -> std::io::Result<()> {
+async fn serve(run: PathBuf, port: u16, engine: mpsc::Sender<NodeRequest>) -> std::io::Result<()> {
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
     let port = listener.local_addr()?.port();
     println!("http://127.0.0.1:{port}/ shows {}. Ctrl-C ends it.", run.display());
@@ -131,17 +131,17 @@ fn json(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// What the engine needs, made at the first question.
+/// What the engine needs, made at the first request.
 struct Loaded {
     session: Session,
     paths: Paths,
 }
 
-/// The engine's thread: one question after the other.
-fn answer(run: &Path, info: &RunInfo, configure: Configure, questions: &mpsc::Receiver<Question>) {
+/// The engine's thread: one request after the other.
+fn answer(run: &Path, info: &RunInfo, configure: Configure, requests: &mpsc::Receiver<NodeRequest>) {
     let mut loaded: Option<Loaded> = None;
     let mut tree = (TreeReader::default(), BTreeMap::new());
-    for (node, sender) in questions {
+    for (node, sender) in requests {
         // A run that is under way grows.
         if !tree.0.nodes.contains_key(&node)
             && let Ok((read, _)) = TreeReader::open_damaged(&run.join("tree.bin"))

@@ -12,7 +12,10 @@ const SYMBOLIZERS: [&str; 3] = ["llvm-symbolizer-19", "llvm-symbolizer", "addr2l
 
 /// Stacks that were asked for before: many tests of a run end at the same place.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<BTreeMap<PathBuf, BTreeMap<Vec<u64>, Vec<Location>>>>);
+pub(crate) struct Cache(Mutex<BTreeMap<PathBuf, Stacks>>);
+
+/// By the program counters of their frames.
+type Stacks = BTreeMap<Vec<u64>, Vec<Location>>;
 
 impl Cache {
     /// As [`locations`].

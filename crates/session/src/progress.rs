@@ -80,7 +80,10 @@ impl Shown {
 
 /// A longer line would leave its beginning behind when it is redrawn.
 fn terminal_width() -> usize {
-    rustix::termios::tcgetwinsize(std::io::stderr()).map_or(120, |size| usize::from(size.ws_col).max(20))
+    rustix::termios::tcgetwinsize(std::io::stderr()).map_or(120, |size| match size.ws_col {
+        0 => 120,
+        columns => usize::from(columns),
+    })
 }
 
 /// Redraws until the line is gone.
@@ -101,13 +104,17 @@ impl Line {
     pub fn new(style: Style) -> Line {
         let shown = Arc::<Mutex<Shown>>::default();
         if style == Style::Live {
+            // The first query may take long.
+            let now = Some(Instant::now());
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) =
+                Shown { text: "exploring".into(), began: now, drawn: now };
             let watched = Arc::downgrade(&shown);
             std::thread::spawn(move || tick(watched));
         }
         Line { style, printed: None, before: (Duration::ZERO, 0), rate: 0.0, covered: (0, Duration::ZERO), shown }
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
+    fn terminal(&self) -> std::sync::MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,7 +132,7 @@ impl Line {
             Style::Off => {}
             Style::Live => {
                 let text = self.render(progress, extra);
-                let mut shown = self.shown();
+                let mut shown = self.terminal();
                 shown.text = text;
                 shown.began = Instant::now().checked_sub(progress.elapsed);
                 shown.draw();
@@ -141,7 +148,7 @@ impl Line {
 
     /// Takes the line away so that something else can be printed.
     pub fn clear(&mut self) {
-        if self.shown().drawn.take().is_some() {
+        if self.terminal().drawn.take().is_some() {
             eprint!("\r\x1b[2K");
         }
     }
