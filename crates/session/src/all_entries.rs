@@ -39,7 +39,7 @@ pub fn run(config: SessionConfig, to: Option<&Path>, json: bool) -> Result<Code,
     let (mut rows, mut signal, mut crashed) = (Vec::new(), None, false);
     for name in names {
         let conclude: Conclude = Arc::new(|found| Ok(written(found).code(Code::Unknown)));
-        let found = session.from_entry(name)?.explore(&mut NoObserver, Some(&place.join(name)), &conclude)?;
+        let found = session.with_entry(name)?.explore(&mut NoObserver, Some(&place.join(name)), &conclude)?;
         (signal, crashed) = (found.signal, crashed || found.crashed);
         let found = written(found);
         rows.push(row(name, &found.summary, found.dir.path()));

@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// The same program from another function.
-    pub(crate) fn from_entry(&self, name: &str) -> Result<Session, CliError> {
+    pub(crate) fn with_entry(&self, name: &str) -> Result<Session, CliError> {
         let mut other = self.again();
         other.config.entry.name = Some(name.to_owned());
         other.entry = other.config.entry.resolve(&other.program)?;
