@@ -3,6 +3,7 @@
  *
  *   PLEACH_KTEST    the test (KTEST_FILE, as for KLEE's own library, is read when it is not set)
  *   PLEACH_WATCH    addresses of instructions, separated by commas (x86 only)
+ *   PLEACH_SERVER   replay many tests: server.inc
  *   PLEACH_OUTCOME  file for the notes: one line each, fields separated by tabs
  *
  *     start                              the program's own code is next
@@ -76,9 +77,12 @@ static void put(const char *text) {
 
 static void put_raw(const char *text) { put_bytes(text, strlen(text)); }
 
+#include "server.inc"
+
 /* Before the constructors of the program, and of `watch` below. */
 __attribute__((constructor(101))) static void start(void) {
   const char *path = getenv("PLEACH_OUTCOME");
+  serve();
   if (!path || strlen(path) >= sizeof outcome_path) return;
   strcpy(outcome_path, path);
   open_outcome();

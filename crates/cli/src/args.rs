@@ -11,6 +11,7 @@ pub use run::RunArgs;
 pub use verify_reach::{ReachArgs, VerifyArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pleach_inspect::{ReplayArgs, ViewArgs};
 use pleach_present::Files;
 use pleach_present::commands::{CompletionsArgs, ExportArgs, ManArgs, ReportArgs};
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show what a run found and cost, also as a page
     Report(ReportArgs),
+    /// Show a run in a browser, also one that is under way, with the state at any node
+    View(ViewArgs),
     /// Write the tests of a run as files, as a corpus for fuzzers, or as unit tests
     Export(ExportArgs),
     /// Write a harness for a function, to edit
@@ -300,6 +303,18 @@ pub struct TestArgs {
     #[arg(long, help_heading = "Pruning")]
     pub prune: bool,
 
+    /// Explore from each function with a body, one run each, and show a table
+    ///
+    /// The limits are those of each run. The results are directories below --output-dir.
+    #[arg(long, help_heading = "Inputs", conflicts_with_all = ["entry", "param", "args"], hide_short_help = true)]
+    pub all_entries: bool,
+    /// Take part in a fuzzing campaign of AFL++: the directory that its instances share (afl-fuzz -o)
+    ///
+    /// The queues of the other instances are followed first. At the end the tests are in the queue of an instance called
+    /// `pleach`.
+    #[arg(long, value_name = "DIR", help_heading = "Inputs", conflicts_with = "all_entries", hide_short_help = true)]
+    pub afl_sync: Option<PathBuf>,
+
     /// Stop after N tests
     #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
     pub max_tests: Option<u64>,
@@ -308,44 +323,6 @@ pub struct TestArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub files: Files,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Sanitizers {
-    /// When an error does not show without them
-    Auto,
-    /// In every build
-    Always,
-    /// In no build
-    Never,
-}
-
-#[derive(Args, Debug)]
-pub struct ReplayArgs {
-    /// A .ktest file of a run, or with --all the run's directory
-    #[arg(value_name = "TEST|RUN")]
-    pub path: PathBuf,
-    /// Replay every test of the run
-    #[arg(long)]
-    pub all: bool,
-    /// Build with sanitizers
-    #[arg(long, value_enum, default_value_t = Sanitizers::Auto)]
-    pub sanitizers: Sanitizers,
-    /// Time limit for one run of the program
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "10s")]
-    pub timeout: Duration,
-    /// Memory limit for one run of the program, in MB
-    #[arg(long, value_name = "MB", default_value_t = 2048)]
-    pub memory: u64,
-    /// Run the program even if the machine cannot isolate it
-    #[arg(long = "unsafe")]
-    pub run_unsafely: bool,
-    /// Number of tests to replay at the same time
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    pub jobs: usize,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Args, Debug)]

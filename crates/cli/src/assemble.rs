@@ -31,6 +31,7 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         solver: solver(args),
         search: search(args, settings)?,
         run: run(args, settings)?,
+        seeds: args.seeds()?,
         prune: settings.prune.then(|| prune(args, settings)),
         merge: merge(args),
         property: settings.property.clone(),

@@ -1,6 +1,6 @@
 //! Flags to typed configuration to the assembly of the engine: the only place that names concrete techniques together.
 
-#[macro_use(print, println, eprint, eprintln)]
+#[macro_use(print, println, eprintln)]
 extern crate pleach_command;
 
 mod args;
@@ -33,9 +33,10 @@ fn main() -> ExitCode {
         Command::Test(args) => commands::test::run(*args),
         Command::Verify(args) => commands::verify::run(*args),
         Command::Reach(args) => commands::reach::run(*args),
-        Command::Replay(args) => commands::replay::run(args),
+        Command::Replay(args) => pleach_inspect::replay(args, commands::configuration::of_run),
         Command::Explain(args) => commands::explain::run(args),
         Command::Report(args) => pleach_present::commands::report(args),
+        Command::View(args) => pleach_inspect::view(args, commands::configuration::of_run),
         Command::Export(args) => pleach_present::commands::export(args),
         Command::Init(args) => commands::init::run(args),
         Command::Ir(args) => commands::ir::run(args),

@@ -11,11 +11,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
 }
 
-/// README.md and its siblings, `docs/` with its decisions, `bench/README.md`: path from the root and text.
+/// README.md and its siblings, `docs/` with what is below it, `bench/README.md`: path from the root and text.
 fn pages() -> BTreeMap<PathBuf, String> {
     let root = root();
     let mut pages = BTreeMap::new();
-    for dir in ["", "docs", "docs/adr", "bench"] {
+    for dir in ["", "docs", "docs/adr", "docs/schemas", "docs/tour", "bench"] {
         for entry in std::fs::read_dir(root.join(dir)).expect("a directory").flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|e| e == "md") {

@@ -18,6 +18,7 @@ mod error_text;
 mod messages;
 mod options;
 mod run;
+mod run_stats;
 mod sink;
 mod tools;
 

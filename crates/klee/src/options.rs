@@ -25,6 +25,7 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
     (OptionArity::Switch, OptionSupport::Works, &[
         "check-overshift", "debug-log-merge", "debug-validate-solver", "dump-states-on-halt", "emit-all-errors", "exit-on-error",
         "help", "help-list", "named-seed-matching", "only-output-states-covering-new", "only-replay-seeds", "only-seed", "output-source",
+        "output-stats",
         "posix-runtime", "silent-klee-assume", "ubsan-runtime", "use-batching-search", "use-merge", "version",
         "warnings-only-to-file", "write-cov", "write-ktests", "write-no-tests", "write-paths", "write-smt2s",
         "write-sym-paths", "write-xml-tests",
@@ -37,7 +38,7 @@ const OPTIONS: [(OptionArity, OptionSupport, &[&str]); 6] = [
         "debug-log-state-merge", "debug-print-escaping-functions", "debug-z3-validate-models", "disable-inlining",
         "disable-internalize", "disable-verify", "equality-substitution", "ignore-stp-failures", "kdalloc",
         "kdalloc-mark-as-unneeded", "klee-call-optimisation", "log-partial-queries-early", "log-timed-out-queries",
-        "max-memory-inhibit", "optimize", "output-istats", "output-stats",
+        "max-memory-inhibit", "optimize", "output-istats",
         "pc-all-const-widths", "pc-all-widths", "pc-multibyte-reads", "pc-prefix-width", "pc-width-as-arg",
         "readable-posix-inputs", "rewrite-equalities", "simplify-sym-indices", "single-object-resolution",
         "smtlib-human-readable", "solver-optimize-divides", "strip-all", "strip-debug", "track-instruction-time",

@@ -3,6 +3,7 @@
 use super::command_line::CommandLine;
 use super::directory;
 use super::messages::MessageLog;
+use super::run_stats::{self, RunStats};
 use super::sink::{Counts, KleeSink, Wanted};
 use pleach::libc::{self, LibcNeed};
 use pleach::{EndOfRun, Engine};
@@ -105,6 +106,7 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
         memory: limits.max_memory.map(|mb| mb * 1_000_000),
     });
     let (mut instructions, mut forks, mut queries) = (0, 0, 0);
+    let mut cost = RunStats::default();
     let began = Instant::now();
     watchdog.last_words(last_words(&sink, &out, &info));
     for (number, follow) in runs.iter().enumerate() {
@@ -142,6 +144,14 @@ fn explore(line: &CommandLine, log: &mut MessageLog) -> Result<Code, CliError> {
         instructions += engine.run.counters.instructions;
         forks += engine.run.counters.forks;
         queries += stats.get("chain.queries");
+        cost.add(&engine.executor.machine);
+        cost.states = engine.run.counters.states_peak;
+    }
+    cost.wall = began.elapsed();
+    cost.user = run_stats::user_time();
+    cost.memory = pleach_explore::limits::resident_bytes().unwrap_or(0);
+    if line.is_on("output-stats", true) {
+        cost.write(&out)?;
     }
     info.push_str(&summary(began.elapsed().as_secs(), forks, queries));
     watchdog.claim();

@@ -6,7 +6,9 @@
 use crate::error::Error;
 use crate::exploration::{Collector, Exploration, Observer};
 use crate::guided_executor::GuidedExecutor;
+use pleach_exec::Seed;
 use pleach_exec::{ExecConfig, Machine, NativeCalls};
+use pleach_explore::search::SeedsFirst;
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
 use pleach_ir::{BlockId, FuncId, Program};
 use pleach_merge::{MergeConfig, Merging};
@@ -103,6 +105,7 @@ pub struct EngineBuilder<'a> {
     check_seams: bool,
     native_calls: Option<Box<dyn NativeCalls>>,
     targets: BTreeSet<(FuncId, BlockId)>,
+    seeds: Vec<Seed>,
 }
 
 impl<'a> EngineBuilder<'a> {
@@ -184,6 +187,12 @@ impl<'a> EngineBuilder<'a> {
         self
     }
 
+    /// Inputs to follow first, each to its end. Default: none.
+    pub fn seeds(mut self, seeds: Vec<Seed>) -> Self {
+        self.seeds = seeds;
+        self
+    }
+
     /// Puts everything together; nothing is executed yet but the set-up of the initial states.
     pub fn build(self) -> Result<Engine<'a>, Error> {
         let EngineBuilder {
@@ -198,6 +207,7 @@ impl<'a> EngineBuilder<'a> {
             check_seams,
             native_calls,
             targets,
+            seeds,
         } = self;
         exec.record = !matches!(pruning, Pruning::Off);
         exec.record_from_input = matches!(&pruning, Pruning::Interpolation(config) if config.unbounded);
@@ -216,6 +226,7 @@ impl<'a> EngineBuilder<'a> {
             Search::Own(searcher) => (searcher, true),
         };
         let searcher: Box<dyn Searcher> = if check_seams { Box::new(CheckedSearcher::new(searcher)) } else { searcher };
+        let searcher: Box<dyn Searcher> = if seeds.is_empty() { searcher } else { Box::new(SeedsFirst::new(searcher)) };
         let one_sided = exec.leaks == Leaks::Ignored;
         let merging =
             merge.map(|c| Merging::new(program.clone(), MergeConfig { one_sided: c.one_sided && one_sided, ..c }));
@@ -225,8 +236,10 @@ impl<'a> EngineBuilder<'a> {
         machine.targets = targets;
         machine.terms.brake = halt.brake();
         let initial = machine.initial_states()?;
+        let mut executor = GuidedExecutor::new(machine, distances);
+        executor.seeds = seeds;
         Ok(Engine {
-            executor: GuidedExecutor::new(machine, distances),
+            executor,
             run: Run::new(run, halt),
             initial,
             searcher,
@@ -283,6 +296,7 @@ impl<'a> Engine<'a> {
             check_seams: false,
             native_calls: None,
             targets: BTreeSet::new(),
+            seeds: Vec::new(),
         }
     }
 

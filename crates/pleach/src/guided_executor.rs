@@ -1,5 +1,6 @@
 //! The executor with the metrics that guide a search.
 
+use pleach_exec::Seed;
 use pleach_exec::{ExecutorSnapshot, Machine};
 use pleach_explore::{Step, Stepper};
 use pleach_ir::callgraph::CallGraph;
@@ -17,6 +18,10 @@ pub struct GuidedExecutor {
     guide: Option<DistanceGuide>,
     /// the state of the run before a sub-exploration
     snapshot: Option<ExecutorSnapshot>,
+    /// inputs that are followed first
+    pub(crate) seeds: Vec<Seed>,
+    /// where the last step began
+    pub place: Span,
 }
 
 /// Distances as of some coverage. They are computed anew after coverage has grown, but at most once per fixed number of
@@ -38,7 +43,7 @@ impl GuidedExecutor {
             let blocks: usize = machine.program.functions.iter().map(|f| f.blocks.len()).sum();
             DistanceGuide { distances, to_uncovered, covered: 0, steps: 0, every: 16 + blocks as u64 / 64 }
         });
-        GuidedExecutor { machine, guide, snapshot: None }
+        GuidedExecutor { machine, guide, snapshot: None, seeds: Vec::new(), place: Span::default() }
     }
 }
 
@@ -54,10 +59,18 @@ impl SearchMetrics for GuidedExecutor {
         let function = self.machine.coverage.blocks.get(state.frame.func.index());
         function.and_then(|f| f.get(state.block.index())).copied().unwrap_or(0)
     }
+    fn seeds(&self) -> u32 {
+        self.seeds.len() as u32
+    }
+    fn satisfied_seeds(&self, state: &State, among: &[u32], known: usize) -> Vec<u32> {
+        let fits = |n: &u32| self.seeds[*n as usize].satisfies(&self.machine, state, known);
+        among.iter().copied().filter(fits).collect()
+    }
 }
 
 impl Stepper for GuidedExecutor {
     fn step(&mut self, state: &mut State, budget: u32) -> Step {
+        self.place = self.span(state);
         self.machine.step_within_budget(state, budget)
     }
     fn stop_at(&mut self, points: Option<pleach_state::StopPoints>) {

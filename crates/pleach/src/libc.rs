@@ -9,9 +9,13 @@ use std::path::PathBuf;
 /// Version and recipe of `libc/build.sh`.
 const NAME: &str = "musl-1.2.3-16";
 
-/// Where `libc/build.sh` puts the library.
+/// Where `libc/build.sh` puts the library. An installed Pleach has it next to its program.
 fn archive() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let installed = std::env::current_exe().ok().and_then(|me| Some(me.parent()?.join(NAME).join("libc.a")));
+    if let Some(archive) = installed.filter(|a| a.is_file() && set("PLEACH_CACHE").is_none()) {
+        return Some(archive);
+    }
     let cache = set("PLEACH_CACHE")
         .or_else(|| set("XDG_CACHE_HOME").map(|c| c.join("pleach")))
         .or_else(|| set("HOME").map(|h| h.join(".cache/pleach")))?;

@@ -25,6 +25,11 @@ pub struct Written {
     pub crashes: u64,
 }
 
+/// The same for a run that is on disk.
+pub fn write_run(run: &Path, naming: Naming, directory: &Path) -> Result<Written, ReportError> {
+    write(&Run::open(run)?, naming, directory)
+}
+
 /// Writes each distinct input into `directory`.
 pub fn write(run: &Run, naming: Naming, directory: &Path) -> Result<Written, ReportError> {
     let (mut written, mut seen) = (Written::default(), BTreeSet::new());

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 /// Deeper than this a term is not worth reading.
 const DEPTH: u32 = 24;
 
-pub(crate) struct ConditionPrinter<'a> {
+/// Prints conditions with the names that variables have.
+pub struct ConditionPrinter<'a> {
     pub terms: &'a Terms,
     /// what variables are called
     pub names: &'a FxHashMap<TermId, String>,

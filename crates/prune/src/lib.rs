@@ -46,6 +46,7 @@ pub mod table;
 mod tighten;
 
 pub use audit_log::{AuditOutcome, AuditRecord, TracePosition};
+pub use condition_printer::ConditionPrinter;
 pub use entry_interpolants::{EntryInterpolant, EntryInterpolants, EntryPlace};
 pub use explain::Explanation;
 pub use loops::{InvariantInC, LoopExplanation};

@@ -73,6 +73,7 @@ impl Arranged<'_> {
             input: &[],
             scratch: self.scratch,
             limit_memory: true,
+            serves: false,
         };
         let finished = sandbox.run(&run).map_err(|refusal| match refusal {
             Refusal::Isolation(step, source) => ReplayError::Isolation { missing: step.to_string(), source },

@@ -6,3 +6,5 @@ pub const KLEE_H: &str = include_str!("../../../runtime/include/klee/klee.h");
 pub const REPLAY_C: &str = include_str!("../../../runtime/replay/replay.c");
 /// The nondet functions, included by the replay library.
 pub const NONDET_INC: &str = include_str!("../../../runtime/replay/nondet.inc");
+/// The server that forks for each test, included by the replay library.
+pub const SERVER_INC: &str = include_str!("../../../runtime/replay/server.inc");

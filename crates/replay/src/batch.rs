@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use pleach_report::{RunDir, TestCase, TestId};
@@ -12,6 +12,9 @@ use crate::error::{ReplayError, Result};
 use crate::native::{Replayer, Report};
 use crate::options::Options;
 use crate::verdict::{Verdict, describe};
+
+/// Of more tests than this, those that agree are not listed.
+const MAX_LISTED: usize = 1000;
 
 /// How far a batch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +64,15 @@ impl Counts {
     }
 }
 
-/// Replays every test of the run, `options.jobs` at a time; rows are in the order of the tests. `progress` is
-/// called after each test, from any of the threads.
+/// Replays tests of the run, `options.jobs` at a time; rows are in the order of the tests. `progress` is called after
+/// each test, from any of the threads. Tests that were not begun when `stop` was set have no row.
 pub fn replay_all(
     run: &RunDir,
+    tests: &[TestCase],
     options: Options,
+    stop: &AtomicBool,
     progress: &(dyn Fn(Progress, &Report) + Sync),
 ) -> Result<Vec<Replayed>> {
-    let tests = run.tests()?;
     let jobs = options.jobs.clamp(1, 64).min(tests.len().max(1));
     let replayer = Replayer::new(run, options)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -76,7 +80,10 @@ pub fn replay_all(
     let failure: Mutex<Option<ReplayError>> = Mutex::default();
     let work = || {
         while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match replayer.replay(test) {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            match replayer.replay_of_many(test) {
                 Ok(report) => {
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     progress(Progress { done, total: tests.len() }, &report);
@@ -113,10 +120,21 @@ fn row(test: &TestCase, report: Report) -> Replayed {
     }
 }
 
-/// The rows as a table with the counts below.
+/// The rows as a table with the counts below. Of many tests those that agree are only counted.
 pub fn table(rows: &[Replayed]) -> String {
+    let all = rows;
+    let few: Vec<Replayed>;
+    let rows = if all.len() > MAX_LISTED {
+        few = all.iter().filter(|r| r.verdict != Verdict::Agrees).cloned().collect();
+        &few
+    } else {
+        all
+    };
     let width = rows.iter().map(|r| r.predicted.chars().count()).max().unwrap_or(0).clamp(9, 60);
-    let mut out = format!("{:<11} {:<13} {:<width$} observed\n", "test", "verdict", "predicted");
+    let mut out = String::new();
+    if !rows.is_empty() {
+        let _ = writeln!(out, "{:<11} {:<13} {:<width$} observed", "test", "verdict", "predicted");
+    }
     for row in rows {
         let _ = writeln!(
             out,
@@ -127,11 +145,12 @@ pub fn table(rows: &[Replayed]) -> String {
             row.observed
         );
     }
-    let counts = Counts::of(rows);
+    let counts = Counts::of(all);
+    let unlisted = if rows.len() < all.len() { " (not listed)" } else { "" };
     let _ = writeln!(
         out,
-        "{} tests: {} agree, {} disagree, {} undetermined",
-        rows.len(),
+        "{} tests: {} agree{unlisted}, {} disagree, {} undetermined",
+        all.len(),
         counts.agrees,
         counts.disagrees,
         counts.undetermined

@@ -87,7 +87,9 @@ impl Builder<'_> {
             all.extend_from_slice(part);
         };
         add(format!("{compiler} {sanitized} {:?}", self.info.cc_flags).as_bytes());
-        for text in [assets::REPLAY_C, assets::KLEE_H, assets::NONDET_INC, &driver::source(self.info)] {
+        for text in
+            [assets::REPLAY_C, assets::KLEE_H, assets::NONDET_INC, assets::SERVER_INC, &driver::source(self.info)]
+        {
             add(text.as_bytes());
         }
         let headers = self.cache.join("include");
@@ -108,6 +110,7 @@ impl Builder<'_> {
     fn write_runtime(&self, directory: &Path) -> Result<()> {
         write(&directory.join("replay.c"), assets::REPLAY_C)?;
         write(&directory.join("nondet.inc"), assets::NONDET_INC)?;
+        write(&directory.join("server.inc"), assets::SERVER_INC)?;
         write(&directory.join("include/klee/klee.h"), assets::KLEE_H)?;
         write(&directory.join("driver.c"), &driver::source(self.info))?;
         write(&directory.join("runtime.c"), "#include \"replay.c\"\n#include \"driver.c\"\n")

@@ -69,6 +69,7 @@ impl Caller {
             stdout: None,
             scratch: &std::env::temp_dir().join(format!("pleach-native-{}", std::process::id())),
             limit_memory: false,
+            serves: false,
         };
         let finished = self.sandbox.run(&run).map_err(|refusal| match refusal {
             Refusal::Isolation(step, why) => format!("is not made: this machine does not give it {step} ({why})"),

@@ -10,11 +10,13 @@ use pleach_report::{ErrorKind, KTest, Prediction, RunDir, RunInfo, TestCase, Tes
 use serde::Serialize;
 
 use crate::compile::{Binary, Builder};
+use crate::debug_build::DebugBuild;
 use crate::error::{ReplayError, Result, complaint};
 use crate::options::{Options, SanitizerUse};
 use crate::outcome::{Ending, Location, Notes, Observed, ending};
-use crate::sandbox::{Exit, Finished, Places, Refusal, Run, Sandbox};
+use crate::sandbox::{Exit, Finished, LARGEST_INPUT, Places, Refusal, Run, Sandbox};
 use crate::sanitizer::{self, Finding};
+use crate::servers::{ServerKind, Servers};
 use crate::symbolize;
 use crate::verdict::{Verdict, at_line, compare, sanitizers_help, unseen};
 use crate::watch::{self, Line};
@@ -30,10 +32,29 @@ pub struct Report {
     pub observed: Observed,
 }
 
-/// Replays a `.ktest` file of the run whose directory it is in.
-pub fn replay_path(path: &Path, options: Options) -> Result<Report> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Replayer::new(&RunDir::open(parent)?, options)?.replay_file(path)
+/// Reads a `.ktest` file. The prediction is in the `.json` file next to it; a test of another tool has none.
+pub fn read_test(path: &Path) -> Result<TestCase> {
+    let data = fs::read(path).map_err(ReplayError::io("read", path))?;
+    let ktest = KTest::from_bytes(&data)?;
+    let known = fs::read_to_string(path.with_extension("json"));
+    let mut test = match known {
+        Ok(text) => pleach_report::json::from_str(&text)?,
+        Err(_) => TestCase {
+            id: TestId(0),
+            inputs: Vec::new(),
+            predicted: Prediction::Cut { reason: "there is no prediction for this file".into() },
+            covers_new: false,
+            given: false,
+            path: 0,
+            instructions: 0,
+            args: ktest.args.clone(),
+        },
+    };
+    // The .ktest file decides, also when it was changed by hand.
+    if KTest::from(&test).objects != ktest.objects {
+        test.inputs = ktest.untyped_inputs();
+    }
+    Ok(test)
 }
 
 /// Replays tests of one run. Builds are made on first use and kept in the run directory.
@@ -44,6 +65,8 @@ pub struct Replayer {
     plain: Mutex<Option<Binary>>,
     sanitized: Mutex<Option<Binary>>,
     sandbox: OnceLock<Sandbox>,
+    servers: Servers,
+    stacks: symbolize::Cache,
     runs: AtomicU64,
 }
 
@@ -63,39 +86,29 @@ impl Replayer {
             plain: Mutex::default(),
             sanitized: Mutex::default(),
             sandbox: OnceLock::new(),
+            servers: Servers::default(),
+            stacks: symbolize::Cache::default(),
             runs: AtomicU64::new(0),
         }
     }
 
-    /// Replays a `.ktest` file. The prediction is in the `.json` file next to it; without one, as for a test of
-    /// another tool, the program is only run.
-    pub fn replay_file(&self, path: &Path) -> Result<Report> {
-        let data = fs::read(path).map_err(ReplayError::io("read", path))?;
-        let ktest = KTest::from_bytes(&data)?;
-        let known = fs::read_to_string(path.with_extension("json"));
-        let mut test = match known {
-            Ok(text) => pleach_report::json::from_str(&text)?,
-            Err(_) => TestCase {
-                id: TestId(0),
-                inputs: Vec::new(),
-                predicted: Prediction::Cut { reason: "there is no prediction for this file".into() },
-                covers_new: false,
-                given: false,
-                path: 0,
-                instructions: 0,
-                args: ktest.args.clone(),
-            },
-        };
-        // The .ktest file decides, also when it was changed by hand.
-        if KTest::from(&test).objects != ktest.objects {
-            test.inputs = ktest.untyped_inputs();
-        }
-        self.replay(&test)
+    /// The plain build and everything to start it with this test, outside the sandbox.
+    pub fn debug_build(&self, test: &TestCase) -> Result<DebugBuild> {
+        let binary = self.binary(false)?;
+        DebugBuild::make(binary.path, self.scratch(), test, &self.info)
+    }
+
+    /// Replays a test, as one of many: where it does what was predicted, in a sandbox that it shares with others.
+    pub fn replay_of_many(&self, test: &TestCase) -> Result<Report> {
+        let shared = self.compared(test, true)?;
+        // Whatever else a test does must not depend on those before it.
+        let decided = shared.verdict == Verdict::Agrees || shared.observed.ending == Ending::TimedOut;
+        if decided { Ok(shared) } else { self.replay(test) }
     }
 
     /// Replays a test.
     pub fn replay(&self, test: &TestCase) -> Result<Report> {
-        let mut report = self.compared(test)?;
+        let mut report = self.compared(test, false)?;
         if let (true, Verdict::Disagrees { expected, observed }) = (test.given, &report.verdict) {
             let why = format!(
                 "it depends on the modelled system, and this one may differ: expected {expected}, but {observed}"
@@ -105,14 +118,14 @@ impl Replayer {
         Ok(report)
     }
 
-    fn compared(&self, test: &TestCase) -> Result<Report> {
+    fn compared(&self, test: &TestCase, shared: bool) -> Result<Report> {
         let report = |verdict, observed| Ok(Report { test: test.id, verdict, observed });
         if self.options.sanitizers == SanitizerUse::Always {
-            let (observed, findings) = self.run(test, true)?;
+            let (observed, findings) = self.run(test, true, shared)?;
             let (verdict, observed) = self.judge(test, observed, &findings);
             return report(verdict, observed);
         }
-        let (plain, _) = self.run(test, false)?;
+        let (plain, _) = self.run(test, false, shared)?;
         let verdict = compare(&test.predicted, &plain);
         let needed = match &test.predicted {
             Prediction::Error { kind, .. } => sanitizers_help(*kind) && verdict != Verdict::Agrees,
@@ -121,7 +134,7 @@ impl Replayer {
         if !needed || self.options.sanitizers == SanitizerUse::Never {
             return report(verdict, plain);
         }
-        match self.run(test, true) {
+        match self.run(test, true, shared) {
             Ok((observed, findings)) => {
                 let (verdict, observed) = self.judge(test, observed, &findings);
                 report(verdict, observed)
@@ -178,9 +191,13 @@ impl Replayer {
         Ok(addresses.iter().map(passed).collect())
     }
 
-    fn run(&self, test: &TestCase, sanitized: bool) -> Result<(Observed, Vec<Finding>)> {
+    fn run(&self, test: &TestCase, sanitized: bool, shared: bool) -> Result<(Observed, Vec<Finding>)> {
         let binary = self.binary(sanitized)?;
-        let (finished, notes, log) = self.run_once(&binary, test, sanitized, &[])?;
+        let finished = if shared { self.run_shared(&binary, test, sanitized) } else { None };
+        let (finished, notes, log) = match finished {
+            Some(finished) => read(finished),
+            None => self.run_once(&binary, test, sanitized, &[])?,
+        };
         let findings = sanitizer::findings(&log);
         let said = String::from_utf8_lossy(&finished.stderr).into_owned();
         let failure = sanitizer::failure(&log).or_else(|| sanitizer::failure(&said));
@@ -195,48 +212,84 @@ impl Replayer {
         sanitized: bool,
         watched: &[u64],
     ) -> Result<(Finished, Notes, String)> {
+        // The environment is no input of the test: the program gets the same, empty one everywhere.
+        let leak = predicts_leak(test);
+        let environment = |places: &Places| {
+            let mut all = self.environment(places, sanitized, leak);
+            if !watched.is_empty() {
+                let list: Vec<String> = watched.iter().map(|a| format!("{a:#x}")).collect();
+                all.push(("PLEACH_WATCH", list.join(",")));
+            }
+            all
+        };
+        let (scratch, input) = (self.scratch(), KTest::from(test).to_bytes());
+        let run = self.prepare(binary, test, sanitized, &environment, (&scratch, &input));
+        let finished = self.sandbox().and_then(|s| s.run(&run)).map_err(|refusal| match refusal {
+            Refusal::Isolation(step, source) => ReplayError::Isolation { missing: step.to_string(), source },
+            Refusal::System(source) => ReplayError::io("run", &binary.path)(source),
+        })?;
+        Ok(read(finished))
+    }
+
+    /// Runs it in a server, if that is possible.
+    fn run_shared(&self, binary: &Binary, test: &TestCase, sanitized: bool) -> Option<Finished> {
+        let input = KTest::from(test).to_bytes();
+        let same_arguments = test.args.is_empty() || test.args == self.info.argv;
+        if !same_arguments || input.len() > LARGEST_INPUT || self.servers.are_refused() {
+            return None;
+        }
+        let kind = ServerKind { sanitized, leak: predicts_leak(test) };
+        let start = || {
+            let environment = |places: &Places| self.environment(places, sanitized, kind.leak);
+            let scratch = self.scratch();
+            let run = self.prepare(binary, test, sanitized, &environment, (&scratch, &[]));
+            self.sandbox().and_then(|s| s.serve(run))
+        };
+        self.servers.run(kind, &input, start)
+    }
+
+    fn environment(&self, places: &Places, sanitized: bool, leak: bool) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("PLEACH_KTEST", places.input.display().to_string()),
+            ("PLEACH_OUTCOME", places.notes.display().to_string()),
+        ];
+        if sanitized {
+            all.extend(sanitizer::environment(&places.log, self.options.limits.memory, leak));
+        }
+        all
+    }
+
+    fn scratch(&self) -> PathBuf {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
-        let scratch = self.cache.join(format!("scratch-{}-{number}", std::process::id()));
+        self.cache.join(format!("scratch-{}-{number}", std::process::id()))
+    }
+
+    fn prepare<'a>(
+        &self,
+        binary: &'a Binary,
+        test: &TestCase,
+        sanitized: bool,
+        environment: &'a dyn Fn(&Places) -> Vec<(&'static str, String)>,
+        (scratch, input): (&'a Path, &'a [u8]),
+    ) -> Run<'a> {
         let given = if test.args.is_empty() { &self.info.argv } else { &test.args };
         let mut arguments: Vec<Vec<u8>> = given.iter().map(|a| a.as_bytes().to_vec()).collect();
         if arguments.is_empty() {
             arguments.push(binary.path.as_os_str().as_encoded_bytes().to_vec());
         }
-        let leak = matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. });
-        // The environment is no input of the test: the program gets the same, empty one everywhere.
-        let environment = |places: &Places| {
-            let mut all = vec![
-                ("PLEACH_KTEST", places.input.display().to_string()),
-                ("PLEACH_OUTCOME", places.notes.display().to_string()),
-            ];
-            if !watched.is_empty() {
-                let list: Vec<String> = watched.iter().map(|a| format!("{a:#x}")).collect();
-                all.push(("PLEACH_WATCH", list.join(",")));
-            }
-            if sanitized {
-                all.extend(sanitizer::environment(&places.log, self.options.limits.memory, leak));
-            }
-            all
-        };
-        let run = Run {
+        Run {
             program: &binary.path,
             arguments,
-            environment: &environment,
-            input: &KTest::from(test).to_bytes(),
+            environment,
+            input,
             variables: Vec::new(),
             files: &[],
             stdin: None,
             stdout: None,
-            scratch: &scratch,
+            scratch,
             limit_memory: !sanitized,
-        };
-        let finished = self.sandbox().and_then(|s| s.run(&run)).map_err(|refusal| match refusal {
-            Refusal::Isolation(step, source) => ReplayError::Isolation { missing: step.to_string(), source },
-            Refusal::System(source) => ReplayError::io("run", &binary.path)(source),
-        })?;
-        let notes = Notes::parse(&String::from_utf8_lossy(&finished.notes));
-        let log = String::from_utf8_lossy(&finished.log).into_owned();
-        Ok((finished, notes, log))
+            serves: false,
+        }
     }
 
     fn sandbox(&self) -> std::result::Result<&Sandbox, Refusal> {
@@ -257,7 +310,7 @@ impl Replayer {
         (findings, failure): (&[Finding], Option<&str>),
         sanitized: bool,
     ) -> Observed {
-        let mut stack = symbolize::locations(&binary.path, &notes.frames);
+        let mut stack = self.stacks.locations(&binary.path, &notes.frames);
         let mut message = String::new();
         if let Some(end) = &notes.end {
             message = end.text.clone();
@@ -300,6 +353,16 @@ impl Replayer {
         }
         Ok(slot.clone().expect("just filled"))
     }
+}
+
+fn read(finished: Finished) -> (Finished, Notes, String) {
+    let notes = Notes::parse(&String::from_utf8_lossy(&finished.notes));
+    let log = String::from_utf8_lossy(&finished.log).into_owned();
+    (finished, notes, log)
+}
+
+fn predicts_leak(test: &TestCase) -> bool {
+    matches!(test.predicted, Prediction::Error { kind: ErrorKind::Leak, .. })
 }
 
 fn show(observed: &mut Observed, found: &Finding) {

@@ -4,8 +4,31 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::outcome::Location;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 const SYMBOLIZERS: [&str; 3] = ["llvm-symbolizer-19", "llvm-symbolizer", "addr2line"];
+
+/// Stacks that were asked for before: many tests of a run end at the same place.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<BTreeMap<PathBuf, Stacks>>);
+
+/// By the program counters of their frames.
+type Stacks = BTreeMap<Vec<u64>, Vec<Location>>;
+
+impl Cache {
+    /// As [`locations`].
+    pub fn locations(&self, binary: &Path, frames: &[u64]) -> Vec<Location> {
+        let lock = || self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = lock().get(binary).and_then(|of| of.get(frames)) {
+            return known.clone();
+        }
+        let found = locations(binary, frames);
+        lock().entry(binary.to_owned()).or_default().insert(frames.to_vec(), found.clone());
+        found
+    }
+}
 
 /// Locations in the program for `frames`, innermost first; addresses outside it (libraries, the replay library
 /// itself) are left out. Empty when no symbolizer is installed.

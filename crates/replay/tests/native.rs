@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use pleach_replay::{Ending, Report, SanitizerUse, Verdict};
@@ -322,22 +323,31 @@ fn a_whole_run() {
     let mut options = program.options.clone();
     options.jobs = 2;
     let seen = std::sync::Mutex::new(Vec::new());
-    let rows =
-        pleach_replay::replay_all(&run, options.clone(), &|progress, _| seen.lock().unwrap().push(progress.done));
-    let rows = rows.unwrap();
+    let go = std::sync::atomic::AtomicBool::new(false);
+    let tests = run.tests().unwrap();
+    assert_eq!(run.tests_in_files().unwrap().len(), 4);
+    let note = |progress: pleach_replay::Progress, _: &Report| seen.lock().unwrap().push(progress.done);
+    let rows = pleach_replay::replay_all(&run, &tests, options.clone(), &go, &note).unwrap();
     assert_eq!(seen.into_inner().unwrap().len(), 8);
     let table = pleach_replay::table(&rows);
     assert!(table.ends_with("8 tests: 7 agree, 1 disagree, 0 undetermined\n"), "{table}");
     assert!(table.contains("test000005  disagrees"), "{table}");
 
+    // Stopped after the third.
+    options.jobs = 1;
+    let stop = |progress: pleach_replay::Progress, _: &Report| go.store(progress.done == 3, Ordering::Relaxed);
+    let rows = pleach_replay::replay_all(&run, &tests, options.clone(), &go, &stop).unwrap();
+    assert_eq!(rows.iter().map(|r| r.test.0).collect::<Vec<_>>(), [1, 2, 3]);
+
     let replayer = pleach_replay::Replayer::new(&run, options).unwrap();
-    agrees(&replayer.replay_file(&run.file("test000003.ktest")).unwrap());
+    let replay_file = |path: &std::path::Path| replayer.replay(&pleach_replay::read_test(path)?);
+    agrees(&replay_file(&run.file("test000003.ktest")).unwrap());
     let lone = run.file("lone.ktest");
     std::fs::write(&lone, KTest::from(&test(&[("x", &[4, 0, 0, 0])], exit(0))).to_bytes()).unwrap();
-    let report = replayer.replay_file(&lone).unwrap();
+    let report = replay_file(&lone).unwrap();
     assert_eq!(report.observed.ending, Ending::Exit(4));
     std::fs::write(&lone, b"KTEST\0\0").unwrap();
-    assert!(replayer.replay_file(&lone).is_err());
+    assert!(replay_file(&lone).is_err());
 }
 
 #[test]

@@ -260,6 +260,18 @@ impl RunDir {
             });
             damage.extend(packed.err().map(|why| why.to_string()));
         }
+        self.add_tests_in_files(&mut all, &mut damage)?;
+        Ok((all.into_values().collect(), damage))
+    }
+
+    /// The tests that are files, by id, as far as they can be read.
+    pub fn tests_in_files(&self) -> Result<Vec<TestCase>> {
+        let (mut all, mut damage) = (BTreeMap::new(), Vec::new());
+        self.add_tests_in_files(&mut all, &mut damage)?;
+        Ok(all.into_values().collect())
+    }
+
+    fn add_tests_in_files(&self, all: &mut BTreeMap<TestId, TestCase>, damage: &mut Vec<String>) -> Result<()> {
         let entries = fs::read_dir(&self.path).map_err(ReportError::io("read", &self.path))?;
         for entry in entries {
             let name = entry.map_err(ReportError::io("read", &self.path))?.file_name();
@@ -271,7 +283,7 @@ impl RunDir {
                 }
             }
         }
-        Ok((all.into_values().collect(), damage))
+        Ok(())
     }
 
     /// Writes a test that is in the archive also as `.ktest`. The directory is the run's own and the file new, so it

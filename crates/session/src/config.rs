@@ -3,7 +3,7 @@
 use crate::entry::EntryChoice;
 use crate::progress::Style;
 use pleach::{CompileOptions, PruneConfig};
-use pleach_exec::ExecConfig;
+use pleach_exec::{ExecConfig, Seed};
 use pleach_explore::{RunConfig, SearchConfig};
 use pleach_merge::MergeConfig;
 use pleach_smt::SolverConfig;
@@ -22,6 +22,8 @@ pub struct SessionConfig {
     pub search: SearchConfig,
     /// Its limits hold from the start of the command, compilation included.
     pub run: RunConfig,
+    /// Inputs that are followed first.
+    pub seeds: Vec<Seed>,
     pub prune: Option<PruneConfig>,
     pub merge: Option<MergeConfig>,
     /// Which errors count.

@@ -24,6 +24,7 @@
 #[macro_use(eprint, eprintln, print, println)]
 extern crate pleach_command;
 
+pub mod all_entries;
 mod config;
 mod correctness_witness;
 mod counterexample;
@@ -36,6 +37,7 @@ mod progress;
 mod replay_note;
 mod result;
 mod run_info;
+pub mod seeds;
 mod session;
 mod standing;
 pub mod summary;

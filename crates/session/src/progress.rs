@@ -1,9 +1,10 @@
-//! The live line on a terminal, and plain lines elsewhere.
+//! The live line on a terminal, and plain lines elsewhere. A thread redraws the live one also while a step takes long.
 
 use pleach::number_format;
 use pleach_command::duration;
 use pleach_explore::Progress;
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,19 +36,86 @@ pub struct Extra {
     pub solver_time: Duration,
     /// what the command has to say
     pub note: Option<String>,
+    /// distinct errors
+    pub errors: u64,
+    /// the place that was executed last
+    pub place: Option<String>,
 }
 
 pub struct Line {
     style: Style,
-    visible: bool,
     printed: Option<Instant>,
     before: (Duration, u64),
     rate: f64,
+    /// blocks covered, and when that was new
+    covered: (u64, Duration),
+    shown: Arc<Mutex<Shown>>,
+}
+
+/// What is on the terminal.
+#[derive(Default)]
+struct Shown {
+    /// what does not change while a step is under way
+    text: String,
+    /// when the run began, and when the line was drawn last
+    began: Option<Instant>,
+    drawn: Option<Instant>,
+}
+
+/// How long the line may stay the same.
+const REDRAW: Duration = Duration::from_millis(500);
+
+impl Shown {
+    fn draw(&mut self) {
+        let Some(began) = self.began else { return };
+        let time = duration::show(Duration::from_secs(began.elapsed().as_secs()));
+        let memory = pleach_explore::limits::resident_bytes().unwrap_or(0) / 1_000_000;
+        let line = format!("{} · {memory} MB · {time}", self.text);
+        let width = terminal_width();
+        let fitting: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(std::io::stderr(), "\r\x1b[2K{fitting}");
+        self.drawn = Some(Instant::now());
+    }
+}
+
+/// A longer line would leave its beginning behind when it is redrawn.
+fn terminal_width() -> usize {
+    rustix::termios::tcgetwinsize(std::io::stderr()).map_or(120, |size| match size.ws_col {
+        0 => 120,
+        columns => usize::from(columns),
+    })
+}
+
+/// Redraws until the line is gone.
+fn tick(shown: Weak<Mutex<Shown>>) {
+    while let Some(shown) = shown.upgrade() {
+        {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            if shown.drawn.is_some_and(|at| at.elapsed() >= REDRAW) {
+                shown.draw();
+            }
+        }
+        drop(shown);
+        std::thread::sleep(REDRAW / 2);
+    }
 }
 
 impl Line {
     pub fn new(style: Style) -> Line {
-        Line { style, visible: false, printed: None, before: (Duration::ZERO, 0), rate: 0.0 }
+        let shown = Arc::<Mutex<Shown>>::default();
+        if style == Style::Live {
+            // The first query may take long.
+            let now = Some(Instant::now());
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) =
+                Shown { text: "exploring".into(), began: now, drawn: now };
+            let watched = Arc::downgrade(&shown);
+            std::thread::spawn(move || tick(watched));
+        }
+        Line { style, printed: None, before: (Duration::ZERO, 0), rate: 0.0, covered: (0, Duration::ZERO), shown }
+    }
+
+    fn terminal(&self) -> std::sync::MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn update(&mut self, progress: &Progress, extra: &Extra) {
@@ -57,16 +125,22 @@ impl Line {
             self.rate = (instructions - self.before.1) as f64 / span;
             self.before = (time, instructions);
         }
+        if extra.blocks_covered > self.covered.0 {
+            self.covered = (extra.blocks_covered, progress.elapsed);
+        }
         match self.style {
             Style::Off => {}
             Style::Live => {
-                let _ = write!(std::io::stderr(), "\r\x1b[2K{}", self.render(progress, extra));
-                self.visible = true;
+                let text = self.render(progress, extra);
+                let mut shown = self.terminal();
+                shown.text = text;
+                shown.began = Instant::now().checked_sub(progress.elapsed);
+                shown.draw();
             }
             Style::Plain => {
                 if self.printed.is_none_or(|at| at.elapsed() >= PLAIN_EVERY) {
                     self.printed = Some(Instant::now());
-                    eprintln!("{}", self.render(progress, extra));
+                    eprintln!("{} · {}", self.render(progress, extra), duration::show(progress.elapsed));
                 }
             }
         }
@@ -74,7 +148,7 @@ impl Line {
 
     /// Takes the line away so that something else can be printed.
     pub fn clear(&mut self) {
-        if std::mem::take(&mut self.visible) {
+        if self.terminal().drawn.take().is_some() {
             eprint!("\r\x1b[2K");
         }
     }
@@ -83,32 +157,24 @@ impl Line {
         let c = progress.counters;
         let mut parts: Vec<String> = extra.note.iter().cloned().collect();
         parts.extend([number_format::count(c.paths(), "path"), number_format::count(progress.states as u64, "state")]);
-        if c.errored > 0 {
-            parts.push(number_format::count(c.errored, "failing path"));
+        if extra.errors > 0 {
+            parts.push(number_format::count(extra.errors, "error"));
         }
         parts.push(format!("{} instr/s", number_format::short(self.rate)));
-        parts.push(format!("{} covered", number_format::percent(extra.blocks_covered, extra.blocks)));
+        parts.push(format!("{} of blocks", number_format::percent(extra.blocks_covered, extra.blocks)));
+        let stale = progress.elapsed.saturating_sub(self.covered.1);
+        if stale >= Duration::from_secs(5) {
+            parts.push(format!("nothing new for {}", duration::show(Duration::from_secs(stale.as_secs()))));
+        }
         let share = extra.solver_time.as_secs_f64() / progress.elapsed.as_secs_f64().max(1e-3);
         parts.push(format!("solver {:.0}%", (100.0 * share).min(100.0)));
-        parts.push(duration::show(progress.elapsed));
-        if let Some(left) = time_left(progress) {
-            parts.push(left);
-        }
+        parts.extend(time_left(progress));
+        parts.extend(extra.place.clone());
         parts.join(" · ")
     }
 }
 
-/// The limit, or what the explored share of the tree suggests.
+/// Of the limit. How much of the tree is left is not known, so there is no other estimate.
 fn time_left(progress: &Progress) -> Option<String> {
-    let done = progress.counters.progress_share;
-    let estimate = (done > 0.02 && progress.elapsed > Duration::from_secs(1))
-        .then(|| progress.elapsed.mul_f64((1.0 - done).max(0.0) / done));
-    match (progress.time_left, estimate) {
-        (Some(limit), Some(estimate)) if estimate < limit => Some(format!("about {} left", duration::show(estimate))),
-        (Some(limit), _) => Some(format!("at most {} left", duration::show(limit))),
-        (None, Some(estimate)) if estimate < Duration::from_secs(86_400) => {
-            Some(format!("about {} left", duration::show(estimate)))
-        }
-        _ => None,
-    }
+    progress.time_left.map(|limit| format!("at most {} left", duration::show(Duration::from_secs(limit.as_secs()))))
 }

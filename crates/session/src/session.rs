@@ -15,7 +15,7 @@ use pleach_audit::AuditReport;
 use pleach_command::signals;
 use pleach_command::watchdog::{Bounds, Watchdog};
 use pleach_command::{CliError, Code};
-use pleach_exec::{ExecConfig, ProgramEntry};
+use pleach_exec::{ExecConfig, FixedInputs, ProgramEntry};
 use pleach_explore::{Counters, Halt, Limits};
 use pleach_ir::{CheckKind, Program};
 use pleach_load::LoadLimits;
@@ -119,6 +119,14 @@ impl Session {
         }
     }
 
+    /// The same program from another function.
+    pub(crate) fn with_entry(&self, name: &str) -> Result<Session, CliError> {
+        let mut other = self.again();
+        other.config.entry.name = Some(name.to_owned());
+        other.entry = other.config.entry.resolve(&other.program)?;
+        Ok(other)
+    }
+
     /// For the next exploration.
     fn take_watch(&self) -> Result<Watched, CliError> {
         if let Some(first) = self.watched.take() {
@@ -198,6 +206,7 @@ impl Session {
             .halt(halt)
             .check_seams(config.check_seams)
             .targets(observer.targets())
+            .seeds(config.seeds.clone())
             .native_calls(native_calls::calls(config.exec.external));
         if let Some(prune) = &config.prune {
             builder = builder.prune(prune.clone());
@@ -206,6 +215,18 @@ impl Session {
             builder = builder.merge(merge.clone());
         }
         Ok(builder.build()?)
+    }
+
+    /// An engine that only steps states: nothing is pruned and nothing merged. With `inputs`, one path is left.
+    pub fn stepper(&self, inputs: Option<FixedInputs>) -> Result<Engine<'static>, CliError> {
+        let config = &self.config;
+        let exec = ExecConfig { entry: self.entry.clone(), inputs, query_budget: None, ..config.exec.clone() };
+        let calls = native_calls::calls(config.exec.external);
+        Ok(Engine::builder(self.program.clone())
+            .exec(exec)
+            .solver(config.solver.clone())
+            .native_calls(calls)
+            .build()?)
     }
 
     /// What the directory says of the run before it begins. Returns the program's arguments, its name first.

@@ -7,7 +7,7 @@ use crate::standing::Standing;
 use pleach::{GuidedExecutor, PathReporter, coverage, number_format, relative};
 use pleach_exec::ExecMessage;
 use pleach_explore::{Ended, Progress, Sink};
-use pleach_ir::Program;
+use pleach_ir::{Program, Span};
 use pleach_report::diagnostic::SourceCache;
 use pleach_report::{Diagnostic, ErrorRecord, NodeStatus, Prediction, ReportError, RunDir, StatsRow};
 use pleach_report::{StatsWriter, TestCase, TestId, Totals, TreeNode, TreeWriter};
@@ -215,6 +215,13 @@ impl<'a> Writer<'a> {
         self.keep(written);
     }
 
+    /// Where the program is.
+    fn place(&self, span: Span) -> Option<String> {
+        let file = self.program.files.get(span.file as usize).filter(|_| span.is_known())?;
+        let name = std::path::Path::new(&file.path).file_name()?;
+        Some(format!("{}:{}", name.to_string_lossy(), span.line))
+    }
+
     fn sample(&mut self, machine: &GuidedExecutor, progress: &Progress) {
         let m = &machine.machine;
         if self.totals.0 != m.coverage.new_blocks {
@@ -331,6 +338,8 @@ impl Sink<GuidedExecutor> for Writer<'_> {
             blocks: self.reachable_blocks,
             solver_time: machine.machine.solver_time,
             note: self.observer.progress(&mut machine.machine),
+            errors: self.errors.len() as u64,
+            place: self.place(machine.place),
         };
         self.line.update(&progress, &extra);
         if progress.long_ahead || self.stats_at.is_none_or(|at| at.elapsed() >= STATS_EVERY) {

@@ -13,6 +13,14 @@ pub trait SearchMetrics {
     fn to_uncovered(&self, state: &State) -> Option<u32>;
     /// How often any path has been in the block where the state is.
     fn visits(&self, state: &State) -> u64;
+    /// How many inputs are to be followed first.
+    fn seeds(&self) -> u32 {
+        0
+    }
+    /// Those of the seeds that satisfy the path constraint; its first `known` conjuncts hold for all of them.
+    fn satisfied_seeds(&self, _state: &State, _among: &[u32], _known: usize) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// What a searcher may look at. A state that was removed may be gone from `states` already.

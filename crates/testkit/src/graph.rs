@@ -37,6 +37,13 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("klee", &["ir", "load", "smt", "state", "exec", "explore", "merge", "report", "replay", "pleach", "command"]),
     ("present", &["report", "pleach", "command"]),
+    (
+        "inspect",
+        &[
+            "ir", "load", "expr", "memory", "state", "exec", "explore", "prune", "report", "replay", "pleach",
+            "command", "session", "present",
+        ],
+    ),
     ("cli", EVERYTHING),
     ("testkit", &["report"]),
     (
@@ -72,6 +79,7 @@ const EVERYTHING: &[&str] = &[
     "session",
     "klee",
     "present",
+    "inspect",
 ];
 
 /// Crates of ours in the `[dependencies]` of a manifest; what only tests use does not count.

@@ -16,6 +16,12 @@ use std::time::Duration;
 pub const DEVELOPERS: &str = "For developers of Pleach";
 
 impl RunArgs {
+    /// The inputs to follow first.
+    pub fn seeds(&self) -> Result<Vec<pleach_exec::Seed>, CliError> {
+        let each = self.seed_corpus.iter().map(|d| pleach_session::seeds::read(d));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
     /// Puts in what the build directory says.
     pub fn read_project(&mut self) -> Result<(), CliError> {
         if let Some(build) = &self.compile_commands {
@@ -66,6 +72,12 @@ pub struct RunArgs {
     /// By default each length is a state of its own from the beginning.
     #[arg(long, help_heading = "Inputs", hide_short_help = true)]
     pub symbolic_input_size: bool,
+    /// Follow the inputs in this directory first, then explore from there
+    ///
+    /// A file has the bytes as a fuzzer gives them: the data of `LLVMFuzzerTestOneInput`, standard input or the first
+    /// file if they are symbolic, else all inputs one after the other. A .ktest file has the inputs by name.
+    #[arg(long, value_name = "DIR", help_heading = "Inputs", hide_short_help = true)]
+    pub seed_corpus: Vec<PathBuf>,
     /// What memory holds before it is written
     #[arg(long, value_name = "WHAT", help_heading = "Inputs", value_enum, default_value_t = Uninit::Symbolic)]
     #[arg(hide_short_help = true)]

@@ -7,25 +7,45 @@ use pleach::number_format::count;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_present::Files;
+use pleach_present::corpus::Naming;
 use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
 use pleach_state::Leaks;
+use std::path::Path;
 use std::sync::Arc;
 
 pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
     args.run.read_project()?;
     let settings = settings(&args);
+    let mut config = assemble::session(&args.run, &settings)?;
+    if args.all_entries {
+        return pleach_session::all_entries::run(config, args.run.output_dir.as_deref(), args.run.json);
+    }
     let (json, require_complete, files) = (args.run.json, args.require_complete, args.files.clone());
-    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete, &files));
-    let session = Session::load(assemble::session(&args.run, &settings)?)?;
+    let sync = args.afl_sync.clone();
+    if let Some(directory) = &sync {
+        config.seeds.extend(pleach_session::seeds::read_afl(directory)?);
+    }
+    let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete, &files, sync.as_deref()));
+    let session = Session::load(config)?;
     conclude(session.explore(&mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
 }
 
-fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool, files: &Files) -> Result<Code, CliError> {
+fn conclude(
+    mut found: ExplorationResult,
+    json: bool,
+    require_complete: bool,
+    files: &Files,
+    sync: Option<&Path>,
+) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
     let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place());
     found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
     found.keep(files.write(found.dir.path()));
+    if let Some(directory) = sync {
+        let own = directory.join(pleach_session::seeds::INSTANCE);
+        found.keep(pleach_present::corpus::write_run(found.dir.path(), Naming::Afl, &own));
+    }
     let s = &found.summary;
     let new = files.new_errors(&s.errors)?.len();
     if new < s.errors.len() && !json {
@@ -43,7 +63,7 @@ fn conclude(mut found: ExplorationResult, json: bool, require_complete: bool, fi
     Ok(code)
 }
 
-fn settings(args: &TestArgs) -> ExplorationSettings {
+pub fn settings(args: &TestArgs) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,

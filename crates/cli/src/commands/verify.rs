@@ -8,10 +8,18 @@ use pleach_exec::LoopBound;
 use pleach_report::{Cut, RunDir, RunInfo, Summary, Timing};
 use pleach_session::verdict_text::conclude;
 use pleach_session::witness_check::WitnessCheck;
-use pleach_session::{Conclude, CorrectnessWitness, Counterexample, Session};
+use pleach_session::{Conclude, CorrectnessWitness, Counterexample, Session, SessionConfig};
 use pleach_state::Leaks;
 use pleach_verify::{Answer, Goal, Property, PropertyError};
 use std::sync::{Arc, PoisonError};
+
+/// What the flags say, for a run that is executed again.
+pub fn configuration(mut args: VerifyArgs) -> Result<SessionConfig, CliError> {
+    let property = Property::parse(&args.property)?;
+    args.run.read_project()?;
+    start_where_the_property_says(&mut args, &property)?;
+    assemble::session(&args.run, &settings(&args, property))
+}
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = match Property::parse(&args.property) {

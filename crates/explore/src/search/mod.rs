@@ -7,6 +7,7 @@ mod interleaved;
 mod pdf;
 mod random_path;
 mod random_state;
+mod seeds_first;
 mod subtree;
 mod weighted;
 
@@ -17,6 +18,7 @@ pub use interleaved::Interleaved;
 pub use pdf::Pdf;
 pub use random_path::RandomPath;
 pub use random_state::RandomState;
+pub use seeds_first::SeedsFirst;
 pub use subtree::Subtree;
 pub use weighted::{Weight, Weighted};
 

@@ -1,7 +1,9 @@
 //! KLEE's companion tools, as commands of `pleach klee`.
 
 mod attributes;
+mod extract_bc;
 mod klee_replay;
+mod klee_stats;
 mod ktest_gen;
 mod ktest_tool;
 
@@ -15,6 +17,8 @@ pub fn find(name: &str) -> Option<Tool> {
         "ktest-tool" => ktest_tool::main,
         "ktest-gen" => ktest_gen::main,
         "klee-replay" => klee_replay::main,
+        "klee-stats" => klee_stats::main,
+        "extract-bc" => extract_bc::main,
         _ => return None,
     })
 }

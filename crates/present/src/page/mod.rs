@@ -15,23 +15,35 @@ use serde_json::Value;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In the order in which they use each other.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("assets/dom.js"),
     include_str!("assets/tree.js"),
     include_str!("assets/icicle.js"),
     include_str!("assets/source.js"),
     include_str!("assets/chart.js"),
     include_str!("assets/lists.js"),
+    include_str!("assets/state.js"),
     include_str!("assets/main.js"),
 ];
 
 /// The whole page.
 pub fn render(run: &Run) -> String {
+    page(run, false)
+}
+
+/// The page for a server that also answers what needs the engine. It may ask that server, and nobody else.
+pub fn render_served(run: &Run) -> String {
+    page(run, true)
+}
+
+fn page(run: &Run, served: bool) -> String {
     let tree = packed_tree::pack(&run.tree);
-    let data = data::of(run, &tree);
+    let mut data = data::of(run, &tree);
+    data["served"] = served.into();
     let title = format!("{} · Pleach", run.summary.sources.join(" "));
     let parts = [
         ("title", escape(&title)),
+        ("policy", if served { "; connect-src 'self'" } else { "" }.to_owned()),
         ("style", STYLE.to_owned()),
         ("verdict", escape(&run.summary.verdict)),
         ("text", escape(run.text.trim_end())),

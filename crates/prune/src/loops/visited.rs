@@ -134,7 +134,7 @@ impl Interpolation {
     /// `None`: not all of the state has a form that can be compared.
     fn key(&mut self, state: &State, program: &Program, oracle: &mut dyn PathOracle) -> Option<Key> {
         let apart = state.thrown.is_some() || !state.jump_points.is_empty() || state.failing || state.pending.is_some();
-        if apart || state.memory.len() < self.fixed as usize {
+        if apart || !Point::is_comparable(state) || state.memory.len() < self.fixed as usize {
             return None;
         }
         let visited = &mut self.loops.visited;
@@ -142,10 +142,6 @@ impl Interpolation {
         let mut writer = Writer { state, fixed: self.fixed, terms: Vec::new(), exact: true };
         let mut out = Point::of(state).words();
         out.push(u64::from(state.address_dependent));
-        for h in state.at_exit.iter() {
-            [h.handler, h.argument].into_iter().chain(h.status).for_each(|v| writer.value(v, &mut out));
-            out.extend([u64::from(h.thread), u64::from(h.quick)]);
-        }
         for (_, frame) in frames(state) {
             let f = program.function(frame.func);
             let liveness = visited.liveness.entry(frame.func.0).or_insert_with(|| Liveness::new(f, &Cfg::new(f)));

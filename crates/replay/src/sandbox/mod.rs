@@ -15,6 +15,7 @@ mod limits;
 mod mounts;
 mod prepared;
 mod protocol;
+mod server;
 mod supervisor;
 
 use std::fs::File;
@@ -37,6 +38,7 @@ use prepared::{Ends, Prepared};
 use protocol::Message;
 
 pub(crate) use protocol::Step;
+pub(crate) use server::{LARGEST_INPUT, Server};
 
 /// Most of a sanitizer's log or of the notes that is kept.
 const LARGEST_LOG: u64 = 1 << 20;
@@ -142,6 +144,8 @@ pub(crate) struct Run<'a> {
     /// Whether the address space is bounded. Sanitizers reserve far more of it than they use and bring a limit of their
     /// own.
     pub limit_memory: bool,
+    /// Whether it forks for each test ([`Server`]).
+    pub serves: bool,
 }
 
 /// What runs of one kind share.
@@ -189,7 +193,6 @@ impl Sandbox {
     }
 
     fn start(&self, run: &Run, prepared: &mut Prepared) -> Result<Finished, Refusal> {
-        let pipe = || pipe_with(PipeFlags::CLOEXEC);
         let (out, out_end) = pipe()?;
         let (err, err_end) = pipe()?;
         let (status, status_end) = pipe()?;
@@ -209,7 +212,7 @@ impl Sandbox {
         let supervisor = supervisor::start(prepared, &ends)?;
         drop((out_end, err_end, status_end, life_end));
         let (out, err) = (Capture::start(out, self.limits.output), Capture::start(err, self.limits.output));
-        let ended = self.wait(supervisor, File::from(status), life)?;
+        let ended = wait(supervisor, File::from(status), life, self.limits.time)?;
         Ok(Finished {
             exit: ended,
             stdout: out.finish(),
@@ -218,34 +221,38 @@ impl Sandbox {
             log: contents(log)?,
         })
     }
+}
 
-    /// Waits for the end of the program, then for that of the supervisor. `life` is what the supervisor lives by.
-    fn wait(&self, supervisor: Pid, mut status: File, life: OwnedFd) -> Result<Exit, Refusal> {
-        let deadline = Instant::now() + self.limits.time;
-        let late = !readable_until(&status, deadline);
-        drop(life);
-        if late && !readable_until(&status, Instant::now() + KILL_TIMEOUT) {
-            let _ = kill_process(supervisor, Signal::KILL);
-        }
-        let mut text = Vec::new();
-        let read = status.read_to_end(&mut text);
-        // Reaped only when the last process of its namespace is gone.
-        while matches!(waitpid(Some(supervisor), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
-        read?;
-        let message = Message::first(&text);
-        Ok(match message {
-            Some(Message::Refused(step, errno)) => {
-                let why = io::Error::from_raw_os_error(errno);
-                return Err(if step == Step::Execute { Refusal::System(why) } else { Refusal::Isolation(step, why) });
-            }
-            _ if late => Exit::TimedOut,
-            Some(Message::Exited(code)) => Exit::Code(code),
-            Some(Message::Killed(libc::SIGXCPU)) => Exit::TimedOut,
-            Some(Message::Killed(signal)) => Exit::Signal(signal),
-            // The supervisor was killed, by the program where there is no namespace to prevent that.
-            None => Exit::Signal(libc::SIGKILL),
-        })
+fn pipe() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+    pipe_with(PipeFlags::CLOEXEC)
+}
+
+/// Waits for the end of the program, then for that of the supervisor. `life` is what the supervisor lives by.
+fn wait(supervisor: Pid, mut status: File, life: OwnedFd, time: Duration) -> Result<Exit, Refusal> {
+    let deadline = Instant::now() + time;
+    let late = !readable_until(&status, deadline);
+    drop(life);
+    if late && !readable_until(&status, Instant::now() + KILL_TIMEOUT) {
+        let _ = kill_process(supervisor, Signal::KILL);
     }
+    let mut text = Vec::new();
+    let read = status.read_to_end(&mut text);
+    // Reaped only when the last process of its namespace is gone.
+    while matches!(waitpid(Some(supervisor), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+    read?;
+    let message = Message::first(&text);
+    Ok(match message {
+        Some(Message::Refused(step, errno)) => {
+            let why = io::Error::from_raw_os_error(errno);
+            return Err(if step == Step::Execute { Refusal::System(why) } else { Refusal::Isolation(step, why) });
+        }
+        _ if late => Exit::TimedOut,
+        Some(Message::Exited(code)) => Exit::Code(code),
+        Some(Message::Killed(libc::SIGXCPU)) => Exit::TimedOut,
+        Some(Message::Killed(signal)) => Exit::Signal(signal),
+        // The supervisor was killed, by the program where there is no namespace to prevent that.
+        None => Exit::Signal(libc::SIGKILL),
+    })
 }
 
 fn readable_until(file: &File, deadline: Instant) -> bool {

@@ -95,7 +95,7 @@ impl<'a> Prepared<'a> {
                 .chain(run.variables.iter().cloned())
                 .map(CString::new)
                 .collect::<Result<_, _>>()?,
-            limits: ProcessLimits::new(&sandbox.limits, run.limit_memory),
+            limits: ProcessLimits::new(&sandbox.limits, run.limit_memory, run.serves),
             filter: &sandbox.filter,
         })
     }

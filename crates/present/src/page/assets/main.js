@@ -196,6 +196,7 @@ class Page {
         ...(test ? this.term(`test ${test.test}`, test.outcome) : []),
       ),
       this.interpolant(i),
+      this.data.served ? statePanel(tree.id[i], (f) => this.frame(f)) : null,
       this.pathOf(tree.id[i]),
     );
     if (place) this.source.select(...place);
