@@ -4,7 +4,7 @@
 //! from the target ends where such an interpolant holds ([`pleach_backward::Facts`]). *Invariant*: no explored path came
 //! to the target, so no state that satisfies an interpolant reaches it. *Direction*: targets are only refuted here.
 
-use pleach_backward::{Answer, Config, Confirmation, Context, Facts, Goal, InputHeap, Place, decide};
+use pleach_backward::{Answer, Config, Confirmation, Context, FactVariable, Facts, Goal, InputHeap, decide};
 use pleach_ir::{BlockId, FuncId, Program, Slot};
 use pleach_prune::{EntryInterpolants, EntryPlace};
 use std::collections::BTreeSet;
@@ -18,8 +18,8 @@ const CLIMB: u32 = 6;
 pub fn facts(learned: EntryInterpolants, program: &Program) -> Facts {
     let EntryInterpolants { terms, places, all } = learned;
     let place = |p: EntryPlace| match p {
-        EntryPlace::Register(slot) => Place::Slot(Slot(slot)),
-        EntryPlace::Global { global, offset, bytes } => Place::Global(global, offset, u64::from(bytes)),
+        EntryPlace::Register(slot) => FactVariable::Slot(Slot(slot)),
+        EntryPlace::Global { global, offset, bytes } => FactVariable::Global(global, offset, u64::from(bytes)),
     };
     let places = places.into_iter().map(|(t, p)| (t, place(p))).collect();
     let mut facts = Facts { terms, places, refuted: Default::default() };

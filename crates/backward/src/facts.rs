@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// What a variable of a condition is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum FactVariable {
     /// a number in a slot of the entry
     Slot(Slot),
     /// bytes of a global
@@ -25,7 +25,7 @@ pub enum Place {
 /// Conditions at points of the entry, over terms of their own.
 pub struct Facts {
     pub terms: Terms,
-    pub places: FxHashMap<TermId, Place>,
+    pub places: FxHashMap<TermId, FactVariable>,
     /// for each point, which is the start of a block: any of them holds, each a conjunction
     pub refuted: FxHashMap<(FuncId, InstId), Vec<Vec<TermId>>>,
 }
@@ -89,13 +89,13 @@ impl Translator<'_> {
         done.get(&t).copied()
     }
 
-    fn at_place(&mut self, here: &Here, place: Place) -> Option<TermId> {
+    fn at_place(&mut self, here: &Here, place: FactVariable) -> Option<TermId> {
         let (global, offset, bytes) = match place {
-            Place::Slot(s) => {
+            FactVariable::Slot(s) => {
                 let Value::Bits(t) = self.slot(here, s) else { return None };
                 return Some(t);
             }
-            Place::Global(global, offset, bytes) => (global, offset, bytes),
+            FactVariable::Global(global, offset, bytes) => (global, offset, bytes),
         };
         let g = self.pointers.find(Group::Global(global))?;
         let region = self.layout.regions[self.layout.region(g)].clone();

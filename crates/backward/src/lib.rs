@@ -36,7 +36,7 @@ pub use cut::CutReason;
 pub use decide::{Answer, Config, Confirmation, Effort, Exactness, Style, assumptions, decide};
 pub use disjunctive::Disjuncts;
 pub use drawing::drawing;
-pub use facts::{Facts, Place};
+pub use facts::{FactVariable, Facts};
 pub use graph::{Context, Failure, Goal};
 pub use harness::{harness, picture, precondition};
 pub use heap::{Field, InputHeap, InputValue, Object, ObjectId, Parameter};

@@ -109,6 +109,7 @@ pub const MODES: &[Mode] = &[
     merged(LOOPS, mode("", "dfs", Method::Wp), "merging: loops, pruned"),
     merged(FUNCTIONS, mode("", "dfs", Method::Wp), "merging: functions, pruned"),
     merged(LOOPS, mode("", "random-path", Method::Wp), "merging: loops, pruned, random-path"),
+    Mode { unbounded: true, ..merged(LOOPS, mode("", "dfs", Method::Wp), "merging: loops, unbounded, pruned") },
     merged(PATTERNS, PLAIN, "merging: patterns"),
     merged(PATTERNS, Mode { search: "random-path", ..PLAIN }, "merging: patterns, random-path"),
     merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, pruned"),
@@ -130,7 +131,7 @@ pub struct Bounds {
     pub audit: usize,
     /// only modes whose name contains this text
     pub modes: &'static str,
-    /// of these only so many, which change from program to program
+    /// of these only this many, which change from program to program
     pub some: Option<usize>,
 }
 

@@ -72,7 +72,7 @@ pub fn release() {
     mi_collect(true);
 }
 
-/// From now on large blocks beyond so many bytes are refused to all threads but this one.
+/// From now on large blocks beyond this many bytes are refused to all threads but this one.
 pub(crate) fn keep_limit(bytes: u64) {
     KEEPER.store(rustix::thread::gettid().as_raw_nonzero().get(), Ordering::SeqCst);
     LIMIT.store(bytes, Ordering::SeqCst);
@@ -88,7 +88,7 @@ pub(crate) fn is_refused() -> bool {
     REFUSED.load(Ordering::SeqCst)
 }
 
-/// Whether a block of so many bytes goes beyond the limit.
+/// Whether a block of this many bytes goes beyond the limit.
 fn is_beyond(limit: u64, used: u64, bytes: u64) -> bool {
     limit != 0 && used.saturating_add(bytes) > limit
 }

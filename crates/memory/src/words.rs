@@ -74,8 +74,8 @@ impl AddressSpace {
         out: &mut Vec<u64>,
         value: &mut dyn FnMut(Value, &mut Vec<u64>),
     ) -> bool {
-        let apart = !self.segments.is_empty() || !self.fixed.is_empty() || !self.sizes.is_empty();
-        if apart || self.pinned.iter().any(|o| o.0 >= fixed) || self.len() > fixed as usize + MANY {
+        let special = !self.segments.is_empty() || !self.fixed.is_empty() || !self.sizes.is_empty();
+        if special || self.pinned.iter().any(|o| o.0 >= fixed) || self.len() > fixed as usize + MANY {
             return false;
         }
         let changed = self.objects.unshared(&base.objects);

@@ -39,7 +39,7 @@ pub struct EntryInterpolants {
 }
 
 /// More are not kept.
-const MOST: usize = 1000;
+const MAX_KEPT: usize = 1000;
 
 impl Interpolation {
     /// Those of the entries that are known by now. Their order is that of their nodes.
@@ -54,7 +54,7 @@ impl Interpolation {
             }
         }
         found.sort_by_key(|(node, _)| *node);
-        found.truncate(MOST);
+        found.truncate(MAX_KEPT);
         let mut made =
             EntryInterpolants { terms: Terms::new(terms.pointer_bits), places: FxHashMap::default(), all: Vec::new() };
         let mut done = FxHashMap::default();

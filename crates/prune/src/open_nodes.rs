@@ -67,6 +67,10 @@ impl OpenNodes {
         self.of.contains_key(node)
     }
 
+    pub fn get(&self, node: &NodeId) -> Option<&OpenNode> {
+        self.of.get(node)
+    }
+
     pub fn get_mut(&mut self, node: &NodeId) -> Option<&mut OpenNode> {
         self.of.get_mut(node)
     }

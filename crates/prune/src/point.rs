@@ -26,7 +26,8 @@ impl Point {
             && !matches!(state.phase, Phase::Constructor(_))
     }
 
-    pub fn words(&self) -> Vec<u64> {
+    /// Equal only for equal points.
+    pub fn numbers(&self) -> Vec<u64> {
         let words = self.0.iter().map(|(a, b)| u64::from(*a) << 32 | u64::from(*b));
         std::iter::once(self.0.len() as u64).chain(words).collect()
     }

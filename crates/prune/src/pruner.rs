@@ -53,6 +53,8 @@ pub(crate) struct OpenNode {
     pub(crate) failed: Option<ErrorKind>,
     /// the ways of a pointer that children went
     pub(crate) targets: TakenTargets,
+    /// it, or a node above it, is a merged one
+    pub(crate) below_merge: bool,
     /// the node that subsumes it
     pub(crate) by: Option<NodeId>,
     /// what everything below cost or would have cost
@@ -365,6 +367,7 @@ impl Interpolator for Interpolation {
             exits: Vec::new(),
             failed: None,
             targets: TakenTargets::default(),
+            below_merge: self.loops.on && tree.is_below_merge(node),
             by: None,
             at_end: false,
             state: kept,

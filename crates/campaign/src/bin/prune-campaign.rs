@@ -36,7 +36,7 @@ struct Options {
     patterns: bool,
     /// Programs with objects whose size depends on inputs.
     sizes: bool,
-    /// Only so many modes per program, all of them in turn.
+    /// Only N modes per program, all of them in turn.
     some: Option<usize>,
     /// Print them without the lines that a difference does not need.
     reduce: bool,

@@ -20,7 +20,8 @@ impl Interpolation {
     pub(crate) fn may_assume(&self, state: &State) -> bool {
         self.loops.on
             && self.speculations.nested == 0
-            && self.open.contains_key(&state.node)
+            // SOUND: what a leaf below a merged node needs would have to go to all of its parents.
+            && self.open.get(&state.node).is_some_and(|o| !o.below_merge)
             && self.loops.revoked.get(&state.node) != Some(&Revoked::NotInductive)
     }
 

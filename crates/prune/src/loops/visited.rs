@@ -133,14 +133,15 @@ impl Interpolation {
 
     /// `None`: not all of the state has a form that can be compared.
     fn key(&mut self, state: &State, program: &Program, oracle: &mut dyn PathOracle) -> Option<Key> {
-        let apart = state.thrown.is_some() || !state.jump_points.is_empty() || state.failing || state.pending.is_some();
-        if apart || !Point::is_comparable(state) || state.memory.len() < self.fixed as usize {
+        let special =
+            state.thrown.is_some() || !state.jump_points.is_empty() || state.failing || state.pending.is_some();
+        if special || !Point::is_comparable(state) || state.memory.len() < self.fixed as usize {
             return None;
         }
         let visited = &mut self.loops.visited;
         let base = visited.base.get_or_insert_with(|| state.memory.clone());
         let mut writer = Writer { state, fixed: self.fixed, terms: Vec::new(), exact: true };
-        let mut out = Point::of(state).words();
+        let mut out = Point::of(state).numbers();
         out.push(u64::from(state.address_dependent));
         for (_, frame) in frames(state) {
             let f = program.function(frame.func);
