@@ -84,9 +84,7 @@ fn check(p: &Program, truth: &Truth, modes: &[&[&str]], report: &mut Report) -> 
         let summary = summary.ok_or("the targets are refused")?;
         let first = if mode.contains(&"--each") { run.join("target-1") } else { run.clone() };
         let with_code = counted_lines(&first)?;
-        // Code in front of a function stands for lines of its own.
-        let meets = mode.contains(&"--both-ends");
-        let no_code = |l: &&u32| !meets && !marked.contains(l) && !p.ends.contains(l) && !is_set_up(p, **l);
+        let no_code = |l: &&u32| !marked.contains(l) && !p.ends.contains(l) && !is_set_up(p, **l);
         if let Some(line) = with_code.iter().find(no_code) {
             return Err(format!("line {line} has no code and is said to have some"));
         }
