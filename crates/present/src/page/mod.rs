@@ -15,16 +15,18 @@ use serde_json::Value;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In the order in which they use each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("assets/dom.js"),
     include_str!("assets/tree.js"),
     include_str!("assets/icicle.js"),
     include_str!("assets/source.js"),
     include_str!("assets/chart.js"),
     include_str!("assets/lists.js"),
-    include_str!("assets/state.js"),
     include_str!("assets/main.js"),
 ];
+
+/// What only a served page has: it asks its server. A page that is a file asks for nothing.
+const SERVED_SCRIPT: &str = include_str!("assets/state.js");
 
 /// The whole page.
 pub fn render(run: &Run) -> String {
@@ -49,7 +51,7 @@ fn page(run: &Run, served: bool) -> String {
         ("text", escape(run.text.trim_end())),
         ("data", embed(&data)),
         ("tree", STANDARD.encode(&tree.bytes)),
-        ("script", SCRIPTS.concat()),
+        ("script", if served { SERVED_SCRIPT } else { "" }.to_owned() + &SCRIPTS.concat()),
     ];
     fill(PAGE, &parts)
 }
