@@ -58,6 +58,14 @@ pub fn children(tree: &TreeReader) -> BTreeMap<u32, Vec<u32>> {
     all
 }
 
+/// Where a walk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walked {
+    /// a block, or what is left of it after a call, is executed next
+    Block,
+    End,
+}
+
 /// Where a path was followed to.
 pub struct Followed {
     pub state: State,
@@ -125,15 +133,15 @@ impl Paths {
         Ok((state, left))
     }
 
-    /// One path, block by block, where the inputs leave only one. `each` sees the state after each block.
-    pub fn walk(&mut self, each: &mut dyn FnMut(&mut Machine, &State)) -> Result<End, String> {
+    /// One path, block by block, where the inputs leave only one. `each` sees the state before each block and at the end.
+    pub fn walk(&mut self, each: &mut dyn FnMut(&mut Machine, &State, Walked)) -> Result<End, String> {
         let mut state = self.first(&[Choice { side: 0, of: 1 }][..usize::from(self.initial.len() > 1)])?.0;
-        each(&mut self.engine.executor.machine, &state);
+        each(&mut self.engine.executor.machine, &state, Walked::Block);
         for _ in 0..MAX_BLOCKS {
             match self.engine.executor.step(&mut state, ONE_BLOCK) {
                 Step::Next | Step::Deferred => {}
                 Step::End(end) => {
-                    each(&mut self.engine.executor.machine, &state);
+                    each(&mut self.engine.executor.machine, &state, Walked::End);
                     return Ok(end);
                 }
                 Step::Fork(mut children) => {
@@ -142,12 +150,12 @@ impl Paths {
                     let child = children.swap_remove(at);
                     state = child.state;
                     if let Some(end) = child.end {
-                        each(&mut self.engine.executor.machine, &state);
+                        each(&mut self.engine.executor.machine, &state, Walked::End);
                         return Ok(end);
                     }
                 }
             }
-            each(&mut self.engine.executor.machine, &state);
+            each(&mut self.engine.executor.machine, &state, Walked::Block);
         }
         Err(format!("the path has more than {MAX_BLOCKS} blocks"))
     }

@@ -1,9 +1,10 @@
 //! `pleach replay TEST --trace`: the path of a test as lines of the source, with the values that change.
 
 use crate::names::Names;
-use crate::path::Paths;
+use crate::path::{Paths, Walked};
 use pleach_command::CliError;
 use pleach_exec::{FixedInputs, Machine};
+use pleach_ir::{Callee, Inst, Program, Span};
 use pleach_report::diagnostic::SourceCache;
 use pleach_report::{KTest, TestCase};
 use pleach_session::Session;
@@ -16,8 +17,9 @@ use std::path::Path;
 pub fn print(session: &Session, test: &TestCase) -> Result<(), CliError> {
     let objects = KTest::from(test).objects.into_iter().map(|o| (o.name, o.bytes)).collect();
     let mut paths = Paths::new(session, Some(FixedInputs { objects, by_name: false }))?;
-    let mut trace = Trace { directory: &session.directory, sources: SourceCache::default(), values: BTreeMap::new() };
-    let end = paths.walk(&mut |machine, state| trace.step(machine, state)).map_err(CliError::Usage)?;
+    let mut trace =
+        Trace { directory: &session.directory, sources: SourceCache::default(), values: BTreeMap::new(), shown: None };
+    let end = paths.walk(&mut |machine, state, at| trace.step(machine, state, at)).map_err(CliError::Usage)?;
     println!("{}", describe(&end));
     Ok(())
 }
@@ -37,11 +39,13 @@ struct Trace<'a> {
     sources: SourceCache,
     /// of each active call: the function, the line, and what its variables were
     values: BTreeMap<u32, (u32, BTreeMap<String, String>)>,
+    /// the lines shown last: calls around, instructions executed, and which part of the block
+    shown: Option<(u32, u64, usize)>,
 }
 
 impl Trace<'_> {
-    /// The state is about to execute a block: its lines, and what has changed until here.
-    fn step(&mut self, machine: &mut Machine, state: &State) {
+    /// What has changed until here, and the lines that the state is about to execute: those up to the next call.
+    fn step(&mut self, machine: &mut Machine, state: &State, at: Walked) {
         let program = machine.program.clone();
         if !program.is_own(state.frame.func) {
             return;
@@ -52,9 +56,16 @@ impl Trace<'_> {
         if !changes.is_empty() {
             println!("        {}{}", "  ".repeat(depth as usize), changes.join(", "));
         }
-        let function = program.function(state.frame.func);
+        if at == Walked::End {
+            return;
+        }
+        let (from, spans) = next_spans(&program, state);
+        // A fork is decided in the middle of a block.
+        if self.shown.replace((depth, state.instructions, from)) == Some((depth, state.instructions, from)) {
+            return;
+        }
         let mut last = 0;
-        for span in function.spans_of(state.block).iter().filter(|s| s.is_known()) {
+        for span in spans.iter().filter(|s| s.is_known()) {
             let Some(file) = program.files.get(span.file as usize) else { continue };
             if std::mem::replace(&mut last, span.line) == span.line {
                 continue;
@@ -83,4 +94,23 @@ impl Trace<'_> {
         }
         out
     }
+}
+
+/// The code of the state's block from its next instruction on, up to the next call of a function with a body.
+fn next_spans<'a>(program: &'a Program, state: &State) -> (usize, &'a [Span]) {
+    let f = program.function(state.frame.func);
+    let all = f.spans_of(state.block);
+    let block = f.blocks[state.block.index()];
+    let (first, next) = (block.first.index(), state.inst as usize);
+    let enters = |inst: &Inst| match inst {
+        Inst::Call { callee: Callee::Direct(g), .. } => !program.function(*g).blocks.is_empty(),
+        Inst::Call { callee: Callee::Indirect(_), .. } => true,
+        _ => false,
+    };
+    // Code that lowering has removed has a span and no instruction.
+    let behind = |i: usize| all.iter().position(|s| f.spans.get(i) == Some(s)).map_or(0, |at| at + 1);
+    let calls: Vec<usize> = (first..first + block.len as usize).filter(|i| enters(&f.insts[*i])).collect();
+    let from = calls.iter().rev().find(|i| **i < next).map_or(0, |i| behind(*i));
+    let to = calls.iter().find(|i| **i >= next).map_or(all.len(), |i| behind(*i).max(from));
+    (from, &all[from..to])
 }

@@ -171,9 +171,8 @@ pub enum Access {
         kept: u64,
         size: u64,
     },
-    /// the same where the size of one of the blocks was symbolic; how much was kept depends on them
-    ReallocSymbolic {
-        old: Option<ObjId>,
+    /// a block of symbolic size instead of null
+    ReallocNull {
         new: ObjId,
         size: SizeBound,
     },

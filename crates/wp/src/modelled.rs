@@ -73,7 +73,7 @@ impl WpTransformer<'_> {
             }
             Access::FreeNull => self.null_given(f, depth, c.argument(0)?.value),
             Access::Realloc { old, new, kept, size } => self.block_moved(c, old, new, kept, size),
-            Access::ReallocSymbolic { old, new, size } => self.block_resized(c, old, new, size),
+            Access::ReallocNull { new, size } => self.block_instead_of_null(c, new, size),
             Access::AllocTo { obj, size, align, at, off } => self.block_written_to(c, (obj, size, align), (at, off)),
             Access::Copy { .. }
             | Access::CopyWithin { .. }
@@ -293,24 +293,16 @@ impl WpTransformer<'_> {
         self.same_as_recorded(f, depth, n.value, n.ty, size)
     }
 
-    /// A block gave way to another, and one of the sizes was symbolic.
-    fn block_resized(&mut self, c: &ModelledCall, old: Option<ObjId>, new: ObjId, size: SizeBound) -> WpResult<()> {
+    /// `realloc(NULL, n)` is `malloc(n)`.
+    fn block_instead_of_null(&mut self, c: &ModelledCall, new: ObjId, size: SizeBound) -> WpResult<()> {
         let ModelledCall { f, depth, list, dst, .. } = *c;
         let [p, n, ..] = list else { return Err(NoInterpolant::NoArgument) };
-        if let Some(old) = old {
-            self.killed()?;
-            self.died(old, OwningFrame::Any)?;
-        }
         let w = self.terms.pointer_bits;
         let bytes = self.operand(f, depth, n.value, w)?;
         let (size, as_recorded) = recorded_size(self.terms, size, Some(bytes));
-        // SOUND: the condition has to hold whatever the new block contains, so also with what it keeps of the old one.
         self.allocated(f, depth, dst, new, size, false, false)?;
         self.block_made(new)?;
-        match old {
-            Some(old) => self.block_given(f, depth, p.value, old, 0)?,
-            None => self.null_given(f, depth, p.value)?,
-        }
+        self.null_given(f, depth, p.value)?;
         // No bytes would have freed the block.
         let zero = self.terms.constant(w, 0);
         let some = self.terms.ne(bytes, zero);

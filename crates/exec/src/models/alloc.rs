@@ -245,7 +245,7 @@ fn realloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     let Some(new) = allocate(m, st, call, size, None, b)? else { return Ok(()) };
     if size.is_symbolic() {
         st.history.drop_accesses(mark);
-        note(st, || Access::ReallocSymbolic { old: None, new, size: bound_of(size) });
+        note(st, || Access::ReallocNull { new, size: bound_of(size) });
         return Ok(());
     }
     let mut kept = 0;
@@ -302,7 +302,8 @@ fn realloc_symbolic(m: &mut Machine, st: &mut State, call: &Call, old: ObjId, si
     m.copy_contents(st, (new, 0), (old, 0), kept);
     st.memory.replace(old, new);
     st.history.drop_accesses(mark);
-    note(st, || Access::ReallocSymbolic { old: Some(old), new, size: bound_of(size) });
+    // A size that is decided here splits the path; the record does not say so.
+    note(st, || Access::SymbolicSize);
     Ok(())
 }
 
