@@ -110,7 +110,10 @@ fn next_spans<'a>(program: &'a Program, state: &State) -> (usize, &'a [Span]) {
     // Code that lowering has removed has a span and no instruction.
     let behind = |i: usize| all.iter().position(|s| f.spans.get(i) == Some(s)).map_or(0, |at| at + 1);
     let calls: Vec<usize> = (first..first + block.len as usize).filter(|i| enters(&f.insts[*i])).collect();
-    let from = calls.iter().rev().find(|i| **i < next).map_or(0, |i| behind(*i));
+    // The rest of the line with the call was shown with it.
+    let same_line = |i: usize| f.spans.get(i).map_or(0, |call| call.line);
+    let rest = |i: usize| all[behind(i)..].iter().take_while(|s| s.line == same_line(i)).count();
+    let from = calls.iter().rev().find(|i| **i < next).map_or(0, |i| behind(*i) + rest(*i));
     let to = calls.iter().find(|i| **i >= next).map_or(all.len(), |i| behind(*i).max(from));
     (from, &all[from..to])
 }
