@@ -1,8 +1,9 @@
 //! Targets that forward execution left open, backward with what it learned.
 //!
-//! *Idea*: forward execution that ended too early has complete subtrees, and an interpolant for each. Backward execution
-//! from the target ends where such an interpolant holds ([`pleach_backward::Facts`]). *Invariant*: no explored path came
-//! to the target, so no state that satisfies an interpolant reaches it. *Direction*: targets are only refuted here.
+//! *Idea*: forward execution that ended too early has complete subtrees, and an interpolant for each. Backward
+//! execution from the target ends where such an interpolant holds ([`pleach_backward::Facts`]). *Invariant*: no
+//! explored path came to the target, so no state that satisfies an interpolant reaches it. *Direction*: targets are
+//! only refuted here.
 
 use pleach_backward::{Answer, Config, Confirmation, Context, FactVariable, Facts, Goal, InputHeap, decide};
 use pleach_ir::{BlockId, FuncId, Program, Slot};

@@ -1,16 +1,17 @@
 //! One condition per node, versions of variables, an incremental solver.
 //!
-//! *Paper*: Backward Fig. 3 and 5. *Idea*: `c_n ⇒ ⋁ (condition ∧ c_m ∧ v⁰ = t…)` over the edges n → m; the conditions of
-//! all nodes together with `c_entry` are satisfiable iff a path leads to the goal. A condition never changes once it is
-//! made, so the solver keeps it. *Invariant*: along every path towards the goal the version of a variable never grows,
-//! and it falls where the variable is assigned. *Deviations*: the print's Fig. 3 line 5 returns the merged versions; here
-//! they are the final ones. A variable that nobody needs any more keeps its number, so that no version is used twice.
-//! MERGEHEAPS takes the highest version and ties the others to it, as for scalars. At inner nodes the input is not tied:
-//! objects that exist there need not be those of the input. *Named conditions*: a condition has a name `c_n` only where
-//! paths join and it is large. A small one is put into those before it, and an assignment substitutes in it, so that
-//! rewriting sees it; a variable that a named condition mentions (*hidden*) is tied by an equation as in the print.
-//! [`Form::Named`] names every condition. The solver is queried where a loop is entered, if enough nodes lie between two
-//! queries, and less often as it keeps saying that the condition can hold: only a refutation saves work.
+//! *Paper*: Backward Fig. 3 and 5. *Idea*: `c_n ⇒ ⋁ (condition ∧ c_m ∧ v⁰ = t…)` over the edges n → m; the conditions
+//! of all nodes together with `c_entry` are satisfiable iff a path leads to the goal. A condition never changes once it
+//! is made, so the solver keeps it. *Invariant*: along every path towards the goal the version of a variable never
+//! grows, and it falls where the variable is assigned. *Deviations*: the print's Fig. 3 line 5 returns the merged
+//! versions; here they are the final ones. A variable that nobody needs any more keeps its number, so that no version
+//! is used twice. MERGEHEAPS takes the highest version and ties the others to it, as for scalars. At inner nodes the
+//! input is not tied: objects that exist there need not be those of the input. *Named conditions*: a condition has a
+//! name `c_n` only where paths join and it is large. A small one is put into those before it, and an assignment
+//! substitutes in it, so that rewriting sees it; a variable that a named condition mentions (*hidden*) is tied by an
+//! equation as in the print. [`Form::Named`] names every condition. The solver is queried where a loop is entered, if
+//! enough nodes lie between two queries, and less often as it keeps saying that the condition can hold: only a
+//! refutation saves work.
 
 use crate::graph::{Graph, NodeId};
 use crate::search::{Aim, Found, Search};

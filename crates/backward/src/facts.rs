@@ -1,9 +1,9 @@
 //! What is known from elsewhere: states from which the goals are not reached.
 //!
 //! *Idea*: forward execution that has explored all that follows a state has an interpolant there: a condition under
-//! which the goals are not reached. Backward execution leaves out the states that satisfy it, at the nodes of that point
-//! of the entry, in whatever iteration. *Invariant*: an execution that reaches a goal is never left out. *Direction*: a
-//! condition that speaks of memory that the graph does not have is not used.
+//! which the goals are not reached. Backward execution leaves out the states that satisfy it, at the nodes of that
+//! point of the entry, in whatever iteration. *Invariant*: an execution that reaches a goal is never left out.
+//! *Direction*: a condition that speaks of memory that the graph does not have is not used.
 
 use crate::graph::FrameId;
 use crate::layout::AtomKind;

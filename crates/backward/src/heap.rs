@@ -68,8 +68,8 @@ impl InputHeap {
     /// The input of a satisfiable query.
     ///
     /// If arrays are equated, a library need not have a value for a cell that the query does not mention. So what was
-    /// read at once from the model is then checked by one query. If it does not hold, values are read in rounds, each of
-    /// which adds what was read to the query.
+    /// read at once from the model is then checked by one query. If it does not hold, values are read in rounds, each
+    /// of which adds what was read to the query.
     pub(crate) fn read(search: &mut Search, query: &[TermId]) -> Result<InputHeap, SmtError> {
         let mut reader = Reader::new(search, query, Reading::AtOnce);
         let heap = reader.whole()?;

@@ -20,6 +20,7 @@ mod known_functions;
 mod layout;
 mod meet;
 mod memory;
+mod pointer_values;
 mod pointers;
 mod ranges;
 mod search;

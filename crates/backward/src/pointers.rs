@@ -8,6 +8,8 @@
 
 use crate::clock::{Clock, OUT_OF_TIME};
 use crate::graph::{Callees, Context, FrameId, Graph, NodeId, Via};
+pub use crate::pointer_values::{Offset, Pointer, State, gcd};
+use crate::pointer_values::{join_states, may_be};
 use crate::types::{self, LeafKind};
 use pleach_ir::{
     Callee, CastOp, Const, Function, GlobalId, Init, Inst, Opnd, OpndKind, Program, Range, Slot, Symbol, Ty, TypeId,
@@ -41,98 +43,6 @@ pub enum Group {
         heap: bool,
     },
 }
-
-/// `r` modulo `m`; exactly `r` if `m` is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Offset {
-    pub m: u64,
-    pub r: i64,
-}
-
-impl Offset {
-    pub fn known(r: i64) -> Offset {
-        Offset { m: 0, r }
-    }
-    pub fn as_known(self) -> Option<i64> {
-        (self.m == 0).then_some(self.r)
-    }
-    fn modulo(m: u64, r: i64) -> Offset {
-        if m == 0 { Offset { m, r } } else { Offset { m, r: (i128::from(r).rem_euclid(i128::from(m))) as i64 } }
-    }
-    fn join(self, other: Offset) -> Offset {
-        let m = gcd(gcd(self.m, other.m), self.r.abs_diff(other.r));
-        Offset::modulo(m, self.r)
-    }
-    fn plus(self, other: Offset) -> Offset {
-        Offset::modulo(gcd(self.m, other.m), self.r.wrapping_add(other.r))
-    }
-}
-
-/// Whether the first one changed.
-fn join_states(old: &mut State, new: State) -> bool {
-    if old.is_empty() {
-        *old = new;
-        return !old.is_empty();
-    }
-    let mut changed = false;
-    for (k, v) in new {
-        match old.entry(k) {
-            std::collections::hash_map::Entry::Occupied(mut old) => changed |= old.get_mut().join(&v),
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(v);
-                changed = true;
-            }
-        }
-    }
-    changed
-}
-
-pub fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pointer {
-    /// `None` while no value is known to arrive
-    pub offset: Option<Offset>,
-    pub groups: BTreeSet<GroupId>,
-    /// may also be something that is not modelled
-    pub unknown: bool,
-}
-
-impl Pointer {
-    fn null() -> Pointer {
-        Pointer { offset: Some(Offset::known(0)), groups: BTreeSet::new(), unknown: false }
-    }
-    fn to(group: GroupId, offset: i64) -> Pointer {
-        Pointer { offset: Some(Offset::known(offset)), groups: BTreeSet::from([group]), unknown: false }
-    }
-    fn unknown() -> Pointer {
-        Pointer { offset: Some(Offset { m: 1, r: 0 }), groups: BTreeSet::new(), unknown: true }
-    }
-    fn nothing() -> Pointer {
-        Pointer { offset: None, groups: BTreeSet::new(), unknown: false }
-    }
-    fn join(&mut self, other: &Pointer) -> bool {
-        let offset = match (self.offset, other.offset) {
-            (a, None) => a,
-            (None, b) => b,
-            (Some(a), Some(b)) => Some(a.join(b)),
-        };
-        let unknown = self.unknown || other.unknown;
-        let before = self.groups.len();
-        self.groups.extend(&other.groups);
-        let changed = offset != self.offset || unknown != self.unknown || before != self.groups.len();
-        (self.offset, self.unknown) = (offset, unknown);
-        changed
-    }
-    fn shifted(mut self, by: Offset) -> Pointer {
-        self.offset = self.offset.map(|o| o.plus(by));
-        self
-    }
-}
-
-pub type State = FxHashMap<(FrameId, Slot), Pointer>;
 
 pub struct Pointers<'a> {
     pub program: &'a Program,
@@ -604,12 +514,6 @@ impl<'a> Pointers<'a> {
             }
         }
     }
-}
-
-fn may_be(offset: Option<Offset>, at: u64, period: u64) -> bool {
-    let Some(o) = offset else { return true };
-    let m = gcd(o.m, period);
-    if m == 0 { o.r == at as i64 } else { (i128::from(o.r) - i128::from(at)).rem_euclid(i128::from(m)) == 0 }
 }
 
 /// The value of a constant operand of at most 64 bits.

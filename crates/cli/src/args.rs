@@ -310,8 +310,8 @@ pub struct TestArgs {
     pub all_entries: bool,
     /// Take part in a fuzzing campaign of AFL++: the directory that its instances share (afl-fuzz -o)
     ///
-    /// The queues of the other instances are followed first. At the end the tests are in the queue of an instance called
-    /// `pleach`.
+    /// The queues of the other instances are followed first. At the end the tests are in the queue of an instance
+    /// called `pleach`.
     #[arg(long, value_name = "DIR", help_heading = "Inputs", conflicts_with = "all_entries", hide_short_help = true)]
     pub afl_sync: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! The transcripts in `docs/tour`: each command runs, and prints the lines that the page shows.
 //!
-//! A fence `c NAME` is a file. A fence `console` has commands after `$ `, and below each its output: lines in this order,
-//! others may be between them; `…` stands for any text; `[N]` at the end is the exit status, else 0.
+//! A fence `c NAME` is a file. A fence `console` has commands after `$ `, and below each its output: lines in this
+//! order, others may be between them; `…` stands for any text; `[N]` at the end is the exit status, else 0.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,9 @@
 //! Other threads wait for a moment.
 //!
-//! *Idea*: a run that is ended because of its memory must not take more while its last words are written. A signal stops
-//! each of the other threads in its handler, wherever it is: in our code, in the solver, or in a copy. *Invariant*: a
-//! thread may hold a lock that the writing needs, so no thread waits beyond the given time; then both go on.
+//! *Idea*: a run that is ended because of its memory must not take more while its last words are written. A signal
+//! stops each of the other threads in its handler, wherever it is: in our code, in the solver, or in a copy.
+//! *Invariant*: a thread may hold a lock that the writing needs, so no thread waits beyond the given time; then both go
+//! on.
 #![allow(unsafe_code)]
 
 use rustix::time::{ClockId, Timespec, clock_gettime};

@@ -133,7 +133,8 @@ impl Paths {
         Ok((state, left))
     }
 
-    /// One path, block by block, where the inputs leave only one. `each` sees the state before each block and at the end.
+    /// One path, block by block, where the inputs leave only one. `each` sees the state before each block and at the
+    /// end.
     pub fn walk(&mut self, each: &mut dyn FnMut(&mut Machine, &State, Walked)) -> Result<End, String> {
         let mut state = self.first(&[Choice { side: 0, of: 1 }][..usize::from(self.initial.len() > 1)])?.0;
         each(&mut self.engine.executor.machine, &state, Walked::Block);

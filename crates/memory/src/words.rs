@@ -65,8 +65,8 @@ impl Object {
 }
 
 impl AddressSpace {
-    /// All that is live, by id: objects below `fixed` where they differ from `base`, the others all. False where that has
-    /// no form as words.
+    /// All that is live, by id: objects below `fixed` where they differ from `base`, the others all. False where that
+    /// has no form as words.
     pub fn words(
         &self,
         base: &AddressSpace,

@@ -1,8 +1,8 @@
 //! Merging states through the execution tree.
 //!
 //! *Paper*: Memory ch. 5 and 6. *Idea*: the paths that one loop (or call, or marked region) forks into meet again where
-//! they leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value that
-//! differs becomes an `ite` over the conditions that distinguish them. *Invariant*: for every member, under the
+//! they leave it. One state then stands for all of them: its path constraint is the disjunction of theirs, and a value
+//! that differs becomes an `ite` over the conditions that distinguish them. *Invariant*: for every member, under the
 //! constraints that the member has and the merged state's path constraint does not repeat, every location of the merged
 //! state has the member's value; and the merged path constraint holds exactly for the inputs of the members.
 //! *Direction*: loses no path and adds none; what cannot be expressed is refused and counted.

@@ -1,7 +1,8 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → domain → address → independence → domain → cache → cores → choices → difference → models → rewrite → (the
-//! same on what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back end`
+//! same on what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back
+//! end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `choices` and `difference`, many of the
 //! others at `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent,

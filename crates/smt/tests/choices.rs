@@ -23,7 +23,8 @@ fn about(terms: &mut Terms, constraints: Vec<TermId>, goal: TermId) -> (Vec<Term
     (all, answer)
 }
 
-/// `ite(n = 1 ∨ s[0] = 0, 0, ite(n = 2 ∨ s[1] = 0, 1, …))`: the length of a string in a block of n bytes, whose last is 0.
+/// `ite(n = 1 ∨ s[0] = 0, 0, ite(n = 2 ∨ s[1] = 0, 1, …))`: the length of a string in a block of n bytes, whose last is
+/// 0.
 fn length(terms: &mut Terms, n: TermId, rounds: u64) -> TermId {
     let s = array(terms, "s", 8, rounds as u32);
     let zero = terms.constant(8, 0);

@@ -1,6 +1,7 @@
 //! Random functions with small heaps, backward against brute force: `backward-campaign --count 10000 --seed 1`.
 //!
-//! `--all-styles` decides each mark in all styles. Functions have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED --print` prints one.
+//! `--all-styles` decides each mark in all styles. Functions have the seeds SEED, SEED + 1, …; `--count 1 --seed
+//! ITS-SEED --print` prints one.
 
 use pleach_campaign::backward::{FUNCTIONS, Function, Totals, check, prelude};
 use pleach_testkit::campaign::Programs;

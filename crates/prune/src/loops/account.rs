@@ -72,8 +72,8 @@ impl Interpolation {
         self.loops.accounts.get_mut(&key)
     }
 
-    /// The innermost loop around the state, by function and header: around its block, or around the call of its function.
-    /// Of a cycle without one, the block itself.
+    /// The innermost loop around the state, by function and header: around its block, or around the call of its
+    /// function. Of a cycle without one, the block itself.
     fn loop_of(&self, state: &State) -> Option<(u32, u32)> {
         for (_, frame) in frames(state) {
             let natural = self.loops.natural.get(&frame.func.0)?;

@@ -1,8 +1,8 @@
 //! Comparisons with a long choice between constants: `n ≤ ite(c0, 0, ite(c1, 1, …))`, as a merged loop counter is one.
 //!
 //! *Idea*: the cases of the choice are refuted one after the other, by the values that each term has left when the
-//! conditions of the cases before it are false. A round of a merged scan is one case, so a proof has as many steps as the
-//! scan has rounds, where a solver searches. *Invariant*: the arcs contain all values that the constraints and the
+//! conditions of the cases before it are false. A round of a merged scan is one case, so a proof has as many steps as
+//! the scan has rounds, where a solver searches. *Invariant*: the arcs contain all values that the constraints and the
 //! conditions so far allow; a case is refuted only where nothing is in common with them. *Direction*: gives up to the
 //! next link; it never answers `Sat`.
 

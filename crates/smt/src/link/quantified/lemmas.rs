@@ -1,10 +1,10 @@
 //! What earlier queries have proved.
 //!
 //! *Idea*: if a goal is refuted by a path, its negation follows from the constraints in the core. A later query with
-//! these constraints may use it instead of them: then a few constraints are enough, and a round of a scan costs the same
-//! whatever number of rounds was before it. *Invariant*: a lemma follows from its premises, which are constraints of the
-//! query; the core of an attempt has them in place of the lemma. *Direction*: an attempt that does not refute says
-//! nothing.
+//! these constraints may use it instead of them: then a few constraints are enough, and a round of a scan costs the
+//! same whatever number of rounds was before it. *Invariant*: a lemma follows from its premises, which are constraints
+//! of the query; the core of an attempt has them in place of the lemma. *Direction*: an attempt that does not refute
+//! says nothing.
 
 use crate::answer::Core;
 use crate::evidence;

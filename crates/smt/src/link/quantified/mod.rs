@@ -2,16 +2,16 @@
 //!
 //! *Paper*: Memory §6.4, Alg. 7. *Idea*: the quantifiers are dropped but for a few instances (*strip*). A model of that
 //! is completed: the value of the first cell that a quantifier reads is copied over its range (*duplicate*); where that
-//! conflicts with something, just the cells in conflict are solved again (*repair*). *Invariant*: every model is checked
-//! by evaluation against the query; an unsatisfiable weakening has a core of constraints of the query, as each clause
-//! knows the constraints that it follows from. *Deviations*: instances are also made for the symbolic indices at which
-//! other constraints read the same array, which includes the paper's bounds by negated instances. Before the query goes
-//! to a full solver, violated instances are added in rounds (*instances*): ranges are finite, so that this ends with an
-//! answer if it is given the time. Quantifiers under other operators become Boolean variables.
-//! Before all that, a model of an earlier query is tried with one cell changed: most branches of a scan are about one
-//! more cell. Then a model is tried in which the quantifiers are about nothing (*empty*). Then what earlier queries have
-//! proved is tried together with the newest constraints (*lemmas*): a bounds check of a scan follows from the one in the
-//! round before. *Direction*: gives up to the next link; never a wrong answer.
+//! conflicts with something, just the cells in conflict are solved again (*repair*). *Invariant*: every model is
+//! checked by evaluation against the query; an unsatisfiable weakening has a core of constraints of the query, as each
+//! clause knows the constraints that it follows from. *Deviations*: instances are also made for the symbolic indices at
+//! which other constraints read the same array, which includes the paper's bounds by negated instances. Before the
+//! query goes to a full solver, violated instances are added in rounds (*instances*): ranges are finite, so that this
+//! ends with an answer if it is given the time. Quantifiers under other operators become Boolean variables. Before all
+//! that, a model of an earlier query is tried with one cell changed: most branches of a scan are about one more cell.
+//! Then a model is tried in which the quantifiers are about nothing (*empty*). Then what earlier queries have proved is
+//! tried together with the newest constraints (*lemmas*): a bounds check of a scan follows from the one in the round
+//! before. *Direction*: gives up to the next link; never a wrong answer.
 
 mod completion;
 mod lemmas;
