@@ -17,6 +17,7 @@ fn main() {
         runtime("strings", "wide.c", machine, &format!("wide{suffix}.bc"));
         runtime("strings", "formatted.c", machine, &format!("formatted{suffix}.bc"));
         runtime("cxx", "runtime.c", machine, &format!("cxx{suffix}.bc"));
+        runtime("allocation", "allocation.c", machine, &format!("allocation{suffix}.bc"));
     }
     println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
     let config = env::var_os("LLVM_SYS_191_PREFIX").map(|p| Path::new(&p).join("bin/llvm-config").into_os_string());

@@ -41,6 +41,7 @@ impl<'a> Confirmer<'a> {
             cc_flags: self.cc_flags.clone(),
             libraries: Vec::new(),
             error_functions: Vec::new(),
+            malloc_may_fail: false,
             entry: entry.to_owned(),
             entry_kind: EntryKind::Main,
             argv: vec!["harness".into()],

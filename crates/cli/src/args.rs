@@ -97,6 +97,9 @@ pub struct CompileArgs {
     /// C library to link with
     #[arg(help_heading = "Compilation", long, value_name = "WHICH", value_enum, default_value_t = Libc::Auto, hide_short_help = true)]
     pub libc: Libc,
+    /// Explore that allocations fail: `malloc` and the like may return null
+    #[arg(help_heading = "Errors", long, hide_short_help = true)]
+    pub malloc_may_fail: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

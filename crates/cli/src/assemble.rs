@@ -297,6 +297,7 @@ pub fn compile(args: &CompileArgs, check_shifts: bool) -> CompileOptions {
             Libc::None => pleach::Libc::None,
         },
         check_shifts,
+        malloc_may_fail: args.malloc_may_fail,
     }
 }
 

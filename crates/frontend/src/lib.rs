@@ -12,6 +12,7 @@
 //! assert!(error.to_string().contains("no-such-file.ll"));
 //! ```
 
+mod allocation;
 mod archive;
 mod clang;
 mod error;
@@ -53,6 +54,9 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
         m.functions().filter(|f| !f.is_declaration()).map(|f| f.name()).collect()
     };
     let own = bodies(&module);
+    if options.malloc_may_fail {
+        module = allocation::with_failures(&context, module)?;
+    }
     module = library::with_cxx(&context, module)?;
     let with_cxx = bodies(&module);
     let mut linked = false;

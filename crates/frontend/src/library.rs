@@ -225,7 +225,7 @@ fn undefined_globals(whole: &Module<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Names that are defined, for others to use.
-fn definitions(module: &Module<'_>) -> FxHashSet<String> {
+pub(crate) fn definitions(module: &Module<'_>) -> FxHashSet<String> {
     module.visible_definitions().map(|v| v.name()).collect()
 }
 

@@ -9,6 +9,7 @@
 //! # Ok::<(), pleach_ir::text::ParseError>(())
 //! ```
 
+pub mod allocation;
 pub mod bitset;
 pub mod callgraph;
 pub mod cfg;
@@ -32,6 +33,7 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use allocation::{FALLIBLE_MALLOC, OWN_ALLOCATION};
 pub use error_kind::{ErrorKind, UnknownErrorKind};
 pub use ids::{BlockId, FileId, FuncId, GlobalId, InstId, Slot, TypeId};
 pub use inst::*;

@@ -23,6 +23,8 @@ pub struct Options {
     pub cc_args: Vec<String>,
     /// Check whether the results of left shifts of signed values fit. Default: off.
     pub check_shifts: bool,
+    /// An input decides whether an allocation of the program fails. Default: off.
+    pub malloc_may_fail: bool,
     /// The directory that holds `klee/klee.h`. Default: none.
     #[serde(with = "path_option")]
     pub runtime_include: Option<PathBuf>,
@@ -53,6 +55,7 @@ impl Default for Options {
             std: None,
             cc_args: Vec::new(),
             check_shifts: false,
+            malloc_may_fail: false,
             runtime_include: None,
             promote: true,
             passed_params: false,

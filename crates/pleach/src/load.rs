@@ -35,6 +35,8 @@ pub struct CompileOptions {
     pub libc: Libc,
     /// Check shifts of signed numbers, for the error kind `signed-overflow`. Default: no.
     pub check_shifts: bool,
+    /// An input decides whether an allocation fails. Default: allocations succeed.
+    pub malloc_may_fail: bool,
 }
 
 /// Compiles, links and lowers C files, bitcode, and programs built with `pleach cc`.
@@ -72,6 +74,7 @@ pub fn load_within(
         std: compile.std.clone(),
         cc_args: compile.cc_args.clone(),
         check_shifts: compile.check_shifts,
+        malloc_may_fail: compile.malloc_may_fail,
         runtime_include: Some(include),
         work_dir: scratch.path().to_owned(),
         library,

@@ -8,3 +8,5 @@ pub const REPLAY_C: &str = include_str!("../../../runtime/replay/replay.c");
 pub const NONDET_INC: &str = include_str!("../../../runtime/replay/nondet.inc");
 /// The server that forks for each test, included by the replay library.
 pub const SERVER_INC: &str = include_str!("../../../runtime/replay/server.inc");
+/// Allocations that may fail.
+pub const ALLOCATION_C: &str = include_str!("../../../runtime/allocation/allocation.c");

@@ -27,6 +27,10 @@ const LENIENT: &[&str] = &[
 /// Debian has the kernel's headers, `asm/*.h` among them, in the directory of the 64-bit target only; they serve both.
 const KERNEL_HEADERS: &str = "/usr/include/x86_64-linux-gnu";
 
+/// Functions that `runtime/allocation` wraps.
+const FALLIBLE: [&str; 9] =
+    ["malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "posix_memalign", "strdup", "strndup"];
+
 /// A built program.
 #[derive(Clone, Debug)]
 pub(crate) struct Binary {
@@ -87,6 +91,9 @@ impl Builder<'_> {
             all.extend_from_slice(part);
         };
         add(format!("{compiler} {sanitized} {:?}", self.info.cc_flags).as_bytes());
+        if self.info.malloc_may_fail {
+            add(assets::ALLOCATION_C.as_bytes());
+        }
         for text in
             [assets::REPLAY_C, assets::KLEE_H, assets::NONDET_INC, assets::SERVER_INC, &driver::source(self.info)]
         {
@@ -113,6 +120,7 @@ impl Builder<'_> {
         write(&directory.join("server.inc"), assets::SERVER_INC)?;
         write(&directory.join("include/klee/klee.h"), assets::KLEE_H)?;
         write(&directory.join("driver.c"), &driver::source(self.info))?;
+        write(&directory.join("allocation.c"), assets::ALLOCATION_C)?;
         write(&directory.join("runtime.c"), "#include \"replay.c\"\n#include \"driver.c\"\n")
     }
 
@@ -121,7 +129,10 @@ impl Builder<'_> {
     fn compile_runtime(&self, compiler: &str, directory: &Path, sanitized: bool) -> Result<Vec<PathBuf>> {
         let machine = self.info.cc_flags.iter().filter(|f| f.starts_with("-m") || f.starts_with("--target"));
         // A compiler takes longer to start than to compile either of them.
-        let sources: &[&str] = if driver::names_nothing(self.info) { &["runtime"] } else { &["replay", "driver"] };
+        let mut sources = if driver::names_nothing(self.info) { vec!["runtime"] } else { vec!["replay", "driver"] };
+        if self.info.malloc_may_fail {
+            sources.push("allocation");
+        }
         let mut objects = Vec::new();
         for source in sources {
             let object = directory.join(format!("{source}.{}.o", std::process::id()));
@@ -129,6 +140,10 @@ impl Builder<'_> {
             command.args(["-O0", "-g", "-w", "-c", "-fno-omit-frame-pointer"]).args(machine.clone());
             if sanitized {
                 command.arg("-DPLEACH_SANITIZED");
+            }
+            if self.info.malloc_may_fail && source != "allocation" {
+                // Only the program's allocations fail.
+                command.args(FALLIBLE.map(|name| format!("-D{name}=__real_{name}")));
             }
             command.arg("-I").arg(absolute(&directory.join("include")));
             let source = directory.join(source).with_extension("c");
@@ -175,6 +190,9 @@ impl Builder<'_> {
             command.arg("-lstdc++");
         }
         command.args(["-no-pie", "-Wl,--wrap=main", "-lm", "-lpthread", "-ldl"]);
+        if self.info.malloc_may_fail {
+            command.args(FALLIBLE.map(|name| format!("-Wl,--wrap={name}")));
+        }
         command.args(&self.info.libraries).arg("-o").arg(absolute(to));
         run(&mut command).map(drop)
     }
@@ -226,4 +244,17 @@ fn run(command: &mut Command) -> Result<Output> {
     let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
     message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
     Err(ReplayError::Build(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrapped_has_a_wrapper_and_no_wrapper_is_left_out() {
+        let defined = |name: &&str| assets::ALLOCATION_C.contains(&format!("__wrap_{name}("));
+        assert!(FALLIBLE.iter().all(|name| defined(&name)));
+        let lines = assets::ALLOCATION_C.lines().filter(|l| !l.starts_with([' ', '}', '/']) && l.contains("__wrap_"));
+        assert_eq!(lines.count(), FALLIBLE.len());
+    }
 }

@@ -54,6 +54,9 @@ pub struct RunInfo {
     /// Functions of the program whose call is an error, whatever they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_functions: Vec<String>,
+    /// An input decides whether an allocation of the program fails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malloc_may_fail: bool,
     /// Function where execution starts.
     pub entry: String,
     /// How it is called.

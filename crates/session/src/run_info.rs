@@ -37,6 +37,7 @@ pub fn run_info(
         cc_flags: pleach::cc_flags(&config.compile),
         // The replay library has those that the program does not define.
         error_functions: config.exec.error_functions.iter().filter(own).cloned().collect(),
+        malloc_may_fail: config.compile.malloc_may_fail,
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,

@@ -3,7 +3,7 @@
 use crate::{ExplorationResult, Judged};
 use pleach::number_format;
 use pleach_command::{CliError, Code, duration};
-use pleach_ir::Program;
+use pleach_ir::{OWN_ALLOCATION, Program};
 use pleach_report::{LoopRecord, ReportError};
 use pleach_state::Cut;
 use pleach_verify::{Answer, Verdict, VerificationEvidence};
@@ -25,7 +25,7 @@ pub(crate) fn allocates(program: &Program) -> bool {
         "_Znwj",
         "_Znaj",
     ];
-    program.functions.iter().any(|f| MAKE_BLOCKS.contains(&f.name.as_str()))
+    program.functions.iter().any(|f| MAKE_BLOCKS.contains(&f.name.strip_prefix(OWN_ALLOCATION).unwrap_or(&f.name)))
 }
 
 /// The verdict that the evidence allows.

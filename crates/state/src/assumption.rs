@@ -13,6 +13,8 @@ pub enum Assumption {
     Environment(String),
     /// this function, which has no body, returns anything and has no effect
     Pure(String),
+    /// there is memory for every block: of the whole program, or of the C library and of `new` alone
+    Allocation { elsewhere: bool },
     /// no loop goes round, and no function recurses, more often than this; some would
     Rounds(u32),
 }
@@ -26,6 +28,7 @@ impl Assumption {
             Assumption::Parameter(_) => "parameter",
             Assumption::Environment(_) => "environment",
             Assumption::Pure(_) => "pure",
+            Assumption::Allocation { .. } => "allocation",
             Assumption::Rounds(_) => "rounds",
         }
     }
@@ -42,6 +45,8 @@ impl Assumption {
             Assumption::Pure(name) => {
                 format!("`{name}`, which has no body, returns any value and does not change memory (--external=pure)")
             }
+            Assumption::Allocation { elsewhere: false } => "allocations succeed (--malloc-may-fail)".into(),
+            Assumption::Allocation { elsewhere: true } => "allocations of the C library and of `new` succeed".into(),
             Assumption::Rounds(n) => {
                 format!("no loop iterates, and no function recurses, more than {n} times (--unwind)")
             }

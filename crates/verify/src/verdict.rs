@@ -87,9 +87,13 @@ impl Verdict {
     }
 }
 
-/// `init(main())`: `main` is called without arguments.
+/// `init(main())`: `main` is called without arguments. `malloc` does not return null.
 fn is_rule_of_svcomp(assumption: &Assumption) -> bool {
-    matches!(assumption, Assumption::Arguments(args) if args.is_empty())
+    match assumption {
+        Assumption::Arguments(args) => args.is_empty(),
+        Assumption::Allocation { .. } => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

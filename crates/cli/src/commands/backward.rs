@@ -32,6 +32,7 @@ fn refuse(args: &ReachArgs) -> Result<(), CliError> {
         () if args.each => usage("--each: every target has an answer of its own"),
         () if args.proof.no_prune => usage("--no-prune: nothing is pruned"),
         () if args.all_blocks => usage("--all-blocks"),
+        () if args.run.compile.malloc_may_fail => usage("--malloc-may-fail: there, allocations succeed"),
         () if !args.run.param.is_empty() => usage("--param"),
         () if !args.run.args.is_empty() => usage("arguments of the program"),
         () => Ok(()),

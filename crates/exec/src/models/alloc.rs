@@ -9,10 +9,10 @@ use crate::machine::Machine;
 use crate::overlap::Overlap;
 use crate::symbolic_size::Allocation;
 use pleach_expr::{TermId, base_range, facts};
-use pleach_ir::BinOp;
+use pleach_ir::{BinOp, FALLIBLE_MALLOC, OWN_ALLOCATION};
 use pleach_memory::{Background, Contents, ObjId, ObjectEntry, ObjectKind, Size, Value};
 use pleach_semantics::overflow_term;
-use pleach_state::{Access, Cut, Detail, End, ErrorKind, ForkKind, State};
+use pleach_state::{Access, Assumption, Cut, Detail, End, ErrorKind, ForkKind, State};
 
 /// KLEE has a word to say about blocks of this size.
 const LARGE: u64 = 10 << 20;
@@ -23,7 +23,7 @@ pub const ALLOCATION_SIZE: &str = "the size of an allocation";
 pub const LOCAL_SIZE: &str = "the size of a local array";
 
 pub(super) fn find(name: &str) -> Option<ModelFn> {
-    Some(match name {
+    Some(match name.strip_prefix(OWN_ALLOCATION).unwrap_or(name) {
         "malloc" | "_Znwm" | "_Znam" | "_Znwj" | "_Znaj" => malloc,
         "calloc" => calloc,
         "realloc" => realloc,
@@ -72,10 +72,19 @@ fn allocate(
         call.give(st, Value::NULL);
         return Ok(None);
     }
+    assume_memory(m, call);
     let id = m.allocate_with(st, size, align.unwrap_or(16), ObjectKind::Heap, Contents::new(n, background))?;
     note(st, || Access::Alloc { obj: id, size: bound_of(size), zeroed: background == Background::Zero, align });
     call.give(st, Value::ptr(id, 0));
     Ok(Some(id))
+}
+
+/// The block is there. Where the program was asked whether it is, nothing is assumed.
+fn assume_memory(m: &mut Machine, call: &Call) {
+    if !call.name.starts_with(OWN_ALLOCATION) {
+        let elsewhere = m.program.function_named(FALLIBLE_MALLOC).is_some();
+        m.assume_of_run(Assumption::Allocation { elsewhere });
+    }
 }
 
 fn malloc(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
@@ -138,6 +147,7 @@ fn posix_memalign(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()
     let bytes = m.pointer_bytes();
     let at = m.place(st, call.arg(0), bytes, crate::access::AccessKind::Write)?;
     let b = m.background();
+    assume_memory(m, call);
     let id = m.allocate_with(st, n, align, ObjectKind::Heap, Contents::new(n.capacity(), b))?;
     m.write_place(st, at, bytes, Value::ptr(id, 0));
     if let crate::access::ResolvedLocation::At { obj, off } = at {

@@ -1,5 +1,7 @@
 //! What functions of the library do to pointers.
 
+use crate::OWN_ALLOCATION;
+
 /// What a function without a body that matters does to pointers.
 pub(super) enum Effect {
     None,
@@ -16,7 +18,7 @@ pub(super) enum Effect {
 }
 
 pub(super) fn effect(name: &str) -> Effect {
-    match name {
+    match name.strip_prefix(OWN_ALLOCATION).unwrap_or(name) {
         "malloc" | "calloc" | "aligned_alloc" | "memalign" | "_Znwm" | "_Znam" | "_Znwj" | "_Znaj" => Effect::Allocates,
         "realloc" => Effect::Reallocates,
         "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => Effect::Copies,
