@@ -5,8 +5,8 @@
 
 typedef __SIZE_TYPE__ size_t;
 
-/* The engine's functions. */
-void *malloc(size_t);
+/* The engine's functions. Memory of the system's own is always there. */
+void *__pleach_malloc(size_t);
 void *calloc(size_t, size_t);
 void free(void *);
 void *memcpy(void *, const void *, size_t);

@@ -133,6 +133,8 @@ long pleach_open(long at, const char *path, long flags, long mode) {
   struct file *f;
   if (!n) {
     if (!create || why != -ENOENT) return why;
+    static int said;
+    pleach_assume_once(&said, "files can be created and written");
     f = pleach_new_file(FILE_, 0, 0, S_IFREG | (mode & 07777));
     if (!f) return -ENOSPC;
     why = pleach_new_name(at, path, f);
@@ -270,9 +272,16 @@ long pleach_fstat(long fd, struct stat *out) {
   return 0;
 }
 
+/* Which descriptors are free, and that there is one. */
+static void nothing_else_open(void) {
+  static int said;
+  pleach_assume_once(&said, "no other files are open, and more can be opened");
+}
+
 long pleach_duplicate(long fd, long lowest) {
   struct description *d = pleach_description(fd);
   if (!d) return -EBADF;
+  nothing_else_open();
   if (lowest < 0 || lowest >= MAX_OPEN) return -EINVAL;
   long to = lowest_free(lowest);
   if (to < 0) return to;
@@ -315,6 +324,7 @@ long pleach_fcntl(long fd, long command, long argument) {
 }
 
 long pleach_pipe(int *fds) {
+  nothing_else_open();
   struct file *f = pleach_new_file(PIPE, 0, 0, S_IFIFO | 0600);
   if (!f) return -EMFILE;
   long in = add(f, 0);

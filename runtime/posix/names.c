@@ -246,7 +246,7 @@ static long make(long at, const char *path, enum kind kind, unsigned mode, const
     return why;
   }
   if (text) {
-    f->data = malloc((size_t)size);
+    f->data = __pleach_malloc((size_t)size);
     memcpy(f->data, text, (size_t)size);
     f->size = f->room = size;
   }

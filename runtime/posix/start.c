@@ -90,7 +90,7 @@ static void any_attributes(struct file *f, struct stat *have, const struct stat 
  * one possible value, unless it is to be as with KLEE. With `up_to`, its size is any up to `size`. */
 static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like,
                                   int up_to) {
-  char *data = malloc((size_t)size);
+  char *data = __pleach_malloc((size_t)size);
   struct stat *attributes = __pleach_own_memory(sizeof *attributes), is;
   klee_make_symbolic(data, (size_t)size, name);
   if (like) make_like(data, like);
@@ -112,7 +112,7 @@ static struct file *symbolic_file(const char *file_name, const char *name, const
 }
 
 static unsigned *failing(const char *name) {
-  unsigned *n = malloc(sizeof *n);
+  unsigned *n = __pleach_malloc(sizeof *n);
   klee_make_symbolic(n, sizeof *n, name);
   return n;
 }
