@@ -1,13 +1,14 @@
 //! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
 
 use super::{BackwardSession, TargetQuery, program_of};
-use pleach_backward::{Confirmation, Exactness, InputHeap};
+use pleach_backward::{Confirmation, Exactness, InputHeap, harness_of_many};
 use pleach_command::CliError;
-use pleach_ir::Program;
+use pleach_ir::{FuncId, Program};
 use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
 use pleach_report::{EntryKind, Prediction, RunDir, RunInfo, TestCase, TestId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub struct Confirmer<'a> {
     dir: &'a RunDir,
@@ -73,8 +74,9 @@ impl<'a> Confirmer<'a> {
                 Exactness::Abstracted => Confirmation::Refuted(self.take_note()),
             };
         };
-        let replayer = self.replayer(program, query, &self.dir.file(&name), number, options);
-        match observed_target(&replayer, program, query) {
+        let cache = format!("replay-{number}");
+        let replayer = self.replayer(program, query, &self.dir.file(&name), &cache, options);
+        match observed_target(&replayer, program, query, None) {
             Ok(note) => {
                 self.note = note;
                 Confirmation::Confirmed
@@ -83,26 +85,57 @@ impl<'a> Confirmer<'a> {
         }
     }
 
-    fn replayer(
-        &self,
+    /// What native runs showed of inputs of functions of one source: nothing where they do not confirm the input. All
+    /// are in one program, which is built once.
+    pub fn confirm_all(
+        &mut self,
         program: &Program,
-        q: &TargetQuery,
-        harness: &Path,
+        source: &str,
+        inputs: &[(&TargetQuery, &InputHeap)],
         number: usize,
-        options: Options,
-    ) -> Replayer {
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Option<String>>, CliError> {
+        let mut notes = vec![None; inputs.len()];
+        let (Some(options), Some((first, _))) = (self.options.clone(), inputs.first()) else { return Ok(notes) };
+        let has_main = program.functions.iter().any(|f| f.name == "main" && !f.is_declaration());
+        let all: Vec<(FuncId, &InputHeap)> = inputs.iter().map(|(q, heap)| (q.entry, *heap)).collect();
+        let text = harness_of_many(program, &all, source, has_main);
+        let name = format!("inputs-{number}.c");
+        self.dir.write(&name, text.as_bytes())?;
+        let cache = format!("replay-inputs-{number}");
+        let replayer = self.replayer(program, first, &self.dir.file(&name), &cache, options);
+        for (k, (query, _)) in inputs.iter().enumerate() {
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                break;
+            }
+            // What is not confirmed here is looked at alone.
+            notes[k] = observed_target(&replayer, program, query, Some(k)).ok();
+        }
+        Ok(notes)
+    }
+
+    fn replayer(&self, program: &Program, q: &TargetQuery, harness: &Path, cache: &str, options: Options) -> Replayer {
         let included = program.path(program.function(q.entry).span);
         let absolute = |f: &PathBuf| self.directory.join(f);
         let same = |f: &PathBuf| absolute(f) == Path::new(included) || absolute(f).ends_with(included);
         let mut sources = vec![std::path::absolute(harness).unwrap_or_else(|_| harness.to_owned())];
         sources.extend(self.files.iter().filter(|f| !same(f)).cloned());
         let info = RunInfo { sources, ..self.run_info("main") };
-        Replayer::for_program(info, self.dir.file(&format!("replay-{number}")), options)
+        Replayer::for_program(info, self.dir.file(cache), options)
     }
 }
 
-/// What a native run showed of the target, or why it does not confirm it.
-fn observed_target(replayer: &Replayer, program: &Program, query: &TargetQuery) -> Result<String, String> {
+/// What a native run showed of the target, or why it does not confirm it. `input`: which of the program's inputs it is.
+fn observed_target(
+    replayer: &Replayer,
+    program: &Program,
+    query: &TargetQuery,
+    input: Option<usize>,
+) -> Result<String, String> {
+    let test = |predicted: Prediction| {
+        let args = input.map_or_else(Vec::new, |k| vec!["harness".into(), k.to_string()]);
+        TestCase { args, ..test(predicted) }
+    };
     let (file, line) = (program.path(query.span).to_owned(), query.span.line);
     if query.kinds.is_empty() {
         let lines = lines(program, query);

@@ -18,6 +18,7 @@ mod errors;
 mod queries;
 mod refute;
 mod sarif;
+mod survey;
 
 pub use both_ends::both_ends;
 use climb::Climber;
@@ -31,7 +32,7 @@ use pleach_ir::{FuncId, Program, Span};
 use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
 use queries::{About, Wanted};
 pub use refute::{facts, refute};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct BackwardSession {
     /// climb through the callers to this function, by at most this many calls
     pub to: Option<(String, u32)>,
     pub config: Config,
+    /// look at all targets of a function together first
+    pub survey: bool,
     /// for all targets together
     pub max_time: Option<Duration>,
     /// how inputs are replayed; `None`: not at all
@@ -89,6 +92,8 @@ struct Work<'a> {
     climber: Option<Climber<'a>>,
     deadline: Option<Instant>,
     calls: Arc<CallGraph>,
+    /// answers of targets that were decided together with others
+    surveyed: BTreeMap<survey::Key, Answered>,
     rows: Vec<TargetResult>,
     text: String,
     assumed: BTreeSet<String>,
@@ -110,12 +115,15 @@ pub fn run(args: &BackwardSession) -> Result<Code, CliError> {
     dir.write_run_info(&confirmer.run_info(entry))?;
     let calls = Arc::new(CallGraph::new(&program));
     let (rows, text, assumed) = (Vec::new(), String::new(), BTreeSet::new());
+    let surveyed = BTreeMap::new();
     let mut work =
-        Work { args, program: &program, dir: &dir, confirmer, climber, deadline, calls, rows, text, assumed };
-    let mut left = wanted.len();
-    for q in &wanted {
-        work.answer(q, left)?;
-        left -= 1;
+        Work { args, program: &program, dir: &dir, confirmer, climber, deadline, calls, surveyed, rows, text, assumed };
+    work.survey(&wanted)?;
+    let mut left = work.open(&wanted);
+    for (row, q) in wanted.iter().enumerate() {
+        let known = work.is_known(row, q);
+        work.answer(row, q, left)?;
+        left -= usize::from(!known);
     }
     let Work { rows, text, assumed, .. } = work;
     conclude(args, &dir, rows, &text, assumed)
@@ -127,8 +135,17 @@ fn climber<'a>(program: &'a Program, name: &str, depth: u32) -> Result<Climber<'
 }
 
 impl Work<'_> {
-    /// Adds the row of a target; `left` have none yet, this one included.
-    fn answer(&mut self, q: &Wanted, left: usize) -> Result<(), CliError> {
+    fn is_known(&self, row: usize, q: &Wanted) -> bool {
+        (0..q.queries.len()).all(|k| self.surveyed.contains_key(&(row, k)))
+    }
+
+    /// Rows that have no answer yet.
+    fn open(&self, wanted: &[Wanted]) -> usize {
+        wanted.iter().enumerate().filter(|(row, q)| !self.is_known(*row, q)).count()
+    }
+
+    /// Adds the row of a target; `left` have no answer yet.
+    fn answer(&mut self, row: usize, q: &Wanted, left: usize) -> Result<(), CliError> {
         let number = self.rows.len() + 1;
         if let About::Open(why) = &q.about {
             self.rows.push(self.new_row(q, "open", why.clone(), String::new()));
@@ -136,9 +153,13 @@ impl Work<'_> {
         }
         let share = self.share(left);
         let mut all: Vec<Answered> = Vec::new();
-        for query in &q.queries {
-            let one = self.ask(query, share, number);
+        for (k, query) in q.queries.iter().enumerate() {
+            let one = match self.surveyed.remove(&(row, k)) {
+                Some(known) => known,
+                None => self.ask(query, share, number),
+            };
             if let Answer::Reachable(heap) = &one.answer {
+                self.dir.write(&format!("target-{number}.c"), program_of(self.program, query, heap).as_bytes())?;
                 self.text.push_str(&describe(self.program, query, heap, self.dir, number)?);
             } else if !matches!(one.answer, Answer::Unknown(_)) {
                 self.assumed.extend(pleach_backward::assumptions(self.program, query.entry));

@@ -33,6 +33,11 @@ impl Clock {
         self.deadline.map(|d| d.saturating_duration_since(Instant::now()))
     }
 
+    /// This long from now, but not longer than this.
+    pub fn earlier(self, time: Option<Duration>) -> Clock {
+        Clock::new(time, self.deadline)
+    }
+
     /// Half of what is left.
     pub fn half(self) -> Clock {
         Clock::new(self.left().map(|t| t / 2), None)

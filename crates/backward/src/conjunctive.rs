@@ -52,9 +52,9 @@ struct Version {
 type Versions = BTreeMap<VarId, Version>;
 
 /// What is known at a node from which the aim can be reached.
-struct State {
+pub(crate) struct State {
     /// the condition or its name
-    reached: TermId,
+    pub(crate) reached: TermId,
     versions: Versions,
 }
 
@@ -79,15 +79,13 @@ pub fn run(
             return Found::Unknown(why);
         }
         pause.pass();
-        let Some(mut state) = merge(search, &transfers[n.index()], &states, aim) else { continue };
+        let own = search.own_condition(&transfers[n.index()], aim);
+        let Some(mut state) = merge(search, &transfers[n.index()], &states, own) else { continue };
         record(n, state.reached);
-        let large = || ways[n.index()] > 1 && is_larger(search.translator.terms, state.reached, MAX_INLINED);
+        let large = || ways[n.index()] > 1 && state.is_large(search);
         if form == Form::Named || large() {
-            let condition = state.reached;
-            state.name(search, n);
-            let implied = search.translator.terms.implies(state.reached, condition);
-            if let Err(why) = search.session.assert(search.translator.terms, implied) {
-                return Found::Unknown(why.to_string());
+            if let Err(why) = state.name(search, &format!("c{}", n.0)) {
+                return Found::Unknown(why);
             }
         }
         let ask = n != graph.entry
@@ -140,7 +138,7 @@ impl Pause {
 }
 
 /// How many edges lead to each node.
-fn ways_to(graph: &Graph) -> Vec<u32> {
+pub(crate) fn ways_to(graph: &Graph) -> Vec<u32> {
     let mut ways = vec![0; graph.nodes.len()];
     for &n in &graph.order {
         for e in &graph.node(n).edges {
@@ -168,12 +166,18 @@ fn is_larger(terms: &Terms, t: TermId, most: usize) -> bool {
 
 impl State {
     /// The condition has a name from now on.
-    fn name(&mut self, search: &mut Search, n: NodeId) {
-        let name = format!("c{}", n.0);
-        self.reached = crate::variables::symbol(search.translator.terms, &name, SymbolKind::Bits(1));
+    pub(crate) fn name(&mut self, search: &mut Search, name: &str) -> Result<(), String> {
+        let condition = self.reached;
+        self.reached = crate::variables::symbol(search.translator.terms, name, SymbolKind::Bits(1));
         for v in self.versions.values_mut() {
             v.hidden = v.needed;
         }
+        let implied = search.translator.terms.implies(self.reached, condition);
+        search.session.assert(search.translator.terms, implied).map_err(|why| why.to_string())
+    }
+
+    pub(crate) fn is_large(&self, search: &Search) -> bool {
+        is_larger(search.translator.terms, self.reached, MAX_INLINED)
     }
 }
 
@@ -185,9 +189,8 @@ fn value_of(search: &mut Search, transfer: &Transfer, e: &Taken, v: VarId) -> Op
     }
 }
 
-/// MERGE: the state of a node; nothing if no path leads to the aim.
-fn merge(search: &mut Search, transfer: &Transfer, states: &[Option<State>], aim: Aim) -> Option<State> {
-    let own = search.own_condition(transfer, aim);
+/// MERGE: the state of a node; nothing if no path leads to the aim. `own`: when the node itself is the aim.
+pub(crate) fn merge(search: &mut Search, transfer: &Transfer, states: &[Option<State>], own: TermId) -> Option<State> {
     let edges: Vec<_> = transfer.edges.iter().filter_map(|e| Some((e, states[e.to.index()].as_ref()?))).collect();
     if own == Terms::FALSE && edges.is_empty() {
         return None;

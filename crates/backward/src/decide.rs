@@ -5,7 +5,7 @@ use crate::conjunctive::{self, Form, Solve};
 use crate::cut::CutReason;
 use crate::disjunctive::{self, Disjuncts};
 use crate::facts::Facts;
-use crate::graph::{Bounds, Builder, Callees, Context, Detail, FrameId, Goal, Graph, Loops, NodeId};
+use crate::graph::{Bounds, Builder, Callees, Context, Detail, FrameId, Goal, Goals, Graph, Loops, NodeId};
 use crate::heap::InputHeap;
 use crate::layout::Layout;
 use crate::pointers::Pointers;
@@ -124,6 +124,12 @@ pub struct Effort {
     pub cpu: Duration,
     /// CPU time of the process when the query began
     begun: Duration,
+}
+
+impl Effort {
+    pub(crate) fn of_survey(nodes: usize, checks: u64, cpu: Duration) -> Effort {
+        Effort { nodes, checks, goals: cpu, time: cpu, cpu, ..Effort::default() }
+    }
 }
 
 /// Whether the model that found a candidate has more executions than the program.
@@ -301,7 +307,7 @@ pub(crate) fn graph(
     clock: Clock,
 ) -> Graph {
     let Config { inline, climb, context, max_nodes: nodes, .. } = *config;
-    let bounds = Bounds { loops, inline, climb, context, clock, nodes, detail: Detail::Blocks };
+    let bounds = Bounds { loops, inline, climb, context, clock, nodes, detail: Detail::Blocks, goals: Goals::Anywhere };
     let calls = config.calls.clone().unwrap_or_else(|| Arc::new(CallGraph::new(program)));
     let mut callees = Callees::default();
     let mut graph = Builder::new(program, goals, bounds, &callees, &calls).build(entry);
@@ -420,7 +426,7 @@ fn may_abstract(program: &Program, graph: &Graph) -> bool {
         let bound = |i: usize| match &f.insts[i] {
             Inst::Alloca { .. } => true,
             Inst::Call { callee: pleach_ir::Callee::Direct(g), .. } => {
-                matches!(program.function(*g).name.as_str(), "malloc" | "calloc" | "free")
+                matches!(program.function(*g).name.as_str(), "malloc" | "calloc" | "realloc" | "free")
             }
             _ => false,
         };
@@ -428,7 +434,7 @@ fn may_abstract(program: &Program, graph: &Graph) -> bool {
     })
 }
 
-fn in_some_loop(program: &Program, graph: &Graph, n: NodeId) -> bool {
+pub(crate) fn in_some_loop(program: &Program, graph: &Graph, n: NodeId) -> bool {
     let mut at = Some((graph.node(n).frame, graph.node(n).block));
     while let Some((frame, block)) = at {
         let f = graph.function(program, frame);

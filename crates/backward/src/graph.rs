@@ -178,6 +178,16 @@ pub struct Bounds {
     /// nodes
     pub nodes: usize,
     pub detail: Detail,
+    pub goals: Goals,
+}
+
+/// Which places of the goals count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goals {
+    /// all; an execution ends at a goal that only has to be reached
+    Anywhere,
+    /// those in the entry itself, and execution goes on beyond each
+    InEntry,
 }
 
 /// What a node is.
@@ -346,7 +356,7 @@ impl<'a> Builder<'a> {
         }
         for i in key.start..range.end {
             let place = (func, InstId::new(i));
-            let seen = i == key.start && key.past;
+            let seen = i == key.start && key.past || self.bounds.goals == Goals::InEntry && key.frame != FrameId::ENTRY;
             if !seen && let Some(goals) = self.places.get(&place) {
                 return if i > key.start { self.fall(id, key, i, false) } else { self.goal(id, key, &goals.clone()) };
             }
@@ -398,11 +408,13 @@ impl<'a> Builder<'a> {
             Goal::Fails(_, _, way) => Some(*way),
             Goal::At(..) => None,
         };
-        let Some(ways) = goals.iter().map(way).collect::<Option<Vec<Failure>>>() else {
+        let ways = goals.iter().map(way).collect::<Option<Vec<Failure>>>();
+        if ways.is_none() && self.bounds.goals == Goals::Anywhere {
             self.nodes[id.index()].role = Role::Goal(None);
             return;
-        };
-        let goal = self.add(key.frame, key.block, key.start..key.start, Role::Goal(Some((key.start, ways))));
+        }
+        let role = Role::Goal(ways.map(|ways| (key.start, ways)));
+        let goal = self.add(key.frame, key.block, key.start..key.start, role);
         self.nodes[id.index()].edges.push(OutEdge { to: goal, via: Via::Jump(Range::default()) });
         self.fall(id, key, key.start, true);
     }

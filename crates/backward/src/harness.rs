@@ -16,9 +16,54 @@ static double pleach_d(unsigned long long v) { double d; __builtin_memcpy(&d, &v
 
 /// A C program that includes `source`, builds the input and calls the entry. `renames_main`: the source has a `main`.
 pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str, renames_main: bool) -> String {
-    let f = program.function(entry);
-    let mut out = String::new();
-    let _ = writeln!(out, "/* Builds an input of {} and calls it. Made by `pleach reach --backward`. */", f.name);
+    let name = &program.function(entry).name;
+    let mut out = format!("/* Builds an input of {name} and calls it. Made by `pleach reach --backward`. */\n");
+    let asked = included(program, source, renames_main, has_floats(heap), &mut out);
+    if !asked.is_empty() {
+        out.push_str(&bytes(&heap.stream));
+        out.push_str(&stream(&asked));
+    }
+    out.push_str("\nint main(void) {\n");
+    call(program, entry, heap, renames_main, &mut out);
+    out.push_str("  return 0;\n}\n");
+    out
+}
+
+/// A C program that builds one of many inputs, by its number, and calls its entry.
+pub fn harness_of_many(program: &Program, inputs: &[(FuncId, &InputHeap)], source: &str, renames_main: bool) -> String {
+    let mut out = String::from("/* Builds one of many inputs. Made by `pleach reach --backward`. */\n");
+    let floats = inputs.iter().any(|(_, heap)| has_floats(heap));
+    let asked = included(program, source, renames_main, floats, &mut out);
+    if !asked.is_empty() {
+        let longest = inputs.iter().map(|(_, h)| h.stream.len()).max().unwrap_or(0).max(1);
+        let _ = writeln!(out, "static unsigned char pleach_bytes[{longest}];");
+        out.push_str(&stream(&asked));
+    }
+    for (k, (entry, heap)) in inputs.iter().enumerate() {
+        let _ = writeln!(out, "\nstatic void pleach_input_{k}(void) {{");
+        if !asked.is_empty() {
+            for (i, b) in heap.stream.iter().enumerate().filter(|(_, b)| **b != 0) {
+                let _ = writeln!(out, "  pleach_bytes[{i}] = {b};");
+            }
+        }
+        call(program, *entry, heap, renames_main, &mut out);
+        out.push_str("}\n");
+    }
+    out.push_str("\nint main(int argc, char **argv) {\n  switch (argc > 1 ? atoi(argv[1]) : 0) {\n");
+    for k in 0..inputs.len() {
+        let _ = writeln!(out, "  case {k}: pleach_input_{k}(); break;");
+    }
+    out.push_str("  }\n  return 0;\n}\n");
+    out
+}
+
+fn has_floats(heap: &InputHeap) -> bool {
+    heap.parameters.iter().any(|p| matches!(p.ty, Ty::Float(_)))
+        || heap.objects.iter().any(|o| o.fields.iter().any(|f| f.leaf.kind == LeafKind::Float))
+}
+
+/// The source and what is needed beside it; the functions that ask for inputs.
+fn included(program: &Program, source: &str, renames_main: bool, floats: bool, out: &mut String) -> BTreeSet<String> {
     if renames_main {
         let _ = writeln!(out, "#define main pleach_program_main");
     }
@@ -31,15 +76,15 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
         let _ = writeln!(out, "#undef main");
     }
     out.push_str("#include <stdlib.h>\n");
-    let has_floats = heap.parameters.iter().any(|p| matches!(p.ty, Ty::Float(_)))
-        || heap.objects.iter().any(|o| o.fields.iter().any(|f| f.leaf.kind == LeafKind::Float));
-    if has_floats {
+    if floats {
         out.push_str(FLOATS);
     }
-    if !asked.is_empty() {
-        out.push_str(&stream(&asked, &heap.stream));
-    }
-    out.push_str("\nint main(void) {\n");
+    asked
+}
+
+/// Builds the input and calls the entry.
+fn call(program: &Program, entry: FuncId, heap: &InputHeap, renames_main: bool, out: &mut String) {
+    let f = program.function(entry);
     for (i, o) in heap.objects.iter().enumerate() {
         let _ = writeln!(out, "  {}", declaration(program, i, o));
     }
@@ -50,8 +95,7 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
     }
     let name = if f.name == "main" && renames_main { "pleach_program_main" } else { f.name.as_str() };
     let args: Vec<String> = heap.parameters.iter().map(|p| argument(program, p.ty, p.debug_type, p.value)).collect();
-    let _ = writeln!(out, "  {name}({});\n  return 0;\n}}", args.join(", "));
-    out
+    let _ = writeln!(out, "  {name}({});", args.join(", "));
 }
 
 /// Functions without a body that ask for inputs, called in this source.
@@ -64,14 +108,18 @@ fn asked(program: &Program, source: &str) -> BTreeSet<String> {
     called.filter(|g| takes(g).is_some()).map(|g| g.name.clone()).collect()
 }
 
-/// Their definitions: each takes the next bytes.
-fn stream(asked: &BTreeSet<String>, bytes: &[u8]) -> String {
+fn bytes(bytes: &[u8]) -> String {
     let mut out = String::from("\nstatic const unsigned char pleach_bytes[] = {");
     for (i, b) in bytes.iter().enumerate() {
         let _ = write!(out, "{}{b}", if i == 0 { "" } else { ", " });
     }
     out.push_str(if bytes.is_empty() { "0};\n" } else { "};\n" });
-    out.push_str(
+    out
+}
+
+/// The definitions of functions that ask for inputs: each takes the next bytes.
+fn stream(asked: &BTreeSet<String>) -> String {
+    let mut out = String::from(
         "static unsigned long pleach_taken;
 static void pleach_take(void *to, unsigned long n) {
   for (unsigned long i = 0; i < n; i++, pleach_taken++)

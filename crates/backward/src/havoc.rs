@@ -1,13 +1,16 @@
 //! Loops of which nothing is known: what they write has any value.
 
+use crate::effects::Writes;
 use crate::graph::{FrameId, NodeId};
 use crate::layout::AtomKind;
+use crate::pointers::{GroupId, Pointer, State};
 use crate::stream::{self, Takes};
 use crate::transfer::{Here, Translator, Value};
 use crate::variables::Var;
-use pleach_expr::{INDEX_BITS, SymbolKind};
-use pleach_ir::Inst;
+use pleach_expr::{INDEX_BITS, SymbolKind, TermId};
 use pleach_ir::loops::LoopId;
+use pleach_ir::{Callee, Function, Inst};
+use std::collections::BTreeSet;
 
 impl Translator<'_> {
     /// What a loop writes has any value from now on.
@@ -58,7 +61,97 @@ impl Translator<'_> {
         }
         if let Some(ptr) = written {
             let at = self.pointers.operand(frame, f, ptr, state);
-            let regions: std::collections::BTreeSet<usize> = at.groups.iter().map(|g| self.layout.region(*g)).collect();
+            self.forget_written(here, &at);
+        }
+        if self.covers() {
+            self.forget_ended(here, n, f, i, state);
+        }
+    }
+
+    /// The lives of objects that an instruction of a loop may end, and what a call in it writes.
+    fn forget_ended(&mut self, here: &mut Here, n: NodeId, f: &Function, i: usize, state: &State) {
+        let followed = i == self.graph.node(n).insts.end;
+        let ends = match f.insts[i] {
+            Inst::Call { .. } if followed => false,
+            Inst::Call { callee: Callee::Direct(g), .. }
+                if matches!(self.program.function(g).name.as_str(), "free" | "realloc") =>
+            {
+                true
+            }
+            Inst::Call { .. } => {
+                let (groups, effect) = self.pointers.touched(n, f, i, state);
+                if effect.writes != Writes::Nothing {
+                    self.forget_groups(here, &groups);
+                }
+                effect.frees
+            }
+            Inst::ScopeEnd { .. } => !self.pointers.scope_ends(n, f, i, state).is_empty(),
+            Inst::Return { .. } => !self.pointers.return_ends(n, f, state).is_empty(),
+            _ => false,
+        };
+        if ends {
+            self.forget_freed(here);
+        }
+    }
+
+    /// What this pointer refers to has any contents.
+    pub fn forget_written(&mut self, here: &mut Here, at: &Pointer) {
+        let groups =
+            if self.covers() && self.pointers.is_opaque(at) { self.pointers.everything() } else { at.groups.clone() };
+        self.forget_groups(here, &groups);
+    }
+
+    /// Any object that may be freed at all may have been.
+    pub fn forget_freed(&mut self, here: &mut Here) {
+        let any = self.any_array(1);
+        self.write_var(here, Var::Freed, SymbolKind::total(1), any);
+    }
+
+    /// A call that is not followed.
+    pub fn not_followed(&mut self, here: &mut Here, i: usize) {
+        let (groups, effect) = self.pointers.touched(here.n, here.f, i, &here.state);
+        if effect.writes != Writes::Nothing {
+            self.forget_groups(here, &groups);
+        }
+        if effect.frees {
+            self.forget_freed(here);
+        }
+    }
+
+    /// Memory of the pointer's objects is not modelled: a load gives any value.
+    pub fn is_unmodelled(&self, at: &Pointer) -> bool {
+        let broken = |g: &GroupId| self.layout.regions[self.layout.region(*g)].broken.is_some();
+        self.covers() && (self.pointers.is_opaque(at) || at.groups.iter().any(broken))
+    }
+
+    /// Several objects have this name.
+    pub fn is_many(&self, g: GroupId) -> bool {
+        let (first, last) = self.layout.ranges[g.index()];
+        first != last
+    }
+
+    /// The reference of what is allocated.
+    pub fn new_reference(&mut self, here: &mut Here, g: GroupId) -> TermId {
+        if !self.is_many(g) {
+            return self.reference(g);
+        }
+        // SOUND: one of them differs from all that the path has met; it may also be one of those.
+        let r = self.any(self.layout.ref_bits);
+        let there = self.in_range(r, self.layout.ranges[g.index()]);
+        self.assume(here, there);
+        if self.layout.freed.contains(&g) {
+            let i = self.terms.sext(r, INDEX_BITS);
+            let freed = self.read_var(here, Var::Freed, SymbolKind::total(1));
+            let gone = self.terms.read(freed, i);
+            let exists = self.terms.not(gone);
+            self.assume(here, exists);
+        }
+        r
+    }
+
+    fn forget_groups(&mut self, here: &mut Here, groups: &BTreeSet<GroupId>) {
+        {
+            let regions: BTreeSet<usize> = groups.iter().map(|g| self.layout.region(*g)).collect();
             for region in regions {
                 for atom in self.layout.regions[region].atoms.clone() {
                     let arrays = match atom.kind {

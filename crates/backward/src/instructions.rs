@@ -102,7 +102,7 @@ impl Translator<'_> {
                     .collect();
                 let results = semantics::scalar_terms(self.terms, op, ty, w, &values);
                 if results.is_none() {
-                    self.unsupported(here, "an intrinsic");
+                    self.approximate(here, Terms::TRUE, CutReason::Unsupported("an intrinsic".into()));
                 }
                 for (k, &d) in f.dsts[dsts.as_range()].iter().enumerate() {
                     let v = match results.as_ref().and_then(|r| r.get(k)) {
@@ -150,6 +150,15 @@ impl Translator<'_> {
             }
             // The end of an array of variable length is not watched.
             Inst::Assume { .. } | Inst::StackRestore { .. } => {}
+            Inst::VaStart { list } | Inst::VaCopy { dst: list, .. } if self.covers() => {
+                let at = self.pointers.operand(here.frame, f, list, &here.state);
+                self.forget_written(here, &at);
+            }
+            Inst::VaEnd { .. } if self.covers() => {}
+            Inst::VaArg { ty, dst, .. } if self.covers() => {
+                let v = self.any_value(ty);
+                self.set(here, dst, v);
+            }
             Inst::VaStart { .. } | Inst::VaCopy { .. } | Inst::VaEnd { .. } => {
                 self.unsupported(here, "variable arguments");
                 here.assume = Terms::FALSE;
@@ -208,7 +217,7 @@ impl Translator<'_> {
             op => {
                 let other = self.terms.not(same);
                 let what = "pointers into different objects are compared by <".to_owned();
-                self.cut_if(here, other, CutReason::Unsupported(what));
+                self.approximate(here, other, CutReason::Unsupported(what));
                 let (within, any) = (semantics::cmp_term(self.terms, op, o, p), self.any(1));
                 self.terms.ite(same, within, any)
             }
@@ -253,7 +262,7 @@ impl Translator<'_> {
             return self.take(here, i, takes, args, dst);
         }
         match name {
-            "" => self.unsupported(here, "a call through a pointer"),
+            "" if !self.covers() => self.unsupported(here, "a call through a pointer"),
             "malloc" | "calloc" => {
                 let mut bytes = self.terms.constant(64, 1);
                 for a in args {
@@ -267,6 +276,16 @@ impl Translator<'_> {
                 }
                 return;
             }
+            "realloc" => {
+                self.free(here, args[0].value);
+                let bytes = self.bits(here, args[1].value, 64);
+                let v = self.allocate(here, i, bytes, false);
+                if let Some(d) = dst {
+                    self.set(here, d, v);
+                }
+                let what = "what realloc keeps".to_owned();
+                return self.approximate(here, Terms::TRUE, CutReason::Unsupported(what));
+            }
             "free" => return self.free(here, args[0].value),
             "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" if modelled => {
                 let width = self.program.target.bits(args[0].ty);
@@ -276,6 +295,7 @@ impl Translator<'_> {
                 self.assume(here, holds);
             }
             _ if modelled => {}
+            name if self.covers() && !name.contains("setjmp") => self.not_followed(here, i),
             name if declared => self.cut(here, CutReason::External(name.to_owned())),
             name => self.cut(here, CutReason::Inline(name.to_owned())),
         }

@@ -23,9 +23,8 @@ pub fn ends_program(f: &Function) -> bool {
 /// Functions with a meaning of their own. Those for verifiers may have a body that says more, and then have none.
 pub fn is_modelled(f: &Function) -> bool {
     match f.name.as_str() {
-        "malloc" | "calloc" | "free" | "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fflush" | "perror" => {
-            true
-        }
+        "malloc" | "calloc" | "realloc" | "free" | "printf" | "puts" | "putchar" | "fprintf" | "fputs" | "fflush"
+        | "perror" => true,
         "klee_assume" | "__VERIFIER_assume" | "__VERIFIER_assert" => f.is_declaration(),
         _ => false,
     }

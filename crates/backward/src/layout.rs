@@ -53,6 +53,8 @@ pub struct Layout {
     pub arrays: Vec<u16>,
     /// something is freed
     pub has_free: bool,
+    /// groups of which an object may be freed
+    pub freed: BTreeSet<GroupId>,
 }
 
 /// One access before regions are known.
@@ -85,6 +87,8 @@ impl Layout {
         let mut parent: Vec<usize> = (0..pointers.groups.len()).collect();
         let mut found: Vec<(GroupId, Collected)> = Vec::new();
         let mut has_free = false;
+        let mut freed = BTreeSet::new();
+        let many = many(pointers);
         let entry = graph.function(pointers.program, FrameId::ENTRY);
         let parameters = entry.params.iter().filter(|p| p.ty == Ty::Ptr).count() as i64;
         // By node: references that a path from there may read.
@@ -101,19 +105,24 @@ impl Layout {
             for i in node.insts.clone() {
                 let (accesses, loads, frees) = Layout::accesses(pointers, graph, n, f, i, &state);
                 sources += loads;
-                has_free |= frees;
+                has_free |= frees.is_some();
+                freed.extend(frees.unwrap_or_default());
                 for (at, one) in accesses {
                     let mut groups = at.groups.iter();
                     let Some(&first) = groups.next() else { continue };
                     groups.for_each(|g| union(&mut parent, first.index(), g.index()));
                     found.push((first, one));
                 }
-                has_free |= !pointers.scope_ends(n, f, i, &state).is_empty();
+                let ends = pointers.scope_ends(n, f, i, &state);
+                has_free |= !ends.is_empty();
+                freed.extend(ends);
                 pointers.step(n, f, i, &mut state);
             }
             longest[n.index()] = sources;
             if node.edges.iter().any(|e| e.via == Via::Return) {
-                has_free |= !pointers.return_ends(n, f, &state).is_empty();
+                let ends = pointers.return_ends(n, f, &state);
+                has_free |= !ends.is_empty();
+                freed.extend(ends);
             }
         }
         // The analysis is at its fixed point, so no group was added.
@@ -125,8 +134,9 @@ impl Layout {
             regions: Vec::new(),
             arrays: Vec::new(),
             has_free,
+            freed,
         };
-        layout.number(pointers, 1 + parameters + longest[graph.entry.index()])?;
+        layout.number(pointers, 1 + parameters + longest[graph.entry.index()], &many)?;
         layout.make_regions(&mut parent, found);
         Ok(layout)
     }
@@ -139,7 +149,8 @@ impl Layout {
         f: &pleach_ir::Function,
         i: usize,
         state: &crate::pointers::State,
-    ) -> (Vec<(Pointer, Collected)>, i64, bool) {
+    ) -> (Vec<(Pointer, Collected)>, i64, Option<BTreeSet<GroupId>>) {
+        let covers = pointers.covers.is_some();
         let frame = graph.node(n).frame;
         let target = &pointers.program.target;
         let of = |ty: Ty, bytes: u64, at: &Pointer| {
@@ -148,7 +159,7 @@ impl Layout {
             Collected { shapes: BTreeSet::from([shape]), ..Collected::default() }
         };
         let mut out = Vec::new();
-        let (mut loads, mut frees) = (0, false);
+        let (mut loads, mut frees) = (0, None);
         match f.insts[i] {
             Inst::Load { ty, ptr, .. } => {
                 let bytes = u64::from(target.store_bytes(ty));
@@ -175,6 +186,7 @@ impl Layout {
                         one.ends.extend([t, s, t + len as i64, s + len as i64]);
                         one.copies.insert((s, t, len as i64));
                     }
+                    _ if covers => {}
                     _ => one.broken = Some("a copy whose ends are not known"),
                 }
                 let mut both = to;
@@ -186,25 +198,34 @@ impl Layout {
                 let mut one = Collected::default();
                 match (to.offset.and_then(Offset::as_known), constant(f, len)) {
                     (Some(t), Some(len)) => one.ends.extend([t, t + len as i64]),
+                    _ if covers => {}
                     _ => one.broken = Some("a fill whose ends are not known"),
                 }
                 out.push((to, one));
             }
-            Inst::Call { callee, dsts, .. } => {
+            Inst::Call { callee, dsts, args } => {
                 if let Some((Takes::Object, [to, len, ..])) = stream::taken_by(pointers.program, f, i) {
                     let to = pointers.operand(frame, f, to.value, state);
                     let mut one = Collected::default();
                     match (to.offset.and_then(Offset::as_known), constant(f, len.value)) {
                         (Some(t), Some(len)) => one.ends.extend([t, t + len as i64]),
+                        _ if covers => {}
                         _ => one.broken = Some("a symbolic object whose ends are not known"),
                     }
                     out.push((to, one));
                 }
-                if let pleach_ir::Callee::Direct(g) = callee {
-                    frees = pointers.program.function(g).name == "free";
+                if let pleach_ir::Callee::Direct(g) = callee
+                    && matches!(pointers.program.function(g).name.as_str(), "free" | "realloc")
+                {
+                    let at = pointers.operand(frame, f, f.args[args.as_range()][0].value, state);
+                    frees = Some(if at.unknown { pointers.everything() } else { at.groups });
+                } else if covers {
+                    let (groups, effect) = pointers.touched(n, f, i, state);
+                    frees = effect.frees.then_some(groups);
                 }
                 loads += dsts.len as i64;
             }
+            Inst::Alloca { .. } => loads += i64::from(covers),
             Inst::Undef { .. } | Inst::Cast { .. } | Inst::Scalar { .. } | Inst::VaArg { .. } => loads += 1,
             _ => {}
         }
@@ -213,16 +234,21 @@ impl Layout {
 
     /// Null is 0; one positive number for what is allocated or global, as many negative ones per pool as a path can
     /// meet.
-    fn number(&mut self, pointers: &Pointers, sources: i64) -> Result<(), String> {
+    fn number(&mut self, pointers: &Pointers, sources: i64, many: &BTreeSet<GroupId>) -> Result<(), String> {
         // The last index is no cell of a total array, so -1 is no reference.
         let (mut up, mut down) = (0i64, -1i64);
-        for g in &pointers.groups {
+        for (i, g) in pointers.groups.iter().enumerate() {
             self.ranges.push(match g {
                 // SOUND: a path reads at most `sources` references, and only their equality matters: objects of the
                 // input that it never reads need no number.
                 Group::Pool { .. } => {
                     down -= sources;
                     (down, down + sources - 1)
+                }
+                // SOUND: as of the input; the loop's allocation gives any of them.
+                _ if many.contains(&GroupId(i as u32)) => {
+                    up += sources;
+                    (up - sources + 1, up)
                 }
                 _ => {
                     up += 1;
@@ -231,7 +257,8 @@ impl Layout {
             });
         }
         // Pointers of which nothing is known may differ from each other and from all that has a number.
-        let others = if pointers.graph.context == Context::Anywhere { sources } else { 0 };
+        let anything = pointers.graph.context == Context::Anywhere || pointers.covers.is_some();
+        let others = if anything { sources } else { 0 };
         let largest = (up.max(-down) + others) as u64;
         self.ref_bits = (66 - largest.leading_zeros() as u16).max(3);
         if self.ref_bits > MAX_REF_BITS {
@@ -293,6 +320,20 @@ impl Layout {
     pub fn region(&self, g: GroupId) -> usize {
         self.region_of[g.index()]
     }
+}
+
+/// Groups of which several objects exist, because a loop that is one pass allocates them.
+fn many(pointers: &Pointers) -> BTreeSet<GroupId> {
+    let graph = pointers.graph;
+    if !graph.has_havoc || pointers.covers.is_none() {
+        return BTreeSet::new();
+    }
+    let in_loop = |g: &Group| match g {
+        Group::Allocated { node, .. } => crate::decide::in_some_loop(pointers.program, graph, *node),
+        _ => false,
+    };
+    let all = pointers.groups.iter().enumerate().filter(|(_, g)| in_loop(g));
+    all.map(|(i, _)| GroupId(i as u32)).collect()
 }
 
 impl Region {

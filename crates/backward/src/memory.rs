@@ -67,6 +67,9 @@ impl Translator<'_> {
 
     /// The access is within an object.
     pub fn valid(&mut self, here: &mut Here, at: &Pointer, r: TermId, o: TermId, bytes: u64, write: bool) -> TermId {
+        if at.unknown && self.covers() {
+            return self.any(1);
+        }
         if at.unknown {
             let what = "a pointer of which nothing is known is used".to_owned();
             self.cut(here, CutReason::Unsupported(what));
@@ -79,7 +82,12 @@ impl Translator<'_> {
             if let Group::Pool { ty: None, .. } = self.pointers.groups[g.index()] {
                 let there = self.in_range(r, range);
                 let what = "an input of unknown type is accessed".to_owned();
-                self.cut_if(here, there, CutReason::Unsupported(what));
+                self.approximate(here, there, CutReason::Unsupported(what));
+                if self.covers() {
+                    let fits = self.any(1);
+                    let valid = self.terms.and(there, fits);
+                    ok = self.terms.or(ok, valid);
+                }
                 continue;
             }
             if write
@@ -99,6 +107,7 @@ impl Translator<'_> {
                     let there = self.in_range(r, range);
                     let limit = match size {
                         Some(size) => self.terms.constant(64, size),
+                        None if self.is_many(g) => self.any(64),
                         None => self.read_var(here, Var::Size(g), SymbolKind::Bits(64)),
                     };
                     let n = self.terms.constant(64, bytes);
@@ -113,6 +122,9 @@ impl Translator<'_> {
         }
         let fixed = self.in_ranges(r, ranges);
         let ok = self.terms.or(ok, fixed);
+        if at.groups.is_disjoint(&self.layout.freed) {
+            return ok;
+        }
         self.alive(here, r, ok)
     }
 
@@ -194,6 +206,9 @@ impl Translator<'_> {
         let ok = self.valid(here, at, r, o, bytes, false);
         self.assume(here, ok);
         self.aligned(here, o, align);
+        if self.is_unmodelled(at) {
+            return self.any_value(ty);
+        }
         let Some(region) = self.region(here, at) else { return self.any_value(ty) };
         let offset = at.offset.unwrap_or(Offset { m: 1, r: 0 });
         let Some(cover) = region.cover(offset, bytes) else {
@@ -317,6 +332,9 @@ impl Translator<'_> {
         let ok = self.valid(here, at, r, o, bytes, true);
         self.assume(here, ok);
         self.aligned(here, o, align);
+        if self.is_unmodelled(at) {
+            return self.forget_written(here, at);
+        }
         let Some(region) = self.region(here, at) else { return };
         let offset = at.offset.unwrap_or(Offset { m: 1, r: 0 });
         let cover =
@@ -358,11 +376,18 @@ impl Translator<'_> {
         let heap = matches!(here.f.insts[inst], Inst::Call { .. });
         let Some(g) = self.pointers.find(Group::Allocated { node: here.n, inst, heap }) else { return self.null() };
         let offset = self.terms.constant(64, 0);
-        let reference = self.reference(g);
+        let mut reference = self.new_reference(here, g);
         if self.pointers.size(g).is_none() {
             // Offsets have to fit into an index.
             let most = self.terms.constant(64, 1 << (INDEX_BITS - self.layout.ref_bits - 1));
             let small = self.terms.ule(bytes, most);
+            if self.covers() {
+                // No address space has room for it.
+                let null = self.terms.constant(self.layout.ref_bits, 0);
+                reference = self.terms.ite(small, reference, null);
+                self.write_var(here, Var::Size(g), SymbolKind::Bits(64), bytes);
+                return Value::Pointer { reference, offset };
+            }
             let large = self.terms.not(small);
             self.cut_if(here, large, CutReason::Unsupported("a large object of symbolic size".into()));
             self.assume(here, small);
@@ -397,6 +422,9 @@ impl Translator<'_> {
             matches!(self.pointers.groups[g.index()], Group::Pool { .. } | Group::Allocated { heap: true, .. })
         };
         let ranges: Vec<_> = at.groups.iter().filter(heap).map(|g| self.layout.ranges[g.index()]).collect();
+        if self.covers() && self.pointers.is_opaque(&at) {
+            return self.any(1);
+        }
         if at.unknown {
             self.unsupported(here, "a pointer of which nothing is known is freed");
         }
@@ -411,6 +439,10 @@ impl Translator<'_> {
     pub fn free(&mut self, here: &mut Here, p: Opnd) {
         let ok = self.may_free(here, p);
         self.assume(here, ok);
+        let at = self.pointers.operand(here.frame, here.f, p, &here.state);
+        if self.covers() && self.pointers.is_opaque(&at) {
+            return self.forget_freed(here);
+        }
         let (r, _) = self.pointer(here, p);
         self.end_lifetime(here, r);
     }

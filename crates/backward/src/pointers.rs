@@ -7,15 +7,19 @@
 //! groups that one access may refer to share their arrays, and so typing is never trusted.
 
 use crate::clock::{Clock, OUT_OF_TIME};
+use crate::effects::Effects;
 use crate::graph::{Callees, Context, FrameId, Graph, NodeId, Via};
 pub use crate::pointer_values::{Offset, Pointer, State, gcd};
 use crate::pointer_values::{join_states, may_be};
 use crate::types::{self, LeafKind};
+use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{
     Callee, CastOp, Const, Function, GlobalId, Init, Inst, Opnd, OpndKind, Program, Range, Slot, Symbol, Ty, TypeId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupId(pub u32);
@@ -54,11 +58,23 @@ pub struct Pointers<'a> {
     /// pointers in memory: group, known offset
     content: FxHashMap<(GroupId, Option<i64>), Pointer>,
     /// something changed in this round
-    changed: bool,
+    pub(crate) changed: bool,
     /// how often groups or pointers in memory changed
     stamp: u32,
     /// by node: the stamp when it was last looked at, and nothing came to it since; `None`: look again
     seen: Vec<Option<u32>>,
+    /// what is not followed has any effect; with what is known of calls
+    pub covers: Option<Rc<Covering>>,
+    /// what code that is not followed may know of
+    pub(crate) escaped: BTreeSet<GroupId>,
+}
+
+/// What is needed where calls that are not followed have any effect.
+pub struct Covering {
+    pub effects: Arc<Effects>,
+    pub calls: Arc<CallGraph>,
+    /// groups whose memory is accessed as pointers and in other ways
+    pub mixed: FxHashSet<Group>,
 }
 
 /// Elements of an input array whose type is a scalar, as forward execution has them.
@@ -69,10 +85,32 @@ const ROUNDS: usize = 64;
 impl<'a> Pointers<'a> {
     /// Or why there is none.
     pub fn new(program: &'a Program, graph: &'a Graph, clock: Clock) -> Result<Pointers<'a>, &'static str> {
+        Pointers::covering(program, graph, clock, None)
+    }
+
+    /// … with calls that are not followed, if `covers` says what they do.
+    pub fn covering(
+        program: &'a Program,
+        graph: &'a Graph,
+        clock: Clock,
+        covers: Option<Rc<Covering>>,
+    ) -> Result<Pointers<'a>, &'static str> {
         let before = vec![State::default(); graph.nodes.len()];
         let (groups, ids, content) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
         let seen = vec![None; graph.nodes.len()];
-        let mut made = Pointers { program, graph, groups, ids, before, content, changed: false, stamp: 0, seen };
+        let mut made = Pointers {
+            program,
+            graph,
+            groups,
+            ids,
+            before,
+            content,
+            changed: false,
+            stamp: 0,
+            seen,
+            covers,
+            escaped: BTreeSet::new(),
+        };
         made.constants();
         made.parameters();
         for _ in 0..ROUNDS {
@@ -196,7 +234,10 @@ impl<'a> Pointers<'a> {
                 let Inst::Call { args, .. } = f.insts[node.insts.end] else { return };
                 for (arg, p) in f.args[args.as_range()].iter().zip(&g.params) {
                     if p.ty == Ty::Ptr {
-                        let v = self.operand(node.frame, f, arg.value, state);
+                        let mut v = self.operand(node.frame, f, arg.value, state);
+                        if p.byval.is_some() && self.covers.is_some() {
+                            v = Pointer::unknown();
+                        }
                         state.insert((callee, p.slot), v);
                     }
                 }
@@ -290,6 +331,16 @@ impl<'a> Pointers<'a> {
                 for g in &at.groups {
                     self.put(*g, at.offset.and_then(Offset::as_known), &v);
                 }
+                self.written(&at, &v.groups);
+            }
+            Inst::Store { ptr, .. } | Inst::MemSet { dst: ptr, .. } if self.covers.is_some() => {
+                let at = self.operand(frame, f, ptr, state);
+                self.written(&at, &BTreeSet::new());
+            }
+            Inst::VaStart { list } | Inst::VaCopy { dst: list, .. } if self.covers.is_some() => {
+                let at = self.operand(frame, f, list, state);
+                self.forget(&at.groups);
+                self.written(&at, &BTreeSet::new());
             }
             Inst::Alloca { dst, .. } => {
                 let v = Pointer::to(self.group(Group::Allocated { node: n, inst: i, heap: false }), 0);
@@ -302,16 +353,25 @@ impl<'a> Pointers<'a> {
             Inst::MemCopy { dst, src, .. } => {
                 let (to, from) = (self.operand(frame, f, dst, state), self.operand(frame, f, src, state));
                 self.copied(&to, &from);
+                self.written(&to, &from.groups);
             }
-            Inst::Call { callee, dsts, .. } => {
+            Inst::Call { callee, dsts, args } => {
                 let name = match callee {
                     Callee::Direct(g) => self.program.function(g).name.as_str(),
                     Callee::Indirect(_) => "",
                 };
+                self.called(n, f, i, state);
                 for &d in f.dsts[dsts.as_range()].iter().filter(|d| is_pointer(**d)) {
                     let v = match name {
                         "malloc" | "calloc" => {
                             Pointer::to(self.group(Group::Allocated { node: n, inst: i, heap: true }), 0)
+                        }
+                        "realloc" => {
+                            let to = Pointer::to(self.group(Group::Allocated { node: n, inst: i, heap: true }), 0);
+                            let from = self.operand(frame, f, f.args[args.as_range()][0].value, state);
+                            self.copied(&to, &from);
+                            self.forget(&to.groups);
+                            to
                         }
                         _ => Pointer::unknown(),
                     };
@@ -359,7 +419,7 @@ impl<'a> Pointers<'a> {
         found
     }
 
-    fn put(&mut self, group: GroupId, offset: Option<i64>, value: &Pointer) {
+    pub(crate) fn put(&mut self, group: GroupId, offset: Option<i64>, value: &Pointer) {
         match self.content.entry((group, offset)) {
             std::collections::hash_map::Entry::Occupied(mut old) => self.changed |= old.get_mut().join(value),
             std::collections::hash_map::Entry::Vacant(free) => {
@@ -374,6 +434,8 @@ impl<'a> Pointers<'a> {
         let mut v = Pointer::nothing();
         v.unknown |= at.unknown;
         for &g in &at.groups {
+            let mixed = |c: &Rc<Covering>| c.mixed.contains(&self.groups[g.index()]);
+            v.unknown |= self.covers.as_ref().is_some_and(mixed);
             let known = at.offset.and_then(Offset::as_known);
             let mut fit: Vec<Pointer> = self
                 .content
@@ -505,8 +567,10 @@ impl<'a> Pointers<'a> {
                 let f = self.graph.function(self.program, self.graph.node(node).frame);
                 match f.insts[inst] {
                     Inst::Alloca { size, count, .. } => Some(size.checked_mul(constant(f, count)?)?),
-                    Inst::Call { args, .. } => {
-                        let all = &f.args[args.as_range()];
+                    Inst::Call { callee, args, .. } => {
+                        let is_realloc =
+                            matches!(callee, Callee::Direct(g) if self.program.function(g).name == "realloc");
+                        let all = &f.args[args.as_range()][usize::from(is_realloc)..];
                         all.iter().try_fold(1u64, |n, a| n.checked_mul(constant(f, a.value)?))
                     }
                     _ => None,

@@ -50,10 +50,11 @@ impl Translator<'_> {
         let from = self.pointers.operand(frame, f, src, &here.state);
         let ((r, o), (s, p)) = (self.pointer(here, dst), self.pointer(here, src));
         let known = (self.terms.as_const(o), self.terms.as_const(p), constant(f, len));
+        if self.covers() && (self.is_unmodelled(&to) || self.is_unmodelled(&from) || to.groups.is_empty()) {
+            return self.forget_written(here, &to);
+        }
         let (Some(t), Some(start), Some(len)) = known else {
-            self.unsupported(here, "a copy whose ends are not known");
-            here.assume = Terms::FALSE;
-            return;
+            return self.not_copied(here, &to, "a copy whose ends are not known");
         };
         if len == 0 {
             return;
@@ -64,9 +65,7 @@ impl Translator<'_> {
         self.assume(here, ok);
         let Some(region) = self.region(here, &from) else { return };
         let Some(atoms) = self.atoms_between(&region, start as i64, len) else {
-            self.unsupported(here, "a copy of a part of a value");
-            here.assume = Terms::FALSE;
-            return;
+            return self.not_copied(here, &to, "a copy of a part of a value");
         };
         let mut moved = Vec::new();
         for (atom, at) in atoms {
@@ -89,9 +88,7 @@ impl Translator<'_> {
                     all
                 }
                 _ => {
-                    self.unsupported(here, "a copy between different shapes");
-                    here.assume = Terms::FALSE;
-                    return;
+                    return self.not_copied(here, &to, "a copy between different shapes");
                 }
             };
             for (array, new) in pairs {
@@ -107,10 +104,11 @@ impl Translator<'_> {
     pub fn fill_memory(&mut self, here: &mut Here, dst: Opnd, byte: Opnd, len: Opnd) {
         let at = self.pointers.operand(here.frame, here.f, dst, &here.state);
         let (r, o) = self.pointer(here, dst);
+        if self.is_unmodelled(&at) {
+            return self.forget_written(here, &at);
+        }
         let (Some(start), Some(len)) = (self.terms.as_const(o), constant(here.f, len)) else {
-            self.unsupported(here, "a fill whose ends are not known");
-            here.assume = Terms::FALSE;
-            return;
+            return self.not_copied(here, &at, "a fill whose ends are not known");
         };
         let byte = self.bits(here, byte, 8);
         if len == 0 {
@@ -128,9 +126,8 @@ impl Translator<'_> {
     pub fn fill(&mut self, here: &mut Here, g: GroupId, r: TermId, start: i64, len: u64, byte: TermId) {
         let region = self.layout.regions[self.layout.region(g)].clone();
         let Some(atoms) = self.atoms_between(&region, start, len) else {
-            self.unsupported(here, "a fill of a part of a value");
-            here.assume = Terms::FALSE;
-            return;
+            let at = Pointer { groups: std::collections::BTreeSet::from([g]), ..Pointer::null() };
+            return self.not_copied(here, &at, "a fill of a part of a value");
         };
         for (atom, at) in atoms {
             let o = self.terms.constant(64, at as u64);
@@ -152,11 +149,22 @@ impl Translator<'_> {
                     }
                 }
                 AtomKind::Pointer { .. } => {
-                    self.unsupported(here, "a pointer filled with bytes");
-                    here.assume = Terms::FALSE;
+                    let at = Pointer { groups: std::collections::BTreeSet::from([g]), ..Pointer::null() };
+                    self.not_copied(here, &at, "a pointer filled with bytes");
                 }
             }
         }
+    }
+}
+
+impl Translator<'_> {
+    /// What is written there is any, or the path is cut.
+    fn not_copied(&mut self, here: &mut Here, to: &Pointer, why: &str) {
+        if self.covers() {
+            return self.forget_written(here, to);
+        }
+        self.unsupported(here, why);
+        here.assume = Terms::FALSE;
     }
 }
 

@@ -118,6 +118,9 @@ impl Translator<'_> {
     pub fn take_object(&mut self, here: &mut Here, dst: Opnd, len: Option<u64>) {
         let at = self.pointers.operand(here.frame, here.f, dst, &here.state);
         let (r, o) = self.pointer(here, dst);
+        if self.is_unmodelled(&at) {
+            return self.forget_written(here, &at);
+        }
         let (Some(start), Some(len)) = (self.terms.as_const(o), len) else {
             self.unsupported(here, "a symbolic object whose ends are not known");
             here.assume = Terms::FALSE;

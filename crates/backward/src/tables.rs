@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::conjunctive::{self, Form, Solve};
 use crate::disjunctive::{self, Disjuncts};
-use crate::graph::{Bounds, Builder, Callees, Context, Detail, FrameId, Goal, Graph, Loops, NodeId};
+use crate::graph::{Bounds, Builder, Callees, Context, Detail, FrameId, Goal, Goals, Graph, Loops, NodeId};
 use crate::layout::{AtomKind, Layout};
 use crate::pointers::{Group, GroupId, Pointers};
 use crate::search::{Aim, Found, Search};
@@ -41,6 +41,7 @@ fn bounds() -> Bounds {
         clock: Clock::default(),
         nodes: 1000,
         detail: Detail::Operations,
+        goals: Goals::Anywhere,
     }
 }
 

@@ -268,6 +268,10 @@ impl<'a> Translator<'a> {
             Via::Return => {
                 self.bind_results(here, end);
                 for g in self.pointers.return_ends(here.n, f, &here.state) {
+                    if self.is_many(g) {
+                        self.forget_freed(here);
+                        continue;
+                    }
                     let r = self.reference(g);
                     self.end_lifetime(here, r);
                 }
@@ -292,10 +296,12 @@ impl<'a> Translator<'a> {
         let Inst::Call { args, .. } = here.f.insts[call] else { return };
         let args = &here.f.args[args.as_range()];
         for (arg, p) in args.iter().zip(&g.params) {
+            let mut v = self.value(here, arg.value, p.ty);
             if p.byval.is_some() {
-                self.cut(here, CutReason::Unsupported("a structure passed by value".into()));
+                let what = "a structure passed by value".to_owned();
+                self.approximate(here, Terms::TRUE, CutReason::Unsupported(what));
+                v = if self.covers() { self.any_value(p.ty) } else { v };
             }
-            let v = self.value(here, arg.value, p.ty);
             self.set_in(here, callee, g, p.slot, v);
         }
     }
@@ -362,6 +368,19 @@ impl<'a> Translator<'a> {
         if self.exact {
             let follow = self.terms.not(condition);
             self.assume(here, follow);
+        }
+    }
+
+    /// What is not followed has any effect, and that was said.
+    pub fn covers(&self) -> bool {
+        self.pointers.covers.is_some()
+    }
+
+    /// Under this condition a value is any instead of the right one.
+    pub fn approximate(&mut self, here: &mut Here, condition: TermId, reason: CutReason) {
+        // SOUND: any value includes the right one, so no execution is missing.
+        if !self.covers() {
+            self.cut_if(here, condition, reason);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Variables, slots and operands as terms; pointers and the numbers made of them.
 
+use crate::cut::CutReason;
 use crate::graph::FrameId;
 use crate::pointers::{Group, GroupId};
 use crate::transfer::{Here, Translator, Value};
 use crate::variables::{Var, symbol};
-use pleach_expr::{SymbolKind, TermId};
+use pleach_expr::{SymbolKind, TermId, Terms};
 use pleach_ir::{Const, Function, Opnd, OpndKind, Slot, Symbol, Ty};
 
 impl Translator<'_> {
@@ -170,7 +171,8 @@ impl Translator<'_> {
         if self.terms.as_const(t) == Some(0) {
             return self.null();
         }
-        self.unsupported(here, "a number becomes a pointer");
+        let what = "a number becomes a pointer".to_owned();
+        self.approximate(here, Terms::TRUE, CutReason::Unsupported(what));
         self.any_value(Ty::Ptr)
     }
 

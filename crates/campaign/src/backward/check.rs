@@ -2,10 +2,16 @@
 
 use super::function::Function;
 use super::interpret::{Input, Node, run};
-use pleach_backward::{Answer, Config, Confirmation, Disjuncts, Exactness, Goal, InputHeap, InputValue, Solve, Style};
+use pleach_backward::{
+    Answer, Clock, Config, Confirmation, Disjuncts, Effects, Exactness, Goal, InputHeap, InputValue, Look, Solve,
+    Style, Surveyed, survey,
+};
+use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{Const, FuncId, Inst, InstId, OpndKind, Program, Symbol};
 use pleach_testkit::random::Rng;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What came of the queries.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +28,8 @@ pub struct Totals {
     pub wrong: Vec<String>,
     /// seconds of CPU time and queries per style
     pub times: std::collections::BTreeMap<String, (f64, u64)>,
+    /// what came of looking at all marks of a function at once
+    pub surveyed: std::collections::BTreeMap<&'static str, u64>,
     /// the longest query
     pub slowest: (f64, String),
 }
@@ -51,6 +59,7 @@ pub fn check(program: &Program, f: &Function, seed: u64, all_styles: bool, total
     totals.functions += 1;
     let Some(id) = program.function_named(&f.name) else { return totals.wrong.push(format!("{}: missing", f.name)) };
     let reached = brute_force(f, seed);
+    look(program, f, id, reached, totals);
     for mark in 1..=f.marks {
         let goals = goals(program, id, mark);
         if goals.is_empty() {
@@ -60,6 +69,37 @@ pub fn check(program: &Program, f: &Function, seed: u64, all_styles: bool, total
         for &style in if all_styles { &STYLES[..] } else { &one } {
             decide(program, f, seed, mark, &goals, style, reached, totals);
         }
+    }
+}
+
+/// All marks at once, with and without inlined calls: what is refuted must not be reached.
+fn look(program: &Program, f: &Function, id: FuncId, reached: u64, totals: &mut Totals) {
+    let marks: Vec<u32> = (1..=f.marks).filter(|m| !goals(program, id, *m).is_empty()).collect();
+    let targets: Vec<BTreeSet<Goal>> = marks.iter().map(|m| goals(program, id, *m)).collect();
+    let calls = Arc::new(CallGraph::new(program));
+    let effects = Arc::new(Effects::new(program, &calls));
+    let config = Config::default();
+    for inline in [0, 2] {
+        let clock = Clock::new(Some(Duration::from_secs(2)), None);
+        let look = Look { config: &config, effects: effects.clone(), calls: calls.clone(), inline, clock, each: None };
+        let end = survey(program, id, &targets, &look, &mut |k, found, _| {
+            let (mark, hit) = (marks[k], reached >> marks[k] & 1 == 1);
+            *totals.surveyed.entry(kind(&found)).or_default() += 1;
+            if found == Surveyed::Refuted && hit {
+                totals.wrong.push(format!("{} mark {mark}: refuted with others, but an input reaches it", f.name));
+            }
+        });
+        if let Err(why) = end {
+            *totals.reasons.entry(why).or_default() += 1;
+        }
+    }
+}
+
+fn kind(found: &Surveyed) -> &'static str {
+    match found {
+        Surveyed::Refuted => "refuted",
+        Surveyed::Candidate(_) => "candidates",
+        Surveyed::Open(_) => "open",
     }
 }
 

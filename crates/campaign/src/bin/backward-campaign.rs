@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         totals.wrong.len(),
         start.elapsed().as_secs_f64()
     );
+    println!("  all marks of a function at once: {:?}", totals.surveyed);
     for (why, n) in &totals.reasons {
         println!("  {n} unknown: {why}");
     }

@@ -125,6 +125,9 @@ pub struct ReachArgs {
     /// With --backward: do not try a loop as one pass from any state first
     #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
     pub no_abstract_loops: bool,
+    /// With --backward: decide each target alone instead of all of a function together first
+    #[arg(long, requires = "backward", help_heading = "Backward", hide_short_help = true)]
+    pub no_survey: bool,
     /// Meet backward execution at the start of each target's function
     #[arg(long, conflicts_with = "backward", help_heading = "Backward", hide_short_help = true)]
     pub both_ends: bool,

@@ -8,8 +8,11 @@ use pleach_command::{CliError, Code};
 
 pub fn run(args: ReachArgs) -> Result<Code, CliError> {
     refuse(&args)?;
+    let config = config(&args);
     pleach_backward_session::run(&BackwardSession {
-        config: config(&args),
+        // A style that was asked for decides itself.
+        survey: !args.no_survey && config.abstract_loops && config.style == Config::default().style,
+        config,
         compile: assemble::compile(&args.run.compile, false),
         replay: args.proof.replay.options(),
         files: args.run.files,
