@@ -1,14 +1,17 @@
 //! A native run of a candidate: what the solver says of an input is accepted only if the program does it.
 
-use super::{BackwardSession, TargetQuery, program_of};
+use super::{BackwardSession, TargetQuery, program_of, source_of};
 use pleach_backward::{Confirmation, Exactness, InputHeap, harness_of_many};
 use pleach_command::CliError;
 use pleach_ir::{FuncId, Program};
-use pleach_replay::{Line, Options, ReplayError, Replayer, Verdict};
-use pleach_report::{EntryKind, Prediction, RunDir, RunInfo, TestCase, TestId};
+use pleach_replay::{Ending, Line, Options, ReplayError, Replayer, Verdict};
+use pleach_report::{EntryKind, ErrorKind, Prediction, RunDir, RunInfo, TestCase, TestId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// For a native run of one of many inputs.
+const TIME: Duration = Duration::from_secs(2);
 
 pub struct Confirmer<'a> {
     dir: &'a RunDir,
@@ -62,7 +65,7 @@ impl<'a> Confirmer<'a> {
         exact: Exactness,
         number: usize,
     ) -> Confirmation {
-        let text = program_of(program, query, heap);
+        let text = program_of(program, query, heap, &self.files);
         let name = format!("target-{number}.c");
         if let Err(why) = self.dir.write(&name, text.as_bytes()) {
             return Confirmation::Refuted(why.to_string());
@@ -96,7 +99,8 @@ impl<'a> Confirmer<'a> {
         deadline: Option<Instant>,
     ) -> Result<Vec<Option<String>>, CliError> {
         let mut notes = vec![None; inputs.len()];
-        let (Some(options), Some((first, _))) = (self.options.clone(), inputs.first()) else { return Ok(notes) };
+        let (Some(mut options), Some((first, _))) = (self.options.clone(), inputs.first()) else { return Ok(notes) };
+        options.limits.time = options.limits.time.min(TIME);
         let has_main = program.functions.iter().any(|f| f.name == "main" && !f.is_declaration());
         let all: Vec<(FuncId, &InputHeap)> = inputs.iter().map(|(q, heap)| (q.entry, *heap)).collect();
         let text = harness_of_many(program, &all, source, has_main);
@@ -115,7 +119,7 @@ impl<'a> Confirmer<'a> {
     }
 
     fn replayer(&self, program: &Program, q: &TargetQuery, harness: &Path, cache: &str, options: Options) -> Replayer {
-        let included = program.path(program.function(q.entry).span);
+        let included = &source_of(program, q.entry, &self.files);
         let absolute = |f: &PathBuf| self.directory.join(f);
         let same = |f: &PathBuf| absolute(f) == Path::new(included) || absolute(f).ends_with(included);
         let mut sources = vec![std::path::absolute(harness).unwrap_or_else(|_| harness.to_owned())];
@@ -148,10 +152,22 @@ fn observed_target(
         };
     }
     let mut why = String::new();
-    for &kind in &query.kinds {
+    // The kinds that may still be seen.
+    let mut seen: Option<Vec<ErrorKind>> = None;
+    for &kind in query.kinds.iter() {
+        if seen.as_ref().is_some_and(|all| !all.contains(&kind)) {
+            continue;
+        }
         let message = String::new();
         let predicted = Prediction::Error { kind, file: file.clone(), line, message };
-        match replayer.replay(&test(predicted)).map_err(text)?.verdict {
+        let report = replayer.replay(&test(predicted)).map_err(text)?;
+        if report.observed.sanitized {
+            seen = Some(match report.observed.ending {
+                Ending::Error(kinds) => kinds,
+                _ => Vec::new(),
+            });
+        }
+        match report.verdict {
             Verdict::Agrees => return Ok(format!("replayed natively: {} at {}:{line}", kind.as_str(), base(&file))),
             Verdict::Disagrees { observed, .. } => {
                 why = format!("a native run of the input ends otherwise: {observed}")

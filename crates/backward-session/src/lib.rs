@@ -159,7 +159,10 @@ impl Work<'_> {
                 None => self.ask(query, share, number),
             };
             if let Answer::Reachable(heap) = &one.answer {
-                self.dir.write(&format!("target-{number}.c"), program_of(self.program, query, heap).as_bytes())?;
+                self.dir.write(
+                    &format!("target-{number}.c"),
+                    program_of(self.program, query, heap, &self.args.files).as_bytes(),
+                )?;
                 self.text.push_str(&describe(self.program, query, heap, self.dir, number)?);
             } else if !matches!(one.answer, Answer::Unknown(_)) {
                 self.assumed.extend(pleach_backward::assumptions(self.program, query.entry));
@@ -273,9 +276,18 @@ fn describe(
     Ok(out)
 }
 
+/// The file that a harness includes: the function's own, or the program's only one if that is a header.
+fn source_of(program: &Program, entry: FuncId, files: &[PathBuf]) -> String {
+    let own = program.path(program.function(entry).span);
+    match files {
+        [only] if own.ends_with(".h") => std::path::absolute(only).unwrap_or(only.clone()).display().to_string(),
+        _ => own.to_owned(),
+    }
+}
+
 /// The C program of an input.
-pub fn program_of(program: &Program, query: &TargetQuery, heap: &InputHeap) -> String {
-    let source = program.path(program.function(query.entry).span);
+pub fn program_of(program: &Program, query: &TargetQuery, heap: &InputHeap, files: &[PathBuf]) -> String {
+    let source = &source_of(program, query.entry, files);
     let has_main = |f: &pleach_ir::Function| f.name == "main" && !f.is_declaration();
     harness(program, query.entry, heap, source, program.functions.iter().any(has_main))
 }

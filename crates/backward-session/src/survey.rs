@@ -2,7 +2,7 @@
 
 use crate::queries::Wanted;
 use crate::{Answered, TargetQuery, Work};
-use pleach_backward::{Answer, Clock, Effects, Effort, Goal, InputHeap, Look, Surveyed, survey};
+use pleach_backward::{Answer, Clock, Effects, Effort, Goal, InputHeap, Look, Loops, Surveyed, survey};
 use pleach_command::CliError;
 use pleach_ir::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,35 +24,54 @@ impl Work<'_> {
             return Ok(());
         }
         let effects = Arc::new(Effects::new(self.program, &self.calls));
-        let mut candidates: BTreeMap<Key, (InputHeap, Effort)> = BTreeMap::new();
-        let mut levels = vec![0, self.args.config.inline.min(1), self.args.config.inline.min(2)];
-        levels.dedup();
-        for inline in levels {
-            let by_entry = self.open_by_entry(wanted);
-            let mut left: usize = by_entry.values().map(Vec::len).sum();
-            for (entry, keys) in by_entry {
-                let targets: Vec<BTreeSet<Goal>> =
-                    keys.iter().map(|&(row, k)| wanted[row].queries[k].goals.clone()).collect();
-                let (clock, each) = self.time_for(keys.len(), left);
-                left -= keys.len();
-                let (effects, calls) = (effects.clone(), self.calls.clone());
-                let look = Look { config: &self.args.config, effects, calls, inline, clock, each };
-                let mut refuted = Vec::new();
-                let found = survey(self.program, entry, &targets, &look, &mut |k, found, effort| match found {
-                    Surveyed::Refuted => refuted.push((keys[k], effort)),
-                    Surveyed::Candidate(heap) => drop(candidates.insert(keys[k], (heap, effort))),
-                    Surveyed::Open(_) => {}
-                });
-                // Without an answer for the function each target is decided alone.
-                let Ok(assumed) = found else { continue };
-                for (key, effort) in refuted {
-                    candidates.remove(&key);
-                    self.assumed.extend(assumed.iter().cloned());
-                    self.surveyed.insert(key, refutation(effort));
-                }
+        let most = |inline: u32| inline.min(self.args.config.inline);
+        let within = |k: u32| Loops::Unwind(k.min(self.args.config.unwind));
+        let mut levels = vec![
+            vec![(Loops::Havoc, 0), (Loops::Havoc, most(1)), (Loops::Havoc, most(2))],
+            vec![(within(1), most(1)), (within(3), most(2))],
+        ];
+        for of_kind in &mut levels {
+            of_kind.dedup();
+            let mut candidates = BTreeMap::new();
+            for &(loops, inline) in of_kind.iter() {
+                self.look(wanted, (loops, inline), &effects, &mut candidates);
+            }
+            self.confirm_all(wanted, &candidates)?;
+        }
+        Ok(())
+    }
+
+    /// The targets that have no answer yet, function by function.
+    fn look(
+        &mut self,
+        wanted: &[Wanted],
+        (loops, inline): (Loops, u32),
+        effects: &Arc<Effects>,
+        candidates: &mut BTreeMap<Key, (InputHeap, Effort)>,
+    ) {
+        let by_entry = self.open_by_entry(wanted);
+        let mut left: usize = by_entry.values().map(Vec::len).sum();
+        for (entry, keys) in by_entry {
+            let targets: Vec<BTreeSet<Goal>> =
+                keys.iter().map(|&(row, k)| wanted[row].queries[k].goals.clone()).collect();
+            let (clock, each) = self.time_for(keys.len(), left);
+            left -= keys.len();
+            let (effects, calls) = (effects.clone(), self.calls.clone());
+            let look = Look { config: &self.args.config, effects, calls, loops, inline, clock, each };
+            let mut refuted = Vec::new();
+            let found = survey(self.program, entry, &targets, &look, &mut |k, found, effort| match found {
+                Surveyed::Refuted => refuted.push((keys[k], effort)),
+                Surveyed::Candidate(heap) => drop(candidates.insert(keys[k], (heap, effort))),
+                Surveyed::Open(_) => {}
+            });
+            // Without an answer for the function each target is decided alone.
+            let Ok(assumed) = found else { continue };
+            for (key, effort) in refuted {
+                candidates.remove(&key);
+                self.assumed.extend(assumed.iter().cloned());
+                self.surveyed.insert(key, refutation(effort));
             }
         }
-        self.confirm_all(wanted, &candidates)
     }
 
     /// Targets that begin in the function they are in, by that function.
@@ -89,7 +108,7 @@ impl Work<'_> {
         let mut by_source: BTreeMap<String, Vec<(Key, &TargetQuery, &InputHeap)>> = BTreeMap::new();
         for (&(row, k), (heap, _)) in candidates {
             let query = &wanted[row].queries[k];
-            let source = self.program.path(self.program.function(query.entry).span).to_owned();
+            let source = crate::source_of(self.program, query.entry, &self.args.files);
             by_source.entry(source).or_default().push(((row, k), query, heap));
         }
         for (number, (source, all)) in by_source.into_iter().enumerate() {

@@ -11,7 +11,8 @@
 //! substitutes in it, so that rewriting sees it; a variable that a named condition mentions (*hidden*) is tied by an
 //! equation as in the print. [`Form::Named`] names every condition. The solver is queried where a loop is entered, if
 //! enough nodes lie between two queries, and less often as it keeps saying that the condition can hold: only a
-//! refutation saves work.
+//! refutation saves work. With queries at loops the copy of the goal in the first iterations is looked for first: what
+//! leads there is a small part of the graph.
 
 use crate::graph::{Graph, NodeId};
 use crate::search::{Aim, Found, Search};
@@ -71,25 +72,96 @@ pub fn run(
     form: Form,
     record: &mut dyn FnMut(NodeId, TermId),
 ) -> Found {
+    if aim == Aim::Goals
+        && solve == Solve::Loops
+        && form == Form::Joined
+        && let Some((goal, order)) = nearest_goal(graph, transfers)
+    {
+        let way = Way { order: &order, only: Some(goal), prefix: "n", solve: Solve::Never, form };
+        if let Found::Yes(heap) = walk(search, graph, transfers, aim, &way, record) {
+            return Found::Yes(heap);
+        }
+    }
+    let way = Way { order: &graph.order, only: None, prefix: "c", solve, form };
+    walk(search, graph, transfers, aim, &way, record)
+}
+
+/// Which nodes are walked, and how.
+struct Way<'a> {
+    /// successors before predecessors
+    order: &'a [NodeId],
+    /// the only goal that counts
+    only: Option<NodeId>,
+    /// of names of conditions
+    prefix: &'a str,
+    solve: Solve,
+    form: Form,
+}
+
+/// A goal and the way to it with the fewest nodes, if they are less than half of all. Iterations of a loop lead to the
+/// goal by different ways: where ways to it join first, one of them is taken.
+fn nearest_goal(graph: &Graph, transfers: &[Transfer]) -> Option<(NodeId, Vec<NodeId>)> {
+    let mut before: Vec<Vec<NodeId>> = vec![Vec::new(); graph.nodes.len()];
+    for &n in &graph.order {
+        transfers[n.index()].edges.iter().for_each(|e| before[e.to.index()].push(n));
+    }
+    let mut ways = Vec::new();
+    for &goal in graph.order.iter().filter(|n| transfers[n.index()].goal.is_some_and(|t| t != Terms::FALSE)) {
+        let mut chain = vec![goal];
+        while let [one] = before[chain[chain.len() - 1].index()][..] {
+            chain.push(one);
+        }
+        let last = chain[chain.len() - 1];
+        ways.extend(before[last.index()].iter().map(|n| (goal, chain.clone(), *n)));
+    }
+    if !(2..=MAX_COMPARED).contains(&ways.len()) {
+        return None;
+    }
+    let nodes = |chain: &[NodeId], from: NodeId| -> Vec<NodeId> {
+        let mut leads = vec![false; graph.nodes.len()];
+        leads[from.index()] = true;
+        for n in &graph.order {
+            leads[n.index()] |= transfers[n.index()].edges.iter().any(|e| leads[e.to.index()]);
+        }
+        chain.iter().for_each(|n| leads[n.index()] = true);
+        graph.order.iter().copied().filter(|n| leads[n.index()]).collect()
+    };
+    let ways = ways.into_iter().map(|(goal, chain, from)| (goal, nodes(&chain, from)));
+    let nearest = ways.min_by_key(|(_, nodes)| nodes.len())?;
+    (2 * nearest.1.len() < graph.order.len()).then_some(nearest)
+}
+
+/// Ways that are compared by how many nodes are on them.
+const MAX_COMPARED: usize = 64;
+
+fn walk(
+    search: &mut Search,
+    graph: &Graph,
+    transfers: &[Transfer],
+    aim: Aim,
+    way: &Way,
+    record: &mut dyn FnMut(NodeId, TermId),
+) -> Found {
     let mut states: Vec<Option<State>> = (0..graph.nodes.len()).map(|_| None).collect();
     let ways = ways_to(graph);
     let mut pause = Pause::default();
-    for &n in &graph.order {
+    for &n in way.order {
         if let Some(why) = search.out_of_time() {
             return Found::Unknown(why);
         }
         pause.pass();
-        let own = search.own_condition(&transfers[n.index()], aim);
+        let counts = way.only.is_none_or(|goal| goal == n);
+        let own = if counts { search.own_condition(&transfers[n.index()], aim) } else { Terms::FALSE };
         let Some(mut state) = merge(search, &transfers[n.index()], &states, own) else { continue };
         record(n, state.reached);
         let large = || ways[n.index()] > 1 && state.is_large(search);
-        if form == Form::Named || large() {
-            if let Err(why) = state.name(search, &format!("c{}", n.0)) {
-                return Found::Unknown(why);
-            }
+        if (way.form == Form::Named || large())
+            && let Err(why) = state.name(search, &format!("{}{}", way.prefix, n.0))
+        {
+            return Found::Unknown(why);
         }
         let ask = n != graph.entry
-            && match solve {
+            && match way.solve {
                 Solve::Never => false,
                 Solve::Always => true,
                 Solve::Loops => graph.node(n).enters_loop && pause.left == 0,

@@ -100,7 +100,10 @@ fn call(program: &Program, entry: FuncId, heap: &InputHeap, renames_main: bool, 
 
 /// Functions without a body that ask for inputs, called in this source.
 fn asked(program: &Program, source: &str) -> BTreeSet<String> {
-    let own = program.functions.iter().filter(|f| !f.is_declaration() && program.path(f.span) == source);
+    let own = program.functions.iter().filter(|f| {
+        let path = program.path(f.span);
+        !f.is_declaration() && (path == source || path.ends_with(".h"))
+    });
     let called = own.flat_map(|f| &f.insts).filter_map(|i| match i {
         Inst::Call { callee: Callee::Direct(g), .. } => Some(program.function(*g)),
         _ => None,

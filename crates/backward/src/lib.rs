@@ -43,7 +43,7 @@ pub use disjunctive::Disjuncts;
 pub use drawing::drawing;
 pub use effects::Effects;
 pub use facts::{FactVariable, Facts};
-pub use graph::{Context, Failure, Goal};
+pub use graph::{Context, Failure, Goal, Loops};
 pub use harness::{harness, harness_of_many, picture, precondition};
 pub use heap::{Field, InputHeap, InputValue, Object, ObjectId, Parameter};
 pub use known_functions::{ends_program, may_call_back};

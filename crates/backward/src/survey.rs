@@ -5,7 +5,7 @@
 //! have any effect. So there are more executions than in the program, and none is missing: a target that is refuted here
 //! is refuted for any number of iterations. From each target the walk goes backward. At a node that every path to the
 //! target passes, the solver is queried whether the target can be reached from there, whatever was before: first near the
-//! target, then at twice the distance, last at the entry. *Invariant*: a refuted target is reached by no execution of the
+//! target, then at twice the distance, last at the entry. With loops unwound only candidates are looked for. *Invariant*: a refuted target is reached by no execution of the
 //! entry that has no error before it, under the assumptions that are given with the answer.
 
 use crate::clock::{Clock, OUT_OF_TIME};
@@ -43,6 +43,7 @@ pub struct Look<'c> {
     pub config: &'c Config,
     pub effects: Arc<Effects>,
     pub calls: Arc<CallGraph>,
+    pub loops: Loops,
     /// calls inside calls that are followed
     pub inline: u32,
     /// time for the whole function
@@ -66,7 +67,7 @@ pub fn survey(
     }
     let goals: BTreeSet<Goal> = targets.iter().flatten().copied().collect();
     let bounds = Bounds {
-        loops: Loops::Havoc,
+        loops: look.loops,
         inline: look.inline,
         climb: 0,
         context: Context::Start,
@@ -94,7 +95,7 @@ pub fn survey(
         }
         at_work.search.clock = look.clock.earlier(look.each);
         let (start, checks) = (crate::clock::cpu_time(), at_work.search.session.checks());
-        let answer = at_work.decide(k, target);
+        let answer = at_work.decide(k, target, look.loops);
         let spent = crate::clock::cpu_time().saturating_sub(start);
         let checks = at_work.search.session.checks() - checks;
         found(k, answer, Effort::of_survey(graph.nodes.len(), checks, spent));
@@ -213,18 +214,27 @@ impl<'a> AtWork<'a> {
         a
     }
 
-    fn decide(&mut self, k: usize, target: &BTreeSet<Goal>) -> Surveyed {
+    fn decide(&mut self, number: usize, target: &BTreeSet<Goal>, loops: Loops) -> Surveyed {
         let wanted: BTreeSet<usize> = target.iter().map(|g| g.place().1.index()).collect();
         let is_goal = |n: &NodeId| {
             let node = self.graph.node(*n);
             node.frame == FrameId::ENTRY && matches!(node.role, Role::Goal(_)) && wanted.contains(&node.insts.start)
         };
         let goals: Vec<NodeId> = self.graph.order.iter().copied().filter(is_goal).collect();
-        match self.walk(&format!("t{k}"), &goals, true) {
-            Surveyed::Candidate(_) if self.meets_cuts(&goals) => match self.walk(&format!("g{k}"), &goals, false) {
-                Surveyed::Refuted => Surveyed::Open("something unsupported is on the way".into()),
+        if let Loops::Unwind(k) = loops {
+            // Only looked for within these bounds.
+            return match self.walk(&format!("u{number}"), &goals, false) {
+                Surveyed::Refuted => Surveyed::Open(format!("not within {k} iterations")),
                 other => other,
-            },
+            };
+        }
+        match self.walk(&format!("t{number}"), &goals, true) {
+            Surveyed::Candidate(_) if self.meets_cuts(&goals) => {
+                match self.walk(&format!("g{number}"), &goals, false) {
+                    Surveyed::Refuted => Surveyed::Open("something unsupported is on the way".into()),
+                    other => other,
+                }
+            }
             other => other,
         }
     }

@@ -3,8 +3,8 @@
 use super::function::Function;
 use super::interpret::{Input, Node, run};
 use pleach_backward::{
-    Answer, Clock, Config, Confirmation, Disjuncts, Effects, Exactness, Goal, InputHeap, InputValue, Look, Solve,
-    Style, Surveyed, survey,
+    Answer, Clock, Config, Confirmation, Disjuncts, Effects, Exactness, Goal, InputHeap, InputValue, Look, Loops,
+    Solve, Style, Surveyed, survey,
 };
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{Const, FuncId, Inst, InstId, OpndKind, Program, Symbol};
@@ -79,9 +79,10 @@ fn look(program: &Program, f: &Function, id: FuncId, reached: u64, totals: &mut 
     let calls = Arc::new(CallGraph::new(program));
     let effects = Arc::new(Effects::new(program, &calls));
     let config = Config::default();
-    for inline in [0, 2] {
+    for (loops, inline) in [(Loops::Havoc, 0), (Loops::Havoc, 2), (Loops::Unwind(2), 2)] {
         let clock = Clock::new(Some(Duration::from_secs(2)), None);
-        let look = Look { config: &config, effects: effects.clone(), calls: calls.clone(), inline, clock, each: None };
+        let look =
+            Look { config: &config, effects: effects.clone(), calls: calls.clone(), loops, inline, clock, each: None };
         let end = survey(program, id, &targets, &look, &mut |k, found, _| {
             let (mark, hit) = (marks[k], reached >> marks[k] & 1 == 1);
             *totals.surveyed.entry(kind(&found)).or_default() += 1;
