@@ -102,18 +102,32 @@ impl Effects {
     }
 }
 
-/// A store: nothing outside if the pointer is a local's own address.
+/// A store: nothing outside if it is to a local, or to a structure that was passed by value.
 fn writes(f: &Function, ptr: OpndKind) -> Effect {
-    let own = match ptr {
-        OpndKind::Slot(s) => {
-            let mut defs = f.insts.iter().filter(|i| defines(f, i, s));
-            matches!((defs.next(), defs.next()), (Some(Inst::Alloca { .. }), None))
-                && !f.copies.iter().any(|c| c.dst == s)
-        }
-        OpndKind::Const(_) => false,
-    };
-    Effect { writes: if own { Writes::Nothing } else { Writes::Reachable }, ..Effect::default() }
+    let writes = if is_own(f, ptr) { Writes::Nothing } else { Writes::Reachable };
+    Effect { writes, ..Effect::default() }
 }
+
+fn is_own(f: &Function, ptr: OpndKind) -> bool {
+    let mut at = ptr;
+    for _ in 0..DEEPEST {
+        let OpndKind::Slot(s) = at else { return false };
+        if f.copies.iter().any(|c| c.dst == s) {
+            return false;
+        }
+        let mut defs = f.insts.iter().filter(|i| defines(f, i, s));
+        match (defs.next(), defs.next()) {
+            (Some(Inst::Alloca { .. }), None) => return true,
+            (Some(Inst::Gep { base, .. }), None) => at = base.kind(),
+            (None, None) => return f.params.iter().any(|p| p.slot == s && p.byval.is_some()),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Computations of an address that are followed to its object.
+const DEEPEST: u32 = 8;
 
 fn defines(f: &Function, i: &Inst, s: pleach_ir::Slot) -> bool {
     let mut found = false;

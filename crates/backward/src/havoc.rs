@@ -37,8 +37,11 @@ impl Translator<'_> {
             for s in slots {
                 let ty = f.slots[s.index()].ty;
                 let mut v = self.any_value(ty);
-                if let Value::Pointer { offset, .. } = &mut v {
+                if let Value::Pointer { reference, offset } = &mut v {
                     let abstracted = here.start.get(&(frame, s)).cloned();
+                    if let Some(p) = &abstracted {
+                        self.assume_within(here, p, *reference);
+                    }
                     let known = abstracted.as_ref().and_then(|p| p.offset).and_then(|o| o.as_known());
                     if let Some(k) = known {
                         *offset = self.terms.constant(64, k as u64);
@@ -65,6 +68,17 @@ impl Translator<'_> {
         }
         if self.covers() {
             self.forget_ended(here, n, f, i, state);
+        }
+    }
+
+    /// A pointer is null or refers to one of its groups, unless it may be something else.
+    pub fn assume_within(&mut self, here: &mut Here, p: &Pointer, reference: TermId) {
+        if p.is_complete() && p.offset.is_some() {
+            // SOUND: the analysis of pointers says so of every execution.
+            let mut ranges = vec![(0, 0)];
+            ranges.extend(p.groups.iter().map(|g| self.layout.ranges[g.index()]));
+            let within = self.in_ranges(reference, ranges);
+            self.assume(here, within);
         }
     }
 

@@ -261,6 +261,10 @@ impl Translator<'_> {
             }
             None => zero,
         };
+        if self.covers() {
+            let found = self.pointers.loaded(at);
+            self.assume_within(here, &found, reference);
+        }
         let input = self.input_array(array);
         let first = self.terms.read(input, i);
         for &g in &at.groups {

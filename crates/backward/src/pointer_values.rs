@@ -62,20 +62,34 @@ pub struct Pointer {
     pub groups: BTreeSet<GroupId>,
     /// may also be something that is not modelled
     pub unknown: bool,
+    /// may also never have been written
+    pub undefined: bool,
 }
 
 impl Pointer {
     pub(crate) fn null() -> Pointer {
-        Pointer { offset: Some(Offset::known(0)), groups: BTreeSet::new(), unknown: false }
+        Pointer { offset: Some(Offset::known(0)), groups: BTreeSet::new(), unknown: false, undefined: false }
     }
     pub(crate) fn to(group: GroupId, offset: i64) -> Pointer {
-        Pointer { offset: Some(Offset::known(offset)), groups: BTreeSet::from([group]), unknown: false }
+        Pointer {
+            offset: Some(Offset::known(offset)),
+            groups: BTreeSet::from([group]),
+            unknown: false,
+            undefined: false,
+        }
     }
     pub(crate) fn unknown() -> Pointer {
-        Pointer { offset: Some(Offset { m: 1, r: 0 }), groups: BTreeSet::new(), unknown: true }
+        Pointer { offset: Some(Offset { m: 1, r: 0 }), groups: BTreeSet::new(), unknown: true, undefined: false }
     }
     pub(crate) fn nothing() -> Pointer {
-        Pointer { offset: None, groups: BTreeSet::new(), unknown: false }
+        Pointer { offset: None, groups: BTreeSet::new(), unknown: false, undefined: false }
+    }
+    pub(crate) fn undefined() -> Pointer {
+        Pointer { undefined: true, ..Pointer::nothing() }
+    }
+    /// Null or in one of the groups: there is no other value.
+    pub fn is_complete(&self) -> bool {
+        !self.unknown && !self.undefined
     }
     pub(crate) fn join(&mut self, other: &Pointer) -> bool {
         let offset = match (self.offset, other.offset) {
@@ -86,8 +100,10 @@ impl Pointer {
         let unknown = self.unknown || other.unknown;
         let before = self.groups.len();
         self.groups.extend(&other.groups);
-        let changed = offset != self.offset || unknown != self.unknown || before != self.groups.len();
-        (self.offset, self.unknown) = (offset, unknown);
+        let undefined = self.undefined || other.undefined;
+        let flags = (self.unknown, self.undefined) != (unknown, undefined);
+        let changed = offset != self.offset || flags || before != self.groups.len();
+        (self.offset, self.unknown, self.undefined) = (offset, unknown, undefined);
         changed
     }
     pub(crate) fn shifted(mut self, by: Offset) -> Pointer {

@@ -276,7 +276,7 @@ impl<'a> Pointers<'a> {
             OpndKind::Const(c) => match f.consts[c as usize] {
                 Const::Int { value: 0, .. } => Pointer::null(),
                 Const::Addr { symbol, addend } => self.symbol(symbol, addend),
-                Const::Undef { .. } => Pointer::nothing(),
+                Const::Undef { .. } => Pointer::undefined(),
                 _ => Pointer::unknown(),
             },
         }
@@ -305,7 +305,7 @@ impl<'a> Pointers<'a> {
                 state.insert((frame, dst), v);
             }
             Inst::Undef { dst } if is_pointer(dst) => {
-                state.insert((frame, dst), Pointer::nothing());
+                state.insert((frame, dst), Pointer::undefined());
             }
             Inst::Gep { dst, base, offset, parts } => {
                 let mut by = Offset::known(offset);
@@ -482,7 +482,7 @@ impl<'a> Pointers<'a> {
                 Init::Zero => Pointer::null(),
                 _ => Pointer::unknown(),
             },
-            Group::Function(_) | Group::Allocated { .. } => Pointer::nothing(),
+            Group::Function(_) | Group::Allocated { .. } => Pointer::undefined(),
         }
     }
 
