@@ -10,6 +10,7 @@
 //! and a path that ended inside makes its siblings' condition stay without a special case.
 
 use crate::measure::TermSizes;
+use crate::suffixes::{ROOT, Suffixes};
 use pleach_expr::{Op, TermId, Terms};
 use pleach_memory::Value;
 use pleach_memory::merge::Choice;
@@ -56,8 +57,8 @@ struct GuardNode {
 #[derive(Clone, Debug)]
 pub(crate) struct GuardTree {
     nodes: Vec<GuardNode>,
-    /// by member: all constraints that it has and the shared path constraint has not
-    suffixes: Vec<Vec<TermId>>,
+    /// all constraints that members have and the shared path constraint has not
+    suffixes: Suffixes,
     method: MergeMethod,
 }
 
@@ -66,32 +67,23 @@ pub(crate) struct GuardTree {
 pub(crate) struct NotExclusive;
 
 impl GuardTree {
-    /// Of the members' further constraints, oldest first.
-    pub fn new(
-        suffixes: Vec<Vec<TermId>>,
-        method: MergeMethod,
-        logic: &mut dyn PathOracle,
-    ) -> Result<GuardTree, NotExclusive> {
+    /// Of the members' further constraints.
+    pub fn new(suffixes: Suffixes, method: MergeMethod, logic: &mut dyn PathOracle) -> Result<GuardTree, NotExclusive> {
         let mut nodes: Vec<GuardNode> = Vec::new();
-        // members, and how many constraints of theirs are dealt with
-        let mut todo: Vec<(Vec<usize>, usize)> = vec![((0..suffixes.len()).collect(), 0)];
-        let mut next = 0;
-        while next < todo.len() {
-            let (members, mut at) = std::mem::take(&mut todo[next]);
-            next += 1;
+        let mut todo = vec![ROOT];
+        while nodes.len() < todo.len() {
             let mut common = Vec::new();
-            if let [only] = members[..] {
-                common.extend(suffixes[only].get(at..).unwrap_or_default());
+            let at = suffixes.follow_common(todo[nodes.len()], &mut common);
+            if let Some(only) = suffixes.only_member(at) {
                 nodes.push(GuardNode { common, below: Below::Member(only) });
                 continue;
             }
-            at += extend_by_common(&mut common, &suffixes, &members, at);
-            let branches = distinguish(&suffixes, members, at, logic)?;
+            let branches = distinguish(&suffixes, at, logic)?;
             let exhaustive = is_exhaustive(&branches, logic);
             let mut below = Vec::with_capacity(branches.len());
             for b in branches {
                 below.push((b.condition, todo.len()));
-                todo.push((b.members, b.at));
+                todo.push(b.at);
             }
             nodes.push(GuardNode { common, below: Below::Branches { sides: below, exhaustive } });
         }
@@ -105,7 +97,8 @@ impl GuardTree {
         let rest = match self.method {
             MergeMethod::Tree | MergeMethod::Pattern => self.disjunction(terms),
             MergeMethod::Textbook => {
-                let sides: Vec<TermId> = self.suffixes.iter().map(|s| conjunction(terms, &s[split..])).collect();
+                let of = |m| conjunction(terms, &self.suffixes.of_member(m)[split..]);
+                let sides: Vec<TermId> = (0..self.suffixes.len()).map(of).collect();
                 sides.into_iter().reduce(|a, b| terms.or(a, b)).unwrap_or(Terms::TRUE)
             }
         };
@@ -142,12 +135,12 @@ impl GuardTree {
     /// The condition of one member behind what is common at the root.
     pub fn condition_of(&self, terms: &mut Terms, member: usize) -> TermId {
         let split = self.nodes[0].common.len();
-        conjunction(terms, &self.suffixes[member][split..])
+        conjunction(terms, &self.suffixes.of_member(member)[split..])
     }
 
     /// Of the members' further constraints together, and of what became of them.
     pub fn sizes(&self, terms: &mut Terms, sizes: &mut TermSizes) -> (u64, u64) {
-        let before = self.suffixes.iter().map(|s| sizes.all(terms, s)).fold(0u64, u64::saturating_add);
+        let before = self.suffixes.size(terms, sizes);
         let after = self.constraints(terms);
         (before, sizes.all(terms, &after))
     }
@@ -251,52 +244,19 @@ fn either(terms: &mut Terms, sides: &[(TermId, TermId)]) -> TermId {
     all
 }
 
-/// Some members of a node, what distinguishes them from its others, and how many of their constraints are in that.
+/// What distinguishes some members of a node from its others, and where the rest of their constraints begins.
 #[derive(Clone, Debug)]
 struct Branch {
     condition: TermId,
-    members: Vec<usize>,
     at: usize,
-}
-
-/// Adds the constraints that all members have from there on; how many they are.
-fn extend_by_common(common: &mut Vec<TermId>, suffixes: &[Vec<TermId>], members: &[usize], at: usize) -> usize {
-    let first = suffixes[members[0]].get(at..).unwrap_or_default();
-    let shared = |i: usize| members.iter().all(|m| suffixes[*m].get(at + i) == first.get(i));
-    let n = (0..first.len()).take_while(|i| shared(*i)).count();
-    common.extend(&first[..n]);
-    n
-}
-
-/// By the next constraint of each member.
-fn group_by_next(
-    suffixes: &[Vec<TermId>],
-    members: Vec<usize>,
-    at: usize,
-) -> Result<Vec<(TermId, Vec<usize>)>, NotExclusive> {
-    let mut groups: Vec<(TermId, Vec<usize>)> = Vec::new();
-    for m in members {
-        let &c = suffixes[m].get(at).ok_or(NotExclusive)?;
-        match groups.iter_mut().find(|g| g.0 == c) {
-            Some(g) => g.1.push(m),
-            None => groups.push((c, vec![m])),
-        }
-    }
-    Ok(groups)
 }
 
 /// Branches whose conditions exclude each other. The next constraint of each member is enough where the execution tree
 /// forked. Members that were merged before have a disjunction there, which others exclude by several constraints
 /// together: the branches' conditions then become longer, and branches are divided, until they are exclusive.
-fn distinguish(
-    suffixes: &[Vec<TermId>],
-    members: Vec<usize>,
-    at: usize,
-    logic: &mut dyn PathOracle,
-) -> Result<Vec<Branch>, NotExclusive> {
-    let groups = group_by_next(suffixes, members, at)?;
-    let branch = |(condition, members)| Branch { condition, members, at: at + 1 };
-    let mut branches: Vec<Branch> = groups.into_iter().map(branch).collect();
+fn distinguish(suffixes: &Suffixes, at: usize, logic: &mut dyn PathOracle) -> Result<Vec<Branch>, NotExclusive> {
+    let next = suffixes.next(at).ok_or(NotExclusive)?;
+    let mut branches: Vec<Branch> = next.into_iter().map(|(condition, at)| Branch { condition, at }).collect();
     if branches.len() > MAX_BRANCHES {
         return Err(NotExclusive);
     }
@@ -307,12 +267,12 @@ fn distinguish(
     for _ in 0..MAX_DIVISIONS {
         let Some((i, j)) = overlapping(&branches, logic) else { return Ok(branches) };
         // Most members are where the later rounds of a loop are: the others are divided.
-        let divisible = [i, j].into_iter().filter(|k| branches[*k].members.len() > 1);
-        let least = divisible.min_by_key(|k| branches[*k].members.len()).ok_or(NotExclusive)?;
-        let Branch { condition, members, at } = branches.remove(least);
-        for (next, members) in group_by_next(suffixes, members, at)? {
+        let divisible = [i, j].into_iter().filter(|k| suffixes.members(branches[*k].at) > 1);
+        let least = divisible.min_by_key(|k| suffixes.members(branches[*k].at)).ok_or(NotExclusive)?;
+        let Branch { condition, at } = branches.remove(least);
+        for (next, at) in suffixes.next(at).ok_or(NotExclusive)? {
             let condition = logic.terms().and(condition, next);
-            let mut divided = Branch { condition, members, at: at + 1 };
+            let mut divided = Branch { condition, at };
             lengthen(&mut divided, suffixes, logic.terms());
             branches.push(divided);
         }
@@ -324,9 +284,9 @@ fn distinguish(
 }
 
 /// Takes all constraints into the condition that the members have in common.
-fn lengthen(b: &mut Branch, suffixes: &[Vec<TermId>], terms: &mut Terms) {
+fn lengthen(b: &mut Branch, suffixes: &Suffixes, terms: &mut Terms) {
     let mut common = Vec::new();
-    b.at += extend_by_common(&mut common, suffixes, &b.members, b.at);
+    b.at = suffixes.follow_common(b.at, &mut common);
     let common = conjunction(terms, &common);
     b.condition = terms.and(b.condition, common);
 }

@@ -86,7 +86,7 @@ fn example() -> Example {
 #[test]
 fn a_complete_subtree_leaves_nothing_in_the_condition() {
     let Example { mut oracle, normal, none, nonzero, .. } = example();
-    let tree = GuardTree::new(normal, MergeMethod::Tree, &mut oracle).expect("exclusive");
+    let tree = GuardTree::new(Suffixes::of_lists(&normal), MergeMethod::Tree, &mut oracle).expect("exclusive");
     // n ≤ 0 ∨ (n > 0 ∧ z ≠ 0), and no larger.
     let wanted = oracle.0.or(none, nonzero);
     assert_eq!(tree.constraints(&mut oracle.0), [wanted]);
@@ -96,14 +96,14 @@ fn a_complete_subtree_leaves_nothing_in_the_condition() {
 fn with_all_members_there_is_no_condition_left() {
     let Example { mut oracle, mut normal, broken, .. } = example();
     normal.push(broken);
-    let tree = GuardTree::new(normal, MergeMethod::Tree, &mut oracle).expect("exclusive");
+    let tree = GuardTree::new(Suffixes::of_lists(&normal), MergeMethod::Tree, &mut oracle).expect("exclusive");
     assert_eq!(tree.constraints(&mut oracle.0), []);
 }
 
 #[test]
 fn values_are_nested_choices() {
     let Example { mut oracle, normal, .. } = example();
-    let tree = GuardTree::new(normal, MergeMethod::Tree, &mut oracle).expect("exclusive");
+    let tree = GuardTree::new(Suffixes::of_lists(&normal), MergeMethod::Tree, &mut oracle).expect("exclusive");
     // p[2]: written in the last member only.
     let old = variable(&mut oracle.0, 2, 8);
     let old = Value::Term(old);
@@ -120,11 +120,11 @@ fn members_that_nothing_tells_apart_are_refused() {
     let Example { mut oracle, mut normal, .. } = example();
     let same = normal[0].clone();
     normal.push(same);
-    let refused = GuardTree::new(normal, MergeMethod::Tree, &mut oracle);
+    let refused = GuardTree::new(Suffixes::of_lists(&normal), MergeMethod::Tree, &mut oracle);
     assert_eq!(refused.err(), Some(NotExclusive));
     // x > 1 and x > 2 may both be true.
     let x = variable(&mut oracle.0, 3, 64);
     let sides = [1, 2].map(|k| vec![above(&mut oracle.0, x, k).0]);
-    let refused = GuardTree::new(sides.to_vec(), MergeMethod::Tree, &mut oracle);
+    let refused = GuardTree::new(Suffixes::of_lists(&sides), MergeMethod::Tree, &mut oracle);
     assert_eq!(refused.err(), Some(NotExclusive));
 }

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`Merging`] | which states wait where, and when they are ready |
 //! | `guard` | the conditions that distinguish the members (Alg. 4–6) |
+//! | `suffixes` | what the members' path constraints have beyond the one that they share |
 //! | `pattern` | members that differ in how often they went through the same round (ch. 6) |
 //! | `held` | states that wait inside a loop for others with the same store (§6.3) |
 //! | `fields` | the rule for each field of a state |
@@ -32,6 +33,7 @@ mod loops;
 mod measure;
 mod pattern;
 mod regions;
+mod suffixes;
 
 pub use config::{MergeConfig, MergeEvent, MergeScope};
 pub use fields::Refusal;

@@ -111,6 +111,11 @@ impl PathConstraint {
         })
     }
 
+    /// The link of the newest constraint.
+    pub fn newest(&self) -> Option<&Link> {
+        self.all.as_deref()
+    }
+
     /// The constraints added after `earlier`, oldest first; `None` if this one does not extend it.
     pub fn since(&self, earlier: &PathConstraint) -> Option<Vec<TermId>> {
         let mut added = Vec::with_capacity(self.len.checked_sub(earlier.len)?);

@@ -7,6 +7,7 @@ use crate::guard::{GuardTree, NotExclusive};
 use crate::held::{self, HeldStates};
 use crate::measure::{Measured, MergedSizes};
 use crate::pattern::{Counted, PatternChoice, PatternText};
+use crate::suffixes::Suffixes;
 use pleach_expr::{TermId, Terms};
 use pleach_memory::merge::Choice;
 use pleach_state::seams::PathOracle;
@@ -65,11 +66,12 @@ impl Merging {
 
     pub(super) fn merge_group(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Result<State, Refusal> {
         let members: Vec<&State> = group.members.iter().map(|m| &**m).collect();
-        let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
-        let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
         if let Some(counted) = self.patterns.remove(&members[0].node) {
+            let suffixes: Option<Vec<Vec<TermId>>> = members.iter().map(|m| m.path.since(&group.before)).collect();
+            let suffixes = suffixes.ok_or(Refusal::NotExclusive)?;
             return self.merge_pattern(&members, &suffixes, group, &counted, logic);
         }
+        let suffixes = Suffixes::of(members.iter().map(|m| &m.path), &group.before).ok_or(Refusal::NotExclusive)?;
         let not_exclusive = |_: NotExclusive| Refusal::NotExclusive;
         let guard = GuardTree::new(suffixes, self.config.method, logic).map_err(not_exclusive)?;
         let constraints = guard.constraints(logic.terms());
