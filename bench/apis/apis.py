@@ -33,7 +33,7 @@ PNG = "png pngerror pngget pngmem pngset pngtrans pngwio pngwrite pngwtran pngwu
 SUBJECTS = [
     Subject(
         Library("libosip", "git:https://github.com/aurelihein/osip", ("src/osipparser2/*.c",), ("include",), ("HAVE_CONFIG_H",)),
-        tuple("uri_headers uri_params via uri call_id cseq content_type from content_length contact content_disposition authorization".split()),
+        tuple("uri_headers uri_params via uri call_id cseq content_type from content_length contact content_disposition authorization message sdp_to_str".split()),
     ),
     Subject(
         Library(

@@ -7,12 +7,15 @@ use crate::multi_target_access::ResolvedAccess;
 use crate::overlap::Overlap;
 use pleach_expr::TermId;
 use pleach_ir::Inst;
+use pleach_memory::constant_offsets::Offsets;
 use pleach_memory::symbolic::trailing_zeros;
 use pleach_memory::{ObjId, Value};
 use pleach_state::{Access, State};
 
 /// Bytes at symbolic offsets between two polls of the limits.
 const SOME: u64 = 256;
+/// A length that is a choice between more constants than this is concretised.
+const MAX_LENGTHS: usize = 64;
 
 impl Machine {
     pub(crate) fn bulk(&mut self, consts: &[Value], st: &mut State, inst: &Inst) -> StepResult<()> {
@@ -51,7 +54,7 @@ impl Machine {
             note(st, || access);
             return Ok(());
         }
-        let n = self.concretize(st, n, w, "the length of a memory copy")?;
+        let n = self.each_length(st, n, w, "the length of a memory copy")?;
         if n == 0 {
             note(st, || Access::Empty);
             return Ok(());
@@ -93,6 +96,16 @@ impl Machine {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// One length on this path. As states with different lengths become one, so one with a choice between few of them
+    /// is split again; else others are cut.
+    fn each_length(&mut self, st: &mut State, n: Value, w: u16, what: &str) -> StepResult<u64> {
+        let choice = if let Value::Term(t) = n { Offsets::of(&self.terms, t) } else { None };
+        match choice {
+            Some(lengths) if lengths.leaves(&|_| true).len() <= MAX_LENGTHS => self.each_value(st, n, w, what),
+            _ => self.concretize(st, n, w, what),
         }
     }
 
@@ -214,7 +227,7 @@ impl Machine {
             note(st, || access);
             return Ok(());
         }
-        let n = self.concretize(st, n, w, "the length of a memory fill")?;
+        let n = self.each_length(st, n, w, "the length of a memory fill")?;
         if n == 0 {
             note(st, || Access::Empty);
             return Ok(());

@@ -310,21 +310,21 @@ impl<'t> Search<'t> {
     /// Does one of the ways follow?
     fn examine(&mut self, i: usize) -> Result<(), Stop> {
         let mut depends: SmallVec<[TermId; 8]> = SmallVec::new();
+        let ways = self.items[i].ways.clone();
         let mut refuted: [Option<Reasons>; 2] = [None, None];
-        for way in 0..2 {
+        for (way, refuted) in ways.iter().zip(&mut refuted) {
             let mut all = true;
-            for k in 0..self.items[i].ways[way].len() {
-                let (t, holds) = self.items[i].ways[way][k];
+            for &(t, holds) in way {
                 match self.evaluate(t, LOOK, &mut depends)? {
                     Some((v, why)) if v != holds => {
-                        refuted[way] = Some(why);
+                        *refuted = Some(why);
                         break;
                     }
                     Some(_) => {}
                     None => all = false,
                 }
             }
-            if all && refuted[way].is_none() {
+            if all && refuted.is_none() {
                 self.finish(i);
                 return Ok(());
             }

@@ -1,0 +1,98 @@
+"""Whole programs of GNU coreutils whose files and input have an unknown size, in the modes of the thesis (Memory §5.4.3)."""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import measure  # noqa: E402
+
+SAMPLE = "basename base64 cat cksum comm cut echo expand fold head nl paste sum tac tail tr tsort unexpand uniq wc".split()
+# up to N bytes in a file and in standard input, one argument and an option
+ENVIRONMENT = "--sym-args 0 1 3 --sym-files-up-to 1 {n} --sym-stdin-up-to {n} --sym-stdout"
+
+
+def lines(lcov):
+    """Covered and all lines of the program's own files."""
+    own, hit, found = False, 0, 0
+    for line in lcov.read_text().splitlines():
+        kind, _, rest = line.partition(":")
+        if kind == "SF":
+            own = "/src/" in rest
+        elif own and kind == "LH":
+            hit += int(rest)
+        elif own and kind == "LF":
+            found += int(rest)
+    return hit, found
+
+
+def run(args, directory, name, size, flags):
+    """What one run says of itself, with a limit of processor time."""
+    with tempfile.TemporaryDirectory() as work:
+        out, log = Path(work) / "run", Path(work) / "log"
+        command = [args.pleach, "test", directory / "src" / name, "--quiet", "--output-dir", out, "--search=dfs", *flags]
+        command += ENVIRONMENT.format(n=size).split()
+        cost = measure.run(command, log, 60 * args.timeout + 60, cpu=int(args.timeout))
+        if not (out / "summary.json").exists():
+            sys.exit(f"{name}: {log.read_text()}")
+        summary = json.loads((out / "summary.json").read_text())
+        timing = json.loads((out / "timing.json").read_text())
+        hit, found = lines(out / "coverage.info")
+        shutil.rmtree(out)
+    reasons = {c["reason"] for c in summary["cut"]}
+    return {
+        "program": name,
+        "seconds": cost.cpu,
+        "exploring": timing["cpu_us"] / 1e6,
+        "paths": summary["paths"]["completed"] + summary["paths"]["errored"],
+        "merged": summary["paths"]["merged"],
+        "errors": len(summary["errors"]),
+        "hit": hit,
+        "found": found,
+        "timeout": bool(reasons & {"max-time", "max-cpu-time", "interrupted"}) or cost.cpu >= args.timeout,
+    }
+
+
+def report(modes, found):
+    """The tables: every run, and the modes as a whole."""
+    by = {(r["program"], r["mode"]): r for r in found}
+    programs = list(dict.fromkeys(r["program"] for r in found))
+    print("Lines covered of the program's own, in percent, and paths; `*` where the limit ended the run.\n")
+    print("| program | " + " | ".join(modes) + " |")
+    print("|---" * (len(modes) + 1) + "|")
+    percent = lambda r: 100 * r["hit"] / max(r["found"], 1)  # noqa: E731
+    for p in programs:
+        cells = [f"{percent(by[p, m]):.1f}, {by[p, m]['paths']}{'*' if by[p, m]['timeout'] else ''}" for m in modes]
+        print(f"| {p} | " + " | ".join(cells) + " |")
+    late = [p for p in programs if all(by[p, m]["timeout"] for m in modes)]
+    some = [p for p in programs if p not in late]
+    print(f"\n{len(programs)} programs, {len(late)} ended by the limit in all modes.\n")
+    print("| mode | ended by the limit | CPU s | lines covered, all | where all end by the limit | best there in |")
+    print("|---|---|---|---|---|---|")
+    for m in modes:
+        mine = [by[p, m] for p in programs]
+        best = sum(by[p, m]["hit"] == max(by[p, o]["hit"] for o in modes) for p in late)
+        mean = lambda names: f"{sum(percent(by[p, m]) for p in names) / len(names):.1f} %" if names else "–"  # noqa: E731, B023
+        print(f"| {m} | {sum(r['timeout'] for r in mine)} | {sum(r['exploring'] for r in mine):.1f} | {mean(programs)} | {mean(late)} | {best} |")
+    if some:
+        print("\nCPU seconds where not all modes were ended by the limit:\n")
+        print("| program | " + " | ".join(modes) + " |")
+        print("|---" * (len(modes) + 1) + "|")
+        for p in some:
+            print(f"| {p} | " + " | ".join(f"{by[p, m]['exploring']:.2f}{'*' if by[p, m]['timeout'] else ''}" for m in modes) + " |")
+
+
+def measure_all(args, modes):
+    """Every program in every mode."""
+    size = int((args.sizes or "8").split(",")[0])
+    found = []
+    for name in args.names or SAMPLE:
+        for mode, flags in modes.items():
+            found.append({"mode": mode, **run(args, args.coreutils, name, size, flags)})
+            print(f"{name}, {mode}: {found[-1]['exploring']:.1f} s", file=sys.stderr, flush=True)
+    if args.json:
+        print(json.dumps(found, indent=1))
+    else:
+        report(list(modes), found)
