@@ -32,6 +32,8 @@ pub struct Mode {
     pub merge: Option<(MergeMethod, MergeScope)>,
     /// states with equal stores are merged inside loops
     pub incremental: bool,
+    /// loops are given up where merged states cost more than their members
+    pub trials: bool,
     /// what becomes of sizes that depend on inputs
     pub sizes: SizeMode,
 }
@@ -57,6 +59,7 @@ const fn memory(name: &'static str, resolution: Resolution) -> Mode {
         sizes,
         merge: None,
         incremental: false,
+        trials: false,
     }
 }
 
@@ -114,6 +117,8 @@ pub const MODES: &[Mode] = &[
     merged(PATTERNS, Mode { search: "random-path", ..PLAIN }, "merging: patterns, random-path"),
     merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, pruned"),
     Mode { incremental: true, ..merged(PATTERNS, PLAIN, "merging: patterns, incremental") },
+    Mode { trials: true, ..merged(PATTERNS, PLAIN, "merging: patterns, trials") },
+    Mode { trials: true, ..merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, trials, pruned") },
     Mode {
         incremental: true,
         ..merged(PATTERNS, mode("", "dfs", Method::Wp), "merging: patterns, incremental, pruned")
@@ -270,6 +275,7 @@ fn setup<'a>(
                 check: true,
                 rounds: method != MergeMethod::Pattern,
                 incremental: mode.incremental,
+                trials: mode.trials,
                 ..MergeConfig::default()
             };
             builder.merge(config)

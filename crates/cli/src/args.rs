@@ -196,6 +196,8 @@ pub enum Merge {
     Tree,
     /// Quantified conditions where rounds of a loop repeat
     Pattern,
+    /// The same, in loops where a trial does not show that it costs more than it saves
+    Auto,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -237,7 +237,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         Merge::None => return None,
         Merge::Textbook => MergeMethod::Textbook,
         Merge::Tree => MergeMethod::Tree,
-        Merge::Pattern => MergeMethod::Pattern,
+        Merge::Pattern | Merge::Auto => MergeMethod::Pattern,
     };
     let scope = |s: &MergeScope| match s {
         MergeScope::SizeDependent => pleach_merge::MergeScope::SizeDependent,
@@ -256,7 +256,8 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         max_states: args.merge_max_states.max(2),
         max_patterns: args.merge_max_patterns,
         incremental: args.merge_incremental,
-        rounds: !args.merge_exits_only && args.merge != Merge::Pattern && !args.merge_incremental,
+        trials: args.merge == Merge::Auto,
+        rounds: !args.merge_exits_only && method != MergeMethod::Pattern && !args.merge_incremental,
         check: args.check_merging,
         ..defaults
     })

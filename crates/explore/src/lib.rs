@@ -20,6 +20,7 @@ mod limit_polling;
 pub mod limits;
 mod merge;
 pub mod merge_recheck;
+mod merge_trial;
 mod reached_below;
 mod reopen;
 pub mod rng;

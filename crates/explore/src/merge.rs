@@ -70,7 +70,8 @@ impl Run {
 
     fn merge_group<M: Stepper>(&mut self, mut group: Group, ctx: &mut RunContext<M>) {
         let several = group.members.len() > 1;
-        let Some(mut state) = several.then(|| ctx.merger.merge(&group, ctx.machine.logic())).flatten() else {
+        let merged = several.then(|| ctx.merger.merge(&group, ctx.machine.logic())).flatten();
+        let Some(mut state) = merged.filter(|m| self.merging_pays(m, &group, ctx)) else {
             for state in group.members {
                 ctx.merger.resumed(&state, group.outer);
                 self.resume(state, ctx);

@@ -36,6 +36,8 @@ pub struct MergeConfig {
     pub max_states: usize,
     /// Patterns of one group at most; with more it is merged through the tree. Default: 8.
     pub max_patterns: usize,
+    /// Give loops up where merged states cost more than their members. Default: no.
+    pub trials: bool,
     /// Merge also inside loops, states with equal stores. Default: no.
     pub incremental: bool,
     /// Merge also at the header of a loop, what one round has forked into. Default: yes.
@@ -56,6 +58,7 @@ impl Default for MergeConfig {
             scopes: vec![MergeScope::Loops],
             max_states: 10_000,
             max_patterns: 8,
+            trials: false,
             incremental: false,
             rounds: true,
             one_sided: true,

@@ -37,6 +37,8 @@ pub enum Refusal {
     /// targets that only some have passed
     Targets,
     BranchRecord,
+    /// a trial has shown that the members cost less
+    Costs,
 }
 
 impl Refusal {
@@ -49,6 +51,7 @@ impl Refusal {
             Refusal::Surroundings => "different exit handlers, jump points or exceptions",
             Refusal::Targets => "targets that only some states have passed",
             Refusal::BranchRecord => "a record of branches",
+            Refusal::Costs => "a merged state costs more than its members",
         }
     }
 }

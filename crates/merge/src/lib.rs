@@ -14,6 +14,7 @@
 //! | `suffixes` | what the members' path constraints have beyond the one that they share |
 //! | `pattern` | members that differ in how often they went through the same round (ch. 6) |
 //! | `held` | states that wait inside a loop for others with the same store (§6.3) |
+//! | `trial` | whether merging pays |
 //! | `fields` | the rule for each field of a state |
 //! | `loops` | the loops of the program and where they are left |
 //!
@@ -34,6 +35,7 @@ mod measure;
 mod pattern;
 mod regions;
 mod suffixes;
+mod trial;
 
 pub use config::{MergeConfig, MergeEvent, MergeScope};
 pub use fields::Refusal;

@@ -19,12 +19,14 @@ use crate::held::{HeldStates, Parents};
 use crate::loops::{Mark, ProgramFacts};
 use crate::measure::TermSizes;
 use crate::pattern::{Counted, PatternText, Words};
+use crate::trial::Trials;
+use groups::each_alone;
 use pleach_expr::TermId;
 use pleach_ir::bitset::BitSet;
 use pleach_ir::loops::LoopId;
 use pleach_ir::{BlockId, FuncId, Program};
-use pleach_state::seams::PathOracle;
-use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints};
+use pleach_state::seams::{Effort, PathOracle};
+use pleach_state::{Fork, Group, Merger, NodeId, PathConstraint, RegionId, State, StopPoints, TrialCost};
 use rustc_hash::FxHashMap;
 use statistics::MergeStatistics;
 use std::collections::{BTreeMap, VecDeque};
@@ -142,6 +144,9 @@ pub struct Merging {
     /// by leaf: where it last passed a mark or a loop's header
     passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
+    trials: Trials,
+    /// figures and texts before the last merge, which a trial may undo
+    before_merge: Option<(MergeStatistics, usize)>,
     sizes: TermSizes,
     words: Words,
     /// by the leaf of their first member: groups that have a pattern
@@ -166,6 +171,8 @@ impl Merging {
             released: None,
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
+            trials: Trials::default(),
+            before_merge: None,
             sizes: TermSizes::default(),
             words: Words::default(),
             patterns: FxHashMap::default(),
@@ -190,7 +197,7 @@ impl Merging {
             let frames = std::iter::once((fork.func, fork.block)).chain(callers.map(|c| (c.frame.func, c.frame.block)));
             for (i, (func, block)) in frames.enumerate() {
                 let facts = self.facts.of(func);
-                if let Some(l) = facts.innermost(block) {
+                if let Some(l) = facts.innermost(block).filter(|l| !self.trials.is_given_up((func, *l))) {
                     let blocks = if self.config.incremental { facts.exits_and_sides(l) } else { facts.exits(l) };
                     let stop = StopPoints { func, depth: depth - i as u32, blocks };
                     return Some((Extent::Loop(func, l), stop));
@@ -352,6 +359,7 @@ impl Merging {
     /// The next group of a region that is done; the region goes with its last.
     fn take_group(&mut self, id: RegionId) -> Option<Group> {
         let r = self.regions.get_mut(&id)?;
+        self.trials.of = r.extent.of_loop().filter(|_| self.config.trials && r.header.is_none());
         if let Some(g) = (!r.waiting.is_empty()).then(|| r.waiting.remove(0)) {
             return Some(Group { members: g.members, before: r.before.clone(), outer: r.outer });
         }
@@ -482,6 +490,7 @@ impl Merger for Merging {
     }
 
     fn ready(&mut self, all: bool) -> Option<Group> {
+        self.trials.of = None;
         if let Some(g) = self.early.pop_front() {
             return Some(g);
         }
@@ -520,13 +529,38 @@ impl Merger for Merging {
         if self.released.take().is_some_and(|first| first == group.members[0].node) {
             return vec![self.same_stores(group, logic)];
         }
+        if self.trials.is_over() {
+            return each_alone(group);
+        }
         if self.config.method == MergeMethod::Pattern {
             return self.partition_by_patterns(group, logic);
         }
         vec![group]
     }
 
+    fn trial(&mut self, _: &Group, effort: Effort) -> Option<u64> {
+        self.trials.begin(effort)
+    }
+
+    fn trial_of_merged(&mut self, group: &Group, members: &[TrialCost]) -> Option<u64> {
+        self.trials.limit_of_merged(group.members.len(), members)
+    }
+
+    fn tried(&mut self, group: &Group, members: &[TrialCost], merged: Option<TrialCost>) -> bool {
+        let pays = self.trials.end(group.members.len(), members, merged);
+        if !pays {
+            self.take_back(group);
+        }
+        pays
+    }
+
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State> {
+        self.before_merge = self.trials.of.map(|_| (self.statistics.clone(), self.explained.len()));
+        if self.trials.is_over() {
+            // Another part of the same group has shown it.
+            self.take_back(group);
+            return None;
+        }
         match self.merge_group(group, logic) {
             Ok(state) => {
                 let n = group.members.len() as u64;
@@ -561,6 +595,7 @@ impl Merger for Merging {
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {
-        self.statistics.lines(&self.config)
+        let trials = self.trials.lines().into_iter().filter(|_| self.config.trials);
+        self.statistics.lines(&self.config).into_iter().chain(trials).collect()
     }
 }

@@ -61,12 +61,9 @@ const WORKS: [(Work, &str, u64); 9] = [
 
 /// A query of the pruner: the slice of constraints, and the solver chain.
 const PRUNER_QUERY: u64 = 70;
-/// A query of the executor; and a query of either that reaches the back end.
-const QUERY: u64 = 25;
+/// One that reaches the back end.
 const HARD_QUERY: u64 = 2500;
-/// The back end polled once more whether it should stop: this counts its search.
-const STEP: u64 = 300;
-/// The same for a query of the pruner, mostly a proof.
+/// The back end polled once more whether it should stop: this counts its search, mostly for a proof.
 const PRUNER_STEP: u64 = 1500;
 /// What is executed besides instructions: a side of a fork, with its part of the end of a path.
 const FORK: u64 = 75;
@@ -226,7 +223,7 @@ impl Budget {
 
 /// What execution costs.
 fn explored(effort: Effort, forks: u64) -> u64 {
-    effort.instructions + effort.queries * QUERY + effort.hard * HARD_QUERY + effort.steps * STEP + forks * FORK
+    effort.units(forks)
 }
 
 /// What a subtree costs to explore, in units.

@@ -45,7 +45,8 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(LocalSearch::new(Sample::new(chain)));
     }
     if config.use_quantified {
-        chain = Box::new(Quantified::new(split(chain, &truths, &config), config.check_quantified));
+        let quantified = Quantified::new(split(chain, &truths, &config), config.check_quantified);
+        chain = Box::new(quantified.counting(&seen));
     }
     if config.use_rewrite {
         if config.cache != QueryCache::Off {

@@ -37,7 +37,7 @@ pub use frame::{CallStack, Frame, JumpPoint};
 pub use history::History;
 pub use inputs::{Input, InputType, Inputs, Origin};
 pub use map::{HashMap, OrdMap};
-pub use merger::{Fork, Group, Merger, NoMerger, RegionId, StopPoints};
+pub use merger::{Fork, Group, Merger, NoMerger, RegionId, StopPoints, TrialCost};
 pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{IndependentSlice, PathConstraint};
 pub use pruner::{CostSampler, Interpolator, NoPruner, PruneDecision, Pruner, Subsumption};

@@ -2,7 +2,7 @@
 
 use crate::frame::CallStack;
 use crate::path::PathConstraint;
-use crate::seams::PathOracle;
+use crate::seams::{Effort, PathOracle};
 use crate::state::State;
 use crate::tree::NodeId;
 use pleach_expr::TermId;
@@ -58,11 +58,20 @@ pub struct Group {
     pub outer: Option<RegionId>,
 }
 
+/// What a state costs that was explored for a while, in units of [`Effort::units`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrialCost {
+    pub units: u64,
+    pub instructions: u64,
+    /// nothing was left to explore
+    pub ended: bool,
+}
+
 /// Decides which states wait for each other, and makes one of several. Called by the run loop: `forked` when a node gets
 /// children by a fork, `grew` when it gets one without; `arrived` after each step of a state that goes on, then `wait`
 /// if it is to wait; `left` when a path ends or is subsumed; `ready` until there is nothing more, each group followed by
-/// `partition`, and each part of it by `merge` and `resumed`. *Contract*: a state that waits is not stepped until it is handed out by `ready` or
-/// `take_waiting`.
+/// `partition`, and each part of it by `merge` and `resumed`, with a trial between them if one is wanted. *Contract*: a
+/// state that waits is not stepped until it is handed out by `ready` or `take_waiting`.
 pub trait Merger {
     /// Nothing is merged: the loop need not tell anything.
     fn is_off(&self) -> bool;
@@ -82,6 +91,18 @@ pub trait Merger {
     }
     /// One state for the group, without a node; `None` if that is refused, and counted.
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State>;
+    /// After `merge`: whether it has to be tried out if merging pays, and how far members are explored for that.
+    fn trial(&mut self, _: &Group, _: Effort) -> Option<u64> {
+        None
+    }
+    /// How far the merged state is explored, if some members cost this much.
+    fn trial_of_merged(&mut self, _: &Group, _: &[TrialCost]) -> Option<u64> {
+        None
+    }
+    /// The merged state costs this much: false if the members go on separately.
+    fn tried(&mut self, _: &Group, _: &[TrialCost], _: Option<TrialCost>) -> bool {
+        true
+    }
     /// A state of a group goes on.
     fn resumed(&mut self, state: &State, outer: Option<RegionId>);
     /// States that wait, for the end of the run.

@@ -79,7 +79,19 @@ pub struct Effort {
     pub solving: std::time::Duration,
 }
 
+/// What a query costs in units of about one executed instruction; one that reaches a back end; the back end's polling
+/// once more whether it should stop, which counts its search; a side of a fork, with its part of the end of a path.
+const QUERY: u64 = 25;
+const HARD_QUERY: u64 = 2500;
+const STEP: u64 = 300;
+const FORK: u64 = 75;
+
 impl Effort {
+    /// The effort in units of about one executed instruction, which do not depend on the clock.
+    pub fn units(self, forks: u64) -> u64 {
+        self.instructions + self.queries * QUERY + self.hard * HARD_QUERY + self.steps * STEP + forks * FORK
+    }
+
     /// What was added since `before`.
     pub fn since(self, before: Effort) -> Effort {
         Effort {

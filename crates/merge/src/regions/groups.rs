@@ -16,6 +16,12 @@ use pleach_state::{Group, RegionId, State};
 /// Merges by patterns that are kept as text.
 const MAX_EXPLAINED: usize = 64;
 
+/// Groups of one.
+pub(super) fn each_alone(group: Group) -> Vec<Group> {
+    let Group { members, before, outer } = group;
+    members.into_iter().map(|m| Group { members: vec![m], before: before.clone(), outer }).collect()
+}
+
 impl Merging {
     /// Held states of a region that may go on now: they are at one place.
     pub(super) fn release(&mut self, id: RegionId) -> Option<Group> {
@@ -153,6 +159,15 @@ impl Merging {
             }
         }
         Ok(merged)
+    }
+
+    /// The last merge is taken back: the members go on separately, as they cost less.
+    pub(super) fn take_back(&mut self, group: &Group) {
+        let Some((figures, texts)) = self.before_merge.take() else { return };
+        self.statistics = figures;
+        self.explained.truncate(texts);
+        *self.statistics.refused.entry(Refusal::Costs).or_default() += 1;
+        self.statistics.refused_states += group.members.len() as u64;
     }
 
     /// The first merges by patterns, as text.

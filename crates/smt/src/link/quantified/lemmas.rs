@@ -10,7 +10,7 @@ use crate::answer::Core;
 use crate::evidence;
 use crate::query::Query;
 use pleach_expr::arc::{Arc, Meet};
-use pleach_expr::{Key, SymbolId, TermId, Terms, facts};
+use pleach_expr::{Key, Op, SymbolId, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -24,6 +24,8 @@ const MAX_SINGLE: usize = 16;
 const MAX_USED: usize = 3;
 const PER_TERM: usize = 4;
 const MAX_LEMMAS: usize = 4_096;
+/// Width of indices of arrays.
+const INDEX_BITS: u16 = 32;
 /// Attempts that may fail, and for each that succeeded.
 const FREE_FAILURES: u64 = 16;
 
@@ -62,6 +64,36 @@ impl Attempt {
             }
         }
         Core::new(all)
+    }
+
+    /// A constraint that is false, or the negation of another one, where a lemma says what a sum is: most attempts are
+    /// about the last cell of a buffer, and need no solver.
+    pub fn contradiction(&self, terms: &mut Terms) -> Option<Core> {
+        for lemma in &self.lemmas {
+            let n = terms.node(lemma.fact);
+            let Some(value) = (n.op == Op::Eq).then(|| terms.as_const(n.arg_b())).flatten() else { continue };
+            let x = n.arg_a();
+            let mut map = FxHashMap::from_iter([(x, n.arg_b())]);
+            // An index has fewer bits than an address.
+            if terms.width(x) > INDEX_BITS {
+                let low = terms.extract(x, 0, INDEX_BITS);
+                map.insert(low, terms.constant(INDEX_BITS, value));
+            }
+            for &c in self.constraints.iter().filter(|c| **c != lemma.fact) {
+                let made = terms.substitute(c, &map);
+                if made == c {
+                    continue;
+                }
+                let other = terms.not(made);
+                if made == Terms::FALSE {
+                    return Some(self.core(&Core::new(vec![c, lemma.fact])));
+                }
+                if self.constraints.binary_search(&other).is_ok() {
+                    return Some(self.core(&Core::new(vec![c, other, lemma.fact])));
+                }
+            }
+        }
+        None
     }
 }
 
@@ -136,4 +168,42 @@ fn together(terms: &mut Terms, goal: TermId, lemmas: Vec<Lemma>) -> Vec<Lemma> {
 
 fn symbols(terms: &mut Terms, t: TermId) -> Vec<SymbolId> {
     terms.support(t).iter().map(|k| k.symbol()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleach_expr::SymbolKind;
+
+    /// `k1 + k2 = end` in 64 bits, `s[k1 + k2 + 8] ≠ 0` with an index of 32 bits, and `s[19] = 0`.
+    fn last_cell(end: u64) -> (Terms, Attempt, Rc<[TermId]>) {
+        let mut t = Terms::new(64);
+        let s = t.symbols.named("s", SymbolKind::Array { element: 8, len: 20 });
+        let s = t.array_var(s);
+        let [k1, k2] = ["k1", "k2"].map(|k| t.symbols.named(k, SymbolKind::Bits(32))).map(|k| t.var(k));
+        let (wide1, wide2) = (t.zext(k1, 64), t.zext(k2, 64));
+        let (sum, end) = (t.add(wide1, wide2), t.constant(64, end));
+        let fact = t.eq(sum, end);
+        let (eight, zero, last) = (t.constant(32, 8), t.constant(8, 0), t.constant(32, 19));
+        let index = t.add(k1, k2);
+        let index = t.add(index, eight);
+        let (cell, end) = (t.read(s, index), t.read(s, last));
+        let (is_end, ends) = (t.eq(cell, zero), t.eq(end, zero));
+        let premises: Rc<[TermId]> = [t.ult(k1, last), t.ult(k2, last)].into();
+        let goes_on = t.not(is_end);
+        let mut constraints = vec![goes_on, ends, fact];
+        constraints.sort_unstable();
+        let lemma = Lemma { fact, premises: premises.clone() };
+        let premises = premises.iter().copied().chain([goes_on, ends]).collect();
+        (t, Attempt { constraints, lemmas: vec![lemma] }, premises)
+    }
+
+    #[test]
+    fn a_sum_that_is_known_refutes_without_a_solver() {
+        let (mut terms, attempt, wanted) = last_cell(11);
+        let core = attempt.contradiction(&mut terms).expect("s[19] is 0 and is not");
+        assert_eq!(core, Core::new(wanted.to_vec()));
+        let (mut terms, attempt, _) = last_cell(10);
+        assert!(attempt.contradiction(&mut terms).is_none(), "s[18] may be anything");
+    }
 }

@@ -25,6 +25,7 @@ use lemmas::{Lemmas, NEWEST};
 use pleach_expr::{Model, SymbolKind, TermId, Terms, facts};
 use problem::{Clause, Problem};
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -65,6 +66,8 @@ pub struct Quantified<S> {
     lemmas: Lemmas,
     /// expand every quantifier and query again
     check: bool,
+    /// queries of the chain that are hard
+    hard: Rc<Cell<u64>>,
     statistics: Statistics,
 }
 
@@ -75,8 +78,14 @@ impl<S: Solver> Quantified<S> {
             recent: VecDeque::new(),
             lemmas: Lemmas::default(),
             check,
+            hard: Rc::default(),
             statistics: Statistics::default(),
         }
+    }
+
+    /// Counts each query with quantifiers as one that is hard.
+    pub fn counting(self, hard: &Rc<Cell<u64>>) -> Quantified<S> {
+        Quantified { hard: Rc::clone(hard), ..self }
     }
 
     fn stages(&mut self, terms: &mut Terms, query: &Query) -> Answer {
@@ -122,9 +131,14 @@ impl<S: Solver> Quantified<S> {
     fn by_lemmas(&mut self, terms: &mut Terms, query: &Query) -> Option<Core> {
         for newest in NEWEST {
             let attempt = self.lemmas.attempt(terms, query, newest)?;
-            if let Answer::Unsat(core) = self.next.check(terms, &query.with(&attempt.constraints)) {
+            let found = attempt.contradiction(terms).or_else(|| {
+                let answer = self.next.check(terms, &query.with(&attempt.constraints));
+                let Answer::Unsat(core) = answer else { return None };
+                Some(attempt.core(&core))
+            });
+            if found.is_some() {
                 self.lemmas.tried(true);
-                return Some(attempt.core(&core));
+                return found;
             }
         }
         self.lemmas.tried(false);
@@ -205,6 +219,14 @@ impl<S: Solver> Quantified<S> {
             self.statistics.unchecked += 1;
             return answer;
         }
+        // A range that is only partly written out allows what the quantifier does not.
+        if let Answer::Sat(model) = &other
+            && !answer.is_sat()
+            && accepted(terms, query, model).is_none()
+        {
+            self.statistics.unchecked += 1;
+            return answer;
+        }
         self.statistics.checked += 1;
         if answer.is_sat() == other.is_sat() {
             return answer;
@@ -232,6 +254,7 @@ impl<S: Solver> Solver for Quantified<S> {
             return self.next.check(terms, query);
         }
         self.statistics.queries += 1;
+        self.hard.set(self.hard.get() + 1);
         let answer = self.stages(terms, query);
         if let Answer::Sat(model) = &answer {
             self.recent.push_front(model.clone());

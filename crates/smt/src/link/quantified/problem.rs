@@ -288,7 +288,11 @@ fn distance(terms: &mut Terms, index: TermId, var: TermId) -> Option<TermId> {
     (!terms.depends_on(plus, &[key])).then_some(plus)
 }
 
-/// The constraints with every quantifier written out, if its range has an end that the constraints say.
+/// How far a quantifier is written out whose range has no end that the constraints say.
+const WITHOUT_END: u64 = 64;
+
+/// The constraints with every quantifier written out. Where the constraints do not say where its range ends, that is
+/// only a part of it: what is returned follows from the constraints, and may allow more. Nothing if that is not so.
 pub(super) fn expanded(terms: &mut Terms, constraints: &[TermId], most: u64) -> Option<Vec<TermId>> {
     let mut arcs: FxHashMap<TermId, Arc> = FxHashMap::default();
     for &c in constraints {
@@ -313,9 +317,12 @@ pub(super) fn expanded(terms: &mut Terms, constraints: &[TermId], most: u64) -> 
             return (!all.is_empty()).then_some(all);
         }
         let mut map = FxHashMap::default();
+        let parts: FxHashSet<TermId> = all.iter().flat_map(|c| terms.conjuncts(*c)).collect();
         for q in quantifiers {
             let count = terms.as_forall(q)?.count;
-            let end = terms.as_const(count).or_else(|| lasts.get(&count).copied()).filter(|n| *n <= most)?;
+            let end = terms.as_const(count).or_else(|| lasts.get(&count).copied()).filter(|n| *n <= most);
+            // SOUND: a conjunct is weaker if less of it is written out.
+            let end = end.or_else(|| parts.contains(&q).then_some(WITHOUT_END))?;
             map.insert(q, terms.expanded(q, end));
         }
         all.iter_mut().for_each(|c| *c = terms.substitute(*c, &map));

@@ -1,0 +1,179 @@
+//! Whether merging pays, loop by loop, measured while the run goes on.
+//!
+//! *Idea*: where a loop is left for the first time by several states, some of them are explored for a while. If they
+//! end, all of them together cost about as much as they do times the number of states. The merged state is then explored
+//! for a part of that. It executes at least what one member executes, each instruction at a higher cost. If that comes
+//! to more than all members cost, the loop is given up: from then on its states go on separately. Everything is counted
+//! in units of work, so that decisions do not depend on the clock. Trials may cost one part in `SHARE` of the work done.
+//! *Direction*: decides what is merged, never what is found.
+
+use pleach_ir::FuncId;
+use pleach_ir::loops::LoopId;
+use pleach_state::TrialCost;
+use pleach_state::seams::Effort;
+use rustc_hash::FxHashMap;
+
+/// What trials may cost at the start of a run, and one part of the work done in addition.
+const START: u64 = 1_200_000;
+const SHARE: u64 = 12;
+/// What one trial may cost at least, or there is none; and at most, as a part of what is left.
+const LEAST: u64 = 4_000;
+const PART: u64 = 4;
+/// The part of what the members cost for which the merged state is explored.
+const SAMPLE: u64 = 8;
+/// A loop that paid is tried again when it was merged this many times as often.
+const AGAIN: u64 = 8;
+
+type Place = (FuncId, LoopId);
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Known {
+    merges: u64,
+    /// the number of merges at which there is another trial
+    next: u64,
+    given_up: bool,
+}
+
+#[derive(Default, Debug)]
+pub(crate) struct Trials {
+    loops: FxHashMap<Place, Known>,
+    /// the loop that the current group left
+    pub of: Option<Place>,
+    /// what may be spent on the current trial
+    allowed: u64,
+    pub spent: u64,
+    pub trials: u64,
+    /// without an answer: members that did not end, or a limit before the merged state cost as much
+    pub open: u64,
+    pub given_up: u64,
+}
+
+/// What all members cost, from some of them; `None` if that is not known.
+pub(crate) fn separately(members: usize, sampled: &[TrialCost]) -> Option<u64> {
+    let all_ended = !sampled.is_empty() && sampled.iter().all(|c| c.ended);
+    let sum: u64 = sampled.iter().map(|c| c.units).sum();
+    all_ended.then(|| (sum / sampled.len() as u64).saturating_mul(members as u64))
+}
+
+/// What the merged state costs at least: it executes what the longest member executes.
+fn together(sampled: &[TrialCost], merged: TrialCost) -> u64 {
+    let longest = sampled.iter().map(|c| c.instructions).max().unwrap_or(0);
+    if merged.ended || merged.instructions >= longest {
+        return merged.units;
+    }
+    let units = u128::from(merged.units) * u128::from(longest) / u128::from(merged.instructions.max(1));
+    u64::try_from(units).unwrap_or(u64::MAX)
+}
+
+impl Trials {
+    pub fn is_given_up(&self, place: Place) -> bool {
+        self.loops.get(&place).is_some_and(|k| k.given_up)
+    }
+
+    /// The loop of the current group is given up.
+    pub fn is_over(&self) -> bool {
+        self.of.is_some_and(|l| self.is_given_up(l))
+    }
+
+    /// Names and figures, for the summary.
+    pub fn lines(&self) -> Vec<(String, u64)> {
+        let all = [
+            ("trials", self.trials),
+            ("trials_open", self.open),
+            ("loops_given_up", self.given_up),
+            ("trial_units", self.spent),
+        ];
+        all.map(|(name, n)| (name.to_owned(), n)).to_vec()
+    }
+
+    /// How far each of three members is explored.
+    pub fn begin(&mut self, effort: Effort) -> Option<u64> {
+        let known = self.loops.entry(self.of?).or_default();
+        known.merges += 1;
+        if known.merges <= known.next {
+            return None;
+        }
+        let left = (START + effort.units(0).saturating_sub(self.spent) / SHARE).checked_sub(self.spent)?;
+        self.allowed = left / PART;
+        let each = self.allowed / 2 / 3;
+        (each >= LEAST).then_some(each)
+    }
+
+    /// How far the merged state is explored: for a part of what the members cost.
+    pub fn limit_of_merged(&self, members: usize, sampled: &[TrialCost]) -> Option<u64> {
+        separately(members, sampled).map(|all| (all / SAMPLE).clamp(LEAST, self.allowed))
+    }
+
+    /// Whether the current loop is still merged.
+    pub fn end(&mut self, members: usize, sampled: &[TrialCost], merged: Option<TrialCost>) -> bool {
+        let Some(place) = self.of else { return true };
+        self.trials += 1;
+        self.spent += sampled.iter().chain(&merged).map(|c| c.units).sum::<u64>();
+        let known = self.loops.entry(place).or_default();
+        let pays = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m) <= all);
+        // Without an answer there is more to spend the next time.
+        known.next = known.merges * if pays.is_some() { AGAIN } else { 2 };
+        self.open += u64::from(pays.is_none());
+        known.given_up = pays == Some(false);
+        self.given_up += u64::from(known.given_up);
+        !known.given_up
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ended, with a thousand units and half as many instructions.
+    const ENDED: TrialCost = TrialCost { units: 1_000, instructions: 500, ended: true };
+
+    fn begun() -> Trials {
+        let mut t = Trials { of: Some((FuncId(0), LoopId(0))), ..Trials::default() };
+        assert!(t.begin(Effort::default()).is_some());
+        t
+    }
+
+    fn merged(units: u64, instructions: u64, ended: bool) -> Option<TrialCost> {
+        Some(TrialCost { units, instructions, ended })
+    }
+
+    #[test]
+    fn a_merged_state_that_costs_more_than_its_members_gives_the_loop_up() {
+        let mut t = begun();
+        assert_eq!(t.limit_of_merged(100, &[ENDED; 3]), Some(100_000 / SAMPLE));
+        // A fifth of what a member executes, for a quarter of what all members cost.
+        assert!(!t.end(100, &[ENDED; 3], merged(25_000, 100, false)));
+        assert!(t.is_given_up((FuncId(0), LoopId(0))) && !t.is_given_up((FuncId(0), LoopId(1))));
+        assert_eq!((t.trials, t.open, t.given_up, t.spent), (1, 0, 1, 28_000));
+    }
+
+    #[test]
+    fn a_merged_state_that_costs_less_goes_on() {
+        let mut t = begun();
+        assert!(t.end(100, &[ENDED; 3], merged(25_000, 200, false)), "half of it for a quarter");
+        assert!((0..7).all(|_| t.begin(Effort::default()).is_none()), "it is known for a while");
+        assert!(t.begin(Effort::default()).is_some());
+        assert!(begun().end(100, &[ENDED; 3], merged(99_000, 10, true)), "it ended");
+        assert!(!begun().end(100, &[ENDED; 3], merged(101_000, 10, true)), "too late");
+    }
+
+    #[test]
+    fn what_is_not_known_is_merged() {
+        let mut t = begun();
+        let long = TrialCost { units: 20_000, instructions: 1, ended: false };
+        assert_eq!(t.limit_of_merged(10, &[ENDED, ENDED, long]), None);
+        assert!(t.end(10, &[ENDED, ENDED, long], None));
+        assert_eq!((t.open, t.given_up), (1, 0));
+        assert!(t.begin(Effort::default()).is_none(), "there is no other trial at once");
+    }
+
+    #[test]
+    fn trials_cost_a_part_of_the_work() {
+        let mut t = begun();
+        t.spent = START;
+        t.loops.clear();
+        assert_eq!(t.begin(Effort::default()), None);
+        let long = Effort { instructions: 100 * START, ..Effort::default() };
+        assert!(t.begin(long).is_some_and(|each| 6 * PART * each <= 100 * START / SHARE));
+    }
+}
