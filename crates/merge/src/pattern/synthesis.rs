@@ -3,6 +3,8 @@
 //! *Paper*: Memory §6.2.3. *Idea*: two instances are compared operator by operator; numerals that differ become `a·x +
 //! b`. What that gives is then instantiated for every number, by the rewriting builder, and compared with what is there.
 //! So it does not matter that the builder writes a first round otherwise than later ones: `0 < n` is `n ≠ 0`.
+//! *Deviations*: where `a·x + b` does not fit, a constant that is shifted by a multiple of x is tried: a loop over bits
+//! has `v & (1 << x)`.
 
 use super::COUNTER_BITS;
 use pleach_expr::term::arity;
@@ -15,18 +17,32 @@ const MAX_DEPTH: u32 = 128;
 
 /// A formula over `x` with these instances, by their numbers in increasing order; at least two.
 pub(super) fn formula(terms: &mut Terms, x: TermId, instances: &[(u64, TermId)]) -> Option<TermId> {
-    let found = candidate(terms, x, instances)?;
-    let fits = instances.iter().all(|&(n, t)| terms.instance(x, found, n) == t);
-    fits.then_some(found)
+    [Numerals::Linear, Numerals::Shifted].into_iter().find_map(|numerals| {
+        let found = one_of(terms, x, instances, numerals)?;
+        instances.iter().all(|&(n, t)| terms.instance(x, found, n) == t).then_some(found)
+    })
 }
 
-/// One of which the last two are instances, if any is.
+/// One of which all are instances, or else one of which the last two are, if any is.
 pub(super) fn candidate(terms: &mut Terms, x: TermId, instances: &[(u64, TermId)]) -> Option<TermId> {
+    formula(terms, x, instances).or_else(|| one_of(terms, x, instances, Numerals::Linear))
+}
+
+/// How numerals depend on the number of the round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numerals {
+    /// `a·x + b`
+    Linear,
+    /// `c << a·x` or `c >> a·x`, or next to it
+    Shifted,
+}
+
+fn one_of(terms: &mut Terms, x: TermId, instances: &[(u64, TermId)], numerals: Numerals) -> Option<TermId> {
     let [.., (m, s), (n, t)] = *instances else { return None };
     if instances.iter().all(|i| i.1 == s) {
         return Some(s);
     }
-    Comparison { x, m, n, known: FxHashMap::default() }.both(terms, s, t, 0)
+    Comparison { x, m, n, numerals, known: FxHashMap::default() }.both(terms, s, t, 0)
 }
 
 /// Compares instances for m and n.
@@ -34,6 +50,7 @@ struct Comparison {
     x: TermId,
     m: u64,
     n: u64,
+    numerals: Numerals,
     known: FxHashMap<(TermId, TermId), Option<TermId>>,
 }
 
@@ -59,7 +76,10 @@ impl Comparison {
             return None;
         }
         if a.op == Op::Const && b.op == Op::Const {
-            return self.linear(terms, a.width, a.value(), b.value());
+            let (v, w) = (a.value(), b.value());
+            let next_to = [0, 1, mask(a.width)].into_iter().filter(|_| self.numerals == Numerals::Shifted);
+            let shifted = next_to.into_iter().find_map(|more| self.shifted(terms, a.width, v, w, more));
+            return shifted.or_else(|| self.linear(terms, a.width, v, w));
         }
         if a.op == b.op && arity(a.op) > 0 && (arity(a.op) > 1 || a.b == b.b) {
             let (left, right) = (terms.args(s), terms.args(t));
@@ -102,6 +122,33 @@ impl Comparison {
         let (a, b) = (terms.constant(width, a), terms.constant(width, b));
         let product = terms.mul(a, x);
         Some(terms.add(product, b))
+    }
+}
+
+impl Comparison {
+    /// `(c << a·x) - more` or `(c >> a·x) - more` that is v for m and w for n: the builder writes `3 ≤ y` as `2 < y`.
+    fn shifted(&self, terms: &mut Terms, width: u16, v: u64, w: u64, more: u64) -> Option<TermId> {
+        let [v, w] = [v, w].map(|n| n.wrapping_add(more) & mask(width));
+        let steps = u32::try_from(self.n.checked_sub(self.m)?).ok().filter(|s| *s > 0)?;
+        let up = v < w;
+        let (low, high) = if up { (v, w) } else { (w, v) };
+        if width > 64 || low == 0 || low == high {
+            return None;
+        }
+        let distance = high.leading_zeros().abs_diff(low.leading_zeros());
+        let by = u64::from(distance / steps);
+        let before = u32::try_from(by.checked_mul(self.m)?).ok().filter(|b| *b < 64)?;
+        let c = if up { v >> before } else { v << before & mask(width) };
+        let again = if up { c << before } else { c >> before };
+        if by == 0 || !distance.is_multiple_of(steps) || low << distance != high || again != v {
+            return None;
+        }
+        let x = counted(terms, self.x, width);
+        let (c, by) = (terms.constant(width, c), terms.constant(width, by));
+        let by = terms.mul(by, x);
+        let shifted = if up { terms.shl(c, by) } else { terms.lshr(c, by) };
+        let more = terms.constant(width, more);
+        Some(terms.sub(shifted, more))
     }
 }
 

@@ -151,17 +151,40 @@ fn a_last_round_without_a_branch_belongs_to_the_others() {
     assert_eq!((found.patterns[0].members.len(), &found.rest[..]), (3, &[3][..]));
 }
 
-#[test]
-fn what_is_not_linear_has_no_pattern() {
-    let mut e = Example::new();
-    let numbers = [1, 2, 4, 8, 16, 32];
-    let mut suffixes = Vec::new();
-    for k in 0..5 {
+/// Rounds with `n > a number` for the first k numbers, then not.
+fn bounds(e: &mut Example, numbers: &[u64]) -> Vec<Vec<TermId>> {
+    let one = |k: usize| {
         let mut all: Vec<TermId> = (0..k).map(|i| e.longer(numbers[i])).collect();
         let last = e.longer(numbers[k]);
         all.push(e.not(last));
-        suffixes.push(all);
+        all
+    };
+    (0..numbers.len()).map(one).collect()
+}
+
+#[test]
+fn powers_of_two_are_shifts_by_the_number_of_the_round() {
+    for numbers in [[3, 6, 12, 24, 48], [2, 5, 11, 23, 47], [1, 4, 16, 64, 256], [128, 64, 32, 16, 8]] {
+        let mut e = Example::new();
+        let suffixes = bounds(&mut e, &numbers);
+        let found = e.patterns(&suffixes);
+        assert_eq!((found.patterns.len(), found.rest.len()), (1, 0), "{numbers:?} {:?}", found.refused);
+        let counted = Counted::new(found.patterns[0].clone(), 0, &mut e.oracle.0);
+        for (m, s) in suffixes.iter().enumerate() {
+            let same = counted.is_condition_of(m, s, &mut e.oracle.0);
+            for n in 0..300 {
+                let mut model = Model::new();
+                model.set(pleach_expr::Key::new(SymbolId(e.oracle.0.node(e.n).a), 0), n);
+                assert_eq!(e.oracle.0.try_eval(same, &model), Some(1), "{numbers:?} {m} {n}");
+            }
+        }
     }
+}
+
+#[test]
+fn what_is_not_linear_has_no_pattern() {
+    let mut e = Example::new();
+    let suffixes = bounds(&mut e, &[1, 4, 9, 16, 25]);
     let found = e.patterns(&suffixes);
     assert!(found.patterns.is_empty() && found.rest.len() == 5);
     assert!(found.refused.contains(&NoPattern::Rounds), "{:?}", found.refused);

@@ -5,13 +5,16 @@ use super::problem::Problem;
 use crate::answer::Answer;
 use crate::evidence;
 use crate::query::Query;
-use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms, facts, mask};
+use pleach_expr::arc::Arc;
+use pleach_expr::{Key, Model, Op, Quantifier, SymbolId, SymbolKind, TermId, Terms, facts, mask};
 use rustc_hash::FxHashSet;
 
 /// Terms of a constraint that a patch is tried for.
 const MAX_PATCHED: usize = 64;
 /// How often all constraints are looked at to make a model without quantified cells.
 const EMPTIED_ROUNDS: usize = 3;
+/// The same for a model that is put right.
+const CONSTRUCTED_ROUNDS: usize = 5;
 
 impl Problem {
     /// Copies the value of the first cell that a quantifier reads to the others in its range, but not to `conflicts`.
@@ -127,6 +130,66 @@ pub(super) fn emptied(terms: &mut Terms, query: &Query, model: &Model) -> Option
         }
         if !violated {
             return super::accepted(terms, query, &made);
+        }
+    }
+    None
+}
+
+/// A model that is put right where it violates something, one constraint after the other: a cell is changed, or a
+/// number is moved to the end of the range that the constraint allows; a quantifier is put right for each value of its
+/// variable. So another number of rounds takes the cells of these rounds along.
+pub(super) fn constructed(terms: &mut Terms, query: &Query, model: &Model) -> Option<Answer> {
+    let mut made = model.clone();
+    for _ in 0..CONSTRUCTED_ROUNDS {
+        let mut violated = false;
+        for &c in query.constraints {
+            if terms.try_eval(c, &made) == Some(1) {
+                continue;
+            }
+            violated = true;
+            put_right(terms, &mut made, c)?;
+        }
+        if !violated {
+            return super::accepted(terms, query, &made);
+        }
+    }
+    None
+}
+
+fn put_right(terms: &mut Terms, model: &mut Model, condition: TermId) -> Option<()> {
+    let Some(Quantifier { var, count, body }) = terms.as_forall(condition) else {
+        for part in terms.conjuncts(condition) {
+            if terms.has(part, facts::HAS_FORALL) {
+                return None;
+            }
+            if terms.try_eval(part, model) != Some(1) {
+                *model = changes(terms, model, part).into_iter().next().or_else(|| moved(terms, model, part))?;
+            }
+        }
+        return Some(());
+    };
+    let range = terms.try_eval(count, model).filter(|n| *n <= super::MAX_VALUES)?;
+    for n in 0..range {
+        let instance = terms.instance(var, body, n);
+        if terms.try_eval(instance, model) != Some(1) {
+            put_right(terms, model, instance)?;
+        }
+    }
+    Some(())
+}
+
+/// The model with one number changed such that the condition holds, which bounds a sum.
+fn moved(terms: &mut Terms, model: &Model, condition: TermId) -> Option<Model> {
+    let (x, arc) = Arc::of_unshifted(terms, condition)?;
+    let now = terms.try_eval(x, model)?;
+    for &key in terms.support(x).iter() {
+        let SymbolKind::Bits(width) = terms.symbols.kind(key.symbol()) else { continue };
+        for end in [arc.first, arc.first.wrapping_add(arc.more)].into_iter().filter(|_| width <= 64) {
+            let mut changed = model.clone();
+            changed.set(key, model.get(key).wrapping_add(end.wrapping_sub(now)) & mask(width));
+            if terms.try_eval(condition, &changed) == Some(1) {
+                return Some(changed);
+            }
         }
     }
     None

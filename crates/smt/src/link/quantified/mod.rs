@@ -11,7 +11,7 @@
 //! that, a model of an earlier query is tried with one cell changed: most branches of a scan are about one more cell.
 //! Then a model is tried in which the quantifiers are about nothing (*empty*). Then what earlier queries have proved is
 //! tried together with the newest constraints (*lemmas*): a bounds check of a scan follows from the one in the round
-//! before. *Direction*: gives up to the next link; never a wrong answer.
+//! before. Then a model is put right constraint by constraint (*construct*). *Direction*: gives up to the next link; never a wrong answer.
 
 mod completion;
 mod lemmas;
@@ -47,6 +47,7 @@ struct Statistics {
     patched: u64,
     lemmas: u64,
     emptied: u64,
+    constructed: u64,
     stripped_unsat: u64,
     stripped: u64,
     duplicated: u64,
@@ -101,6 +102,11 @@ impl<S: Solver> Quantified<S> {
         if let Some(core) = self.by_lemmas(terms, query) {
             self.statistics.lemmas += 1;
             return Answer::Unsat(core);
+        }
+        let last = self.recent.front().cloned();
+        if let Some(m) = last.and_then(|m| completion::constructed(terms, query, &m)) {
+            self.statistics.constructed += 1;
+            return m;
         }
         let mut problem = Problem::new(terms, query.constraints);
         let stripped = match self.solve(terms, query, &problem.clauses) {
@@ -272,6 +278,7 @@ impl<S: Solver> Solver for Quantified<S> {
         out.add("quantified.patch", s.patched);
         out.add("quantified.lemmas", s.lemmas);
         out.add("quantified.empty", s.emptied);
+        out.add("quantified.construct", s.constructed);
         out.add("quantified.strip-unsat", s.stripped_unsat);
         out.add("quantified.strip-sat", s.stripped);
         out.add("quantified.duplicate", s.duplicated);

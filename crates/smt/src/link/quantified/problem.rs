@@ -50,6 +50,7 @@ impl Problem {
         let mut next = 0;
         while next < p.quantifiers.len() {
             p.instance(terms, next, TermOrNumber::Number(0));
+            p.add_last(terms, next);
             next += 1;
         }
         p.add_indices(terms);
@@ -154,6 +155,23 @@ impl Problem {
         let instance = terms.implies(given, body);
         if self.done.insert((holds, instance)) {
             self.add(terms, instance, origins);
+        }
+    }
+
+    /// The instance for the last value, if a part of the body bounds the variable: `n > i` is strongest there.
+    fn add_last(&mut self, terms: &mut Terms, which: usize) {
+        let Quantifier { var, count, body } = self.quantifiers[which].quantifier;
+        if terms.is_constant(count) {
+            return;
+        }
+        let bounds = |terms: &Terms, part: TermId| {
+            let all = terms.reachable(&[part]);
+            all.contains(&var) && all.iter().all(|t| terms.op(*t) != Op::Read)
+        };
+        if terms.conjuncts(body).into_iter().any(|part| bounds(terms, part)) {
+            let one = terms.constant(terms.width(count), 1);
+            let last = terms.sub(count, one);
+            self.instance(terms, which, TermOrNumber::Term(last));
         }
     }
 
