@@ -22,6 +22,10 @@ pub enum FrontendError {
     NoClang,
     #[error("clang-19 could not be run: {why}")]
     ClangUnusable { why: std::io::Error },
+    #[error("{}: Rust needs the machine's compiler, and rustc was not found; rustup installs it", path.display())]
+    NoRustc { path: PathBuf },
+    #[error("{}: {version} writes IR that is too new: {why}", path.display())]
+    NewerRust { path: PathBuf, version: String, why: String },
     #[error("{}: does not compile{hint}\n{diagnostics}", path.display())]
     Compile { path: PathBuf, diagnostics: String, hint: &'static str },
     #[error("{}: malformed bitcode: {why}", path.display())]

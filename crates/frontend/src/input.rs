@@ -71,6 +71,7 @@ fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendE
     let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind, remarks: Vec::new() };
     match extension {
         "ll" => Ok(input(slurp(path)?, Kind::Text)),
+        "rs" => Ok(input(crate::rust::compile(path, index, options)?, Kind::Text)),
         "c" | "i" | "h" | "cpp" | "cc" | "cxx" | "C" | "ii" => compiled(path, index, options),
         _ => {
             let bytes = slurp(path)?;

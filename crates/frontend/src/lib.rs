@@ -21,8 +21,8 @@ mod library;
 mod link;
 mod llvm;
 mod lower;
-mod newer_ir;
 mod output;
+mod rust;
 mod serve;
 
 pub use error::FrontendError;
@@ -68,7 +68,9 @@ fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Progra
     }
     module.use_debug_intrinsics();
     let mut program = lower::lower(&module, options)?;
-    program.from_cxx = library::bodies_named(&program, |name| with_cxx.contains(name) && !own.contains(name));
+    let of_rust: FxHashSet<String> = module.functions().filter(|f| rust::is_library(*f)).map(|f| f.name()).collect();
+    let of_runtime = |name: &str| with_cxx.contains(name) && !own.contains(name) || of_rust.contains(name);
+    program.from_runtime = library::bodies_named(&program, of_runtime);
     if linked {
         library::finish(&mut program, &with_cxx);
     }

@@ -74,7 +74,7 @@ fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, Frontend
         Kind::Bitcode | Kind::Archive => Module::parse_bitcode(context, &input.bytes)
             .map_err(|why| FrontendError::Malformed { path: path(), why })?,
         Kind::Text => {
-            let newer = |_| Module::parse_text(context, &crate::newer_ir::without_newer_attributes(&input.bytes));
+            let newer = |_| Module::parse_text(context, &crate::rust::text::readable(&input.bytes));
             let bad = |why| FrontendError::BadIr { path: path(), why };
             Module::parse_text(context, &input.bytes).or_else(newer).map_err(bad)?
         }

@@ -26,6 +26,7 @@ pub mod loops;
 pub mod never_written_globals;
 pub mod pointsto;
 pub mod program;
+pub mod rust;
 pub mod text;
 pub mod types;
 pub mod verify;

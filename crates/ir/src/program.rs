@@ -245,8 +245,8 @@ pub struct Program {
     pub library: bool,
     /// functions with a body that came with it, in order
     pub from_library: Vec<FuncId>,
-    /// functions that came with the runtime of C++, in order
-    pub from_cxx: Vec<FuncId>,
+    /// functions that came with the runtime of C++ or are of Rust's libraries, in order
+    pub from_runtime: Vec<FuncId>,
     by_name: FxHashMap<String, FuncId>,
 }
 
@@ -263,14 +263,14 @@ impl Program {
             remarks: Vec::new(),
             library: false,
             from_library: Vec::new(),
-            from_cxx: Vec::new(),
+            from_runtime: Vec::new(),
             by_name: FxHashMap::default(),
         }
     }
 
     /// Whether the function is the program's own code, not that of a library that was linked with it.
     pub fn is_own(&self, f: FuncId) -> bool {
-        self.from_library.binary_search(&f).is_err() && self.from_cxx.binary_search(&f).is_err()
+        self.from_library.binary_search(&f).is_err() && self.from_runtime.binary_search(&f).is_err()
     }
 
     /// Adds a function; its name must be new.

@@ -19,6 +19,7 @@ mod limits;
 mod options;
 mod process;
 pub mod regular;
+pub mod rust;
 pub mod wire;
 
 pub use error::LoadError;

@@ -57,6 +57,12 @@ impl PathReporter {
         if frames.len() > 1 && frames.last().is_some_and(|f| f.function == START) {
             frames.pop();
         }
+        // Nor what calls the `main` of a Rust program.
+        if frames.iter().any(|f| f.function.ends_with("3std2rt19lang_start_internal"))
+            && let Some(last) = frames.iter().rposition(|f| f.line != 0)
+        {
+            frames.truncate(last + 1);
+        }
         frames
     }
 

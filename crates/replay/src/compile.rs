@@ -10,6 +10,8 @@ use pleach_report::{RunInfo, rundir};
 use crate::assets;
 use crate::driver;
 use crate::error::{ReplayError, Result};
+use crate::rust_build;
+use pleach_load::rust::is_rust;
 
 /// Most of a compiler's complaint that is kept.
 const LONGEST_MESSAGE: usize = 8 << 10;
@@ -102,7 +104,9 @@ impl Builder<'_> {
         let headers = self.cache.join("include");
         write(&headers.join("klee/klee.h"), assets::KLEE_H)?;
         for source in &self.info.sources {
-            if is_source(source) {
+            if is_rust(source) {
+                rust_build::read_files(self, source)?.iter().for_each(|text| add(text));
+            } else if is_source(source) {
                 let mut command = self.command(compiler);
                 command.arg("-E").args(LENIENT).args(&self.info.cc_flags).arg("-I").arg(absolute(&headers));
                 add(&run(command.arg(source))?.stdout);
@@ -161,6 +165,9 @@ impl Builder<'_> {
         to: &Path,
         sanitized: bool,
     ) -> Result<()> {
+        if self.info.sources.iter().any(|s| is_rust(s)) {
+            return rust_build::compile(self, compiler, directory, objects, to);
+        }
         let mut command = self.command(compiler);
         command.args(LENIENT);
         if compiler.contains("clang") {
@@ -221,7 +228,7 @@ fn extension(path: &Path) -> &str {
     path.extension().and_then(|e| e.to_str()).unwrap_or("")
 }
 
-fn absolute(path: &Path) -> PathBuf {
+pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -235,7 +242,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     Ok(rundir::write_atomically(path, text.as_bytes())?)
 }
 
-fn run(command: &mut Command) -> Result<Output> {
+pub(crate) fn run(command: &mut Command) -> Result<Output> {
     let program = PathBuf::from(command.get_program());
     let output = command.stdin(Stdio::null()).output().map_err(ReplayError::io("run", &program))?;
     if output.status.success() {

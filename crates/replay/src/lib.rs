@@ -18,6 +18,7 @@ pub mod foreign;
 mod native;
 mod options;
 mod outcome;
+mod rust_build;
 mod sandbox;
 mod sanitizer;
 mod servers;

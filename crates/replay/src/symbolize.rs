@@ -71,7 +71,8 @@ fn parse(text: &str) -> Vec<Location> {
         };
         let ours = file.ends_with("/replay.c") && (function.starts_with("__") || is_ours(function))
             || file.ends_with("/driver.c") && function == "pleach_entry";
-        if line == 0 || file.starts_with('?') || ours {
+        // What a Rust program calls on its way to an end is no place of its own.
+        if line == 0 || file.starts_with('?') || ours || pleach_load::rust::is_library_file(file) {
             continue;
         }
         let location = Location { function: function.to_owned(), file: file.to_owned(), line };

@@ -1,4 +1,4 @@
-//! C programs with flags and expectations in comments.
+//! Programs with flags and expectations in comments.
 //!
 //! The words are explained in `docs/testing.md`. A word that is not known, or an expectation that every fixture must
 //! have and one lacks, fails the fixture.
@@ -33,7 +33,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     for path in entries.flatten().map(|e| e.path()) {
         if path.is_dir() && path.file_name().is_some_and(|n| n != "with") {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "c" || e == "cpp") {
+        } else if path.extension().is_some_and(|e| e == "c" || e == "cpp" || e == "rs") {
             files.push(path);
         }
     }

@@ -23,7 +23,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("witness", &[]),
     ("audit", &["ir", "expr", "smt", "memory", "state", "exec", "wp", "prune"]),
     ("report", &["ir"]),
-    ("replay", &["report"]),
+    ("replay", &["load", "report"]),
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "report", "replay"]),
     ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),
     ("cc", &["load", "pleach", "command"]),

@@ -35,9 +35,10 @@ impl RunArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// C sources, bitcode (.bc), textual IR (.ll), or objects and programs built with `pleach cc`
+    /// C, C++ or Rust sources, bitcode (.bc), textual IR (.ll), or objects and programs built with `pleach cc`
     ///
-    /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++. Of archives of bitcode
+    /// They are linked in this order. Files ending in .cpp, .cc, .cxx or .C are compiled as C++, a file ending in .rs
+    /// by the machine's rustc. Of archives of bitcode
     /// (.a) only the missing members are linked; their tests cannot be replayed natively.
     #[arg(required_unless_present = "compile_commands", value_name = "FILE")]
     pub files: Vec<PathBuf>,

@@ -7,6 +7,7 @@ mod klee;
 pub mod nondet;
 mod output;
 mod rounding;
+mod rust;
 mod sanitizer;
 pub mod symbolic;
 mod termination;
@@ -59,7 +60,7 @@ pub(crate) const ERROR: ModelFn = nondet::error;
 
 /// The model of a function. Intrinsics win over a body of the program; models of library functions do not.
 pub(crate) fn find(name: &str, declaration: bool) -> Option<ModelFn> {
-    if let Some(m) = klee::find(name) {
+    if let Some(m) = klee::find(name).or_else(|| rust::find(name)) {
         return Some(m);
     }
     if !declaration {

@@ -21,8 +21,6 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
         "__cxa_at_quick_exit" | "on_exit" => atexit,
         "__cxa_atexit" | "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => atexit,
         "__errno_location" => errno,
-        // Functions of Rust's `core::panicking`, by their mangled names.
-        name if name.contains("4core9panicking") => rust_panic,
         _ => return None,
     })
 }
@@ -55,18 +53,6 @@ fn killed(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     })
 }
 
-fn rust_panic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
-    m.lost_before_abort(st)?;
-    let kind =
-        ["panic_bounds_check", "panic_const_div_by_zero", "panic_const_add_overflow", "panic_const_sub_overflow"]
-            .into_iter()
-            .find(|k| call.name.contains(k));
-    Err(Flow::error(
-        ErrorKind::Abort,
-        kind.map_or("the program panics".into(), |k| format!("the program panics ({k})")),
-    ))
-}
-
 pub(super) fn assert_fail(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.lost_before_abort(st)?;
     let i = if call.name == "__assert_rtn" { 3 } else { 0 };
@@ -93,7 +79,7 @@ fn immediate_exit(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()
 
 impl Machine {
     /// On request, lost memory also counts when the program aborts.
-    fn lost_before_abort(&mut self, st: &mut State) -> StepResult<()> {
+    pub(super) fn lost_before_abort(&mut self, st: &mut State) -> StepResult<()> {
         if self.config.leaks == Leaks::LostAnyway { self.require_nothing_lost(st) } else { Ok(()) }
     }
 }

@@ -111,7 +111,7 @@ impl<'m> Inst<'m> {
     }
     /// A number for the call that the instruction was inlined at; 0 if it was not.
     pub fn inlined_at(self) -> usize {
-        self.location().map_or(0, Meta::inlined_at)
+        self.location().and_then(Meta::inlined_at).map_or(0, |at| at.raw() as usize)
     }
     pub fn int_predicate(self) -> Option<IntPredicate> {
         // SAFETY: called on integer comparisons only.

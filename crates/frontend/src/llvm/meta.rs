@@ -92,11 +92,10 @@ impl<'m> Meta<'m> {
         })
     }
 
-    /// A number for the location that this one was inlined at; 0 if it was not.
-    pub fn inlined_at(self) -> usize {
+    /// The location that this one was inlined at, if it was.
+    pub fn inlined_at(self) -> Option<Meta<'m>> {
         // SAFETY: called on locations only; null when there is none.
-        let at = (self.class() == Class::Location).then(|| unsafe { LLVMDILocationGetInlinedAt(self.raw) });
-        at.map_or(0, |raw| raw as usize)
+        (self.class() == Class::Location).then(|| unsafe { Meta::from_raw(LLVMDILocationGetInlinedAt(self.raw)) })?
     }
 
     /// The file of a scope, a variable or a file itself.

@@ -33,8 +33,16 @@ impl<'m> DebugInfo<'m> {
 
     /// Where an instruction comes from, if that is known.
     pub fn span(&mut self, inst: Inst<'m>) -> Option<Span> {
-        let (line, column, scope) = inst.location()?.location()?;
-        let file = self.file_of(scope?)?;
+        let mut location = inst.location()?;
+        let (line, column, file) = loop {
+            let (line, column, scope) = location.location()?;
+            let file = self.file_of(scope?)?;
+            // Code of Rust's libraries counts where it was inlined.
+            if !crate::rust::is_library_file(&self.files[file as usize].path) {
+                break (line, column, file);
+            }
+            location = location.inlined_at()?;
+        };
         (line != 0).then_some(Span { file, line, column })
     }
 
@@ -48,7 +56,7 @@ impl<'m> DebugInfo<'m> {
 
     fn declared_at(&mut self, node: Meta<'m>) -> Option<Span> {
         let line = node.line();
-        let file = self.file_of(node)?;
+        let file = self.file_of(node).filter(|f| !crate::rust::is_library_file(&self.files[*f as usize].path))?;
         (line != 0).then_some(Span { file, line, column: 0 })
     }
 

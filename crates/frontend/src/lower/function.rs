@@ -16,7 +16,8 @@ pub(crate) fn lower<'m>(unit: &mut Unit<'m>, f: Function<'m>, options: &Options)
     let mut lowering = Lowering::new(unit, f, header);
     lowering.bind_params();
     let variables = lowering.read_variables(options.passed_params);
-    lowering.optimised = promote::is_optimised(f);
+    // Rust's libraries are, even where they are written for types of the program: their marks of scopes do not count.
+    lowering.optimised = promote::is_optimised(f) || crate::rust::is_library(f);
     lowering.find_dropped_checks();
     // What a function that calls `setjmp` changes must be found changed after the jump.
     if options.promote && !f.blocks().flat_map(|b| b.insts()).any(|i| i.returns_twice()) {
