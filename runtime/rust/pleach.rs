@@ -20,6 +20,19 @@ pub trait Arbitrary: Sized {
     /// Any value of the type.
     #[track_caller]
     fn any() -> Self;
+
+    /// Any array of such values.
+    #[track_caller]
+    fn any_array<const N: usize>() -> [Self; N] {
+        let mut all = Vec::with_capacity(N);
+        for _ in 0..N {
+            all.push(Self::any());
+        }
+        match all.try_into() {
+            Ok(array) => array,
+            Err(_) => unreachable!(),
+        }
+    }
 }
 
 /// Any value of the type: the exploration goes through all of them.
@@ -107,6 +120,17 @@ macro_rules! numbers {
                 unsafe { klee_make_symbolic((&raw mut value).cast(), size_of::<$ty>(), name.0.as_ptr().cast()) };
                 value
             }
+
+            #[track_caller]
+            fn any_array<const N: usize>() -> [$ty; N] {
+                let name = Name::of_caller();
+                let mut all = [0 as $ty; N];
+                if N > 0 {
+                    // SAFETY: as above.
+                    unsafe { klee_make_symbolic((&raw mut all).cast(), size_of_val(&all), name.0.as_ptr().cast()) };
+                }
+                all
+            }
         }
     )*};
 }
@@ -146,14 +170,7 @@ impl<T: Arbitrary> Arbitrary for Option<T> {
 impl<T: Arbitrary, const N: usize> Arbitrary for [T; N] {
     #[track_caller]
     fn any() -> [T; N] {
-        let mut all = Vec::with_capacity(N);
-        for _ in 0..N {
-            all.push(any());
-        }
-        match all.try_into() {
-            Ok(array) => array,
-            Err(_) => unreachable!(),
-        }
+        T::any_array()
     }
 }
 

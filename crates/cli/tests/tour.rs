@@ -127,6 +127,11 @@ fn a_cxx_developer() {
 }
 
 #[test]
+fn a_rust_developer() {
+    take("rust-developer.md");
+}
+
+#[test]
 fn shown_lines_are_compared() {
     assert!(matches("a … c", "a b c") && matches("… c", "b c") && matches("a …", "a b") && matches("a", "a"));
     assert!(!matches("a … c", "a b d") && !matches("a", "a b") && !matches("b …", "a b"));

@@ -5,7 +5,7 @@ use crate::flow::{Flow, StepResult};
 use crate::machine::{Code, Machine};
 use crate::symbolic_size::Allocation;
 use pleach_expr::{Terms, mask};
-use pleach_ir::{Function, Init, Inst};
+use pleach_ir::{FuncId, Function, Init, Inst};
 use pleach_memory::symbolic::trailing_zeros;
 pub(crate) use pleach_memory::{AccessKind, ResolvedLocation};
 use pleach_memory::{Contents, Fault, ObjId, Object, ObjectEntry, ObjectKind, Site, Size, Value};
@@ -292,6 +292,10 @@ impl Machine {
             ObjectKind::Heap => {
                 let f = &program.functions[o.site.func as usize];
                 let line = f.spans.get(o.site.inst as usize).map_or(0, |s| s.line);
+                // Of a runtime there are no lines.
+                if line == 0 && !program.is_own(FuncId(o.site.func)) {
+                    return format!("a heap block of {bytes}");
+                }
                 format!("a heap block of {bytes} allocated in {} (line {line})", f.name)
             }
             ObjectKind::Function => "a function".into(),

@@ -75,7 +75,10 @@ fn parse<'c>(context: &'c Context, input: &Input) -> Result<Module<'c>, Frontend
             .map_err(|why| FrontendError::Malformed { path: path(), why })?,
         Kind::Text => {
             let newer = |_| Module::parse_text(context, &crate::rust::text::readable(&input.bytes));
-            let bad = |why| FrontendError::BadIr { path: path(), why };
+            let bad = |why| match pleach_load::rust::is_rust(&input.path) {
+                true => FrontendError::NewerRust { path: path(), version: crate::rust::version(), why },
+                false => FrontendError::BadIr { path: path(), why },
+            };
             Module::parse_text(context, &input.bytes).or_else(newer).map_err(bad)?
         }
     };

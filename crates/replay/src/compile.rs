@@ -166,6 +166,9 @@ impl Builder<'_> {
         sanitized: bool,
     ) -> Result<()> {
         if self.info.sources.iter().any(|s| is_rust(s)) {
+            if sanitized {
+                return Err(ReplayError::Build("rustc has no sanitizers".into()));
+            }
             return rust_build::compile(self, compiler, directory, objects, to);
         }
         let mut command = self.command(compiler);

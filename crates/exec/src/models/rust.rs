@@ -21,11 +21,13 @@ pub(super) fn find(name: &str) -> Option<ModelFn> {
 fn panic(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     m.lost_before_abort(st)?;
     let function = panic_function(call.name).unwrap_or_default();
+    let known = |text: &String| text.chars().any(char::is_alphanumeric);
     let text = text(m, st, call, function);
     Err(Flow::error(
         ErrorKind::Abort,
         match text {
-            Some(text) => format!("the program panics: {text}"),
+            Some(text) if known(&text) => format!("the program panics: {text}"),
+            Some(_) => "the program panics".into(),
             None => format!("the program panics ({function})"),
         },
     ))

@@ -8,7 +8,7 @@ pub(crate) mod text;
 use crate::llvm::{Function, Meta};
 use crate::{FrontendError, Options};
 pub(crate) use pleach_load::rust::is_library_file;
-use pleach_load::rust::{ONE_MODULE, compiler, library};
+use pleach_load::rust::{ONE_MODULE, RUSTC, compiler, library};
 use std::path::Path;
 use std::process::Command;
 
@@ -24,6 +24,12 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     let text = directory.join("program.ll");
     let text = std::fs::read(&text).map_err(|why| FrontendError::Unreadable { path: text, why })?;
     Ok(text::readable(&reachable::from_entry(&text)))
+}
+
+/// What the compiler calls itself.
+pub(crate) fn version() -> String {
+    let said = Command::new(RUSTC).arg("--version").output().map(|o| o.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().to_owned()
 }
 
 fn run(command: &mut Command, source: &Path) -> Result<(), FrontendError> {

@@ -4,6 +4,7 @@
 //!   the arguments, and calls the program's `main` through a table. Here only the last two are done: what it looks at is
 //!   the same for every program.
 //! - `main` has no parameters where nothing looks at the arguments.
+//! - Threads are not supported: where one begins, a function is called that nobody has.
 //! - The keys of hash tables are random. Here they are fixed, which the run says that it assumes.
 //!
 //! A function of another form than the known one stays as it is.
@@ -23,13 +24,18 @@ impl<'t> Replaced<'t> {
     /// wanted, and its text.
     pub fn new(arguments: bool, find: impl Fn(&dyn Fn(&[u8]) -> bool) -> Option<(&'t [u8], &'t [u8])>) -> Replaced<'t> {
         let find = |path: &'static str| {
-            let named = |n: &[u8]| n == path.as_bytes() || n.starts_with(b"_RNv") && n.ends_with(path.as_bytes());
+            let (part, end) = path.split_once('*').unwrap_or(("", path));
+            let named = |n: &[u8]| {
+                let mangled = std::str::from_utf8(n).is_ok_and(|n| n.starts_with("_RNv") && n.contains(part));
+                n == path.as_bytes() || mangled && n.ends_with(end.as_bytes())
+            };
             let (name, text) = find(&named)?;
             Some((std::str::from_utf8(name).ok()?, std::str::from_utf8(text).ok()?))
         };
         let mut all = Replaced::default();
         all.start(arguments, &find);
         all.keys(&find);
+        all.threads(&find);
         all
     }
 
@@ -64,6 +70,16 @@ impl<'t> Replaced<'t> {
                  %status = trunc i64 %wide to i32\n  ret i32 %status\n}}\n"
             );
             self.functions.push((b"main", out.into_bytes()));
+        }
+    }
+
+    fn threads(&mut self, find: &impl Fn(&'static str) -> Option<(&'t str, &'t str)>) {
+        let Some((name, text)) = find("3std3sys6thread4unix*6Thread3new") else { return };
+        let header = text.lines().next().unwrap_or_default();
+        if header.ends_with('{') {
+            let body = format!("{header}\n  call void @\"std::thread::spawn\"()\n  unreachable\n}}\n");
+            self.functions.push((name.as_bytes(), body.into_bytes()));
+            self.declarations += "declare void @\"std::thread::spawn\"()\n";
         }
     }
 
