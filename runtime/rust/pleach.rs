@@ -1,7 +1,7 @@
 //! Symbolic inputs for Rust programs.
 //!
-//! Pleach builds this crate with the program, so that `pleach::any()` needs no entry in `Cargo.toml`. Natively, a replay
-//! hands out the values of one test.
+//! Pleach builds this crate with the program, so that `pleach::any()` needs no entry in `Cargo.toml`. Natively, a
+//! replay hands out the values of one test.
 #![no_std]
 
 extern crate alloc;

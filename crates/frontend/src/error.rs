@@ -26,6 +26,8 @@ pub enum FrontendError {
     NoRustc { path: PathBuf },
     #[error("{}: {version} writes IR that is too new: {why}", path.display())]
     NewerRust { path: PathBuf, version: String, why: String },
+    #[error("{}: functions that run before `main` (`.init_array`) are not supported in Rust programs", path.display())]
+    BeforeMain { path: PathBuf },
     #[error("{}: does not compile{hint}\n{diagnostics}", path.display())]
     Compile { path: PathBuf, diagnostics: String, hint: &'static str },
     #[error("{}: malformed bitcode: {why}", path.display())]

@@ -18,6 +18,10 @@ fn main() -> ExitCode {
     if args.first().is_some_and(|a| a == "pleach") {
         args.remove(0);
     }
+    if args.iter().take_while(|a| *a != "--").any(|a| a == "--help" || a == "-h") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     match run(&args) {
         Ok(status) => ExitCode::from(status),
         Err(why) => {

@@ -23,6 +23,10 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     run(command.arg("-o").arg(directory.join("program")), source)?;
     let text = directory.join("program.ll");
     let text = std::fs::read(&text).map_err(|why| FrontendError::Unreadable { path: text, why })?;
+    // SOUND: what runs before `main` is not executed.
+    if reachable::runs_before_main(&text) {
+        return Err(FrontendError::BeforeMain { path: source.to_path_buf() });
+    }
     Ok(text::readable(&reachable::from_entry(&text)))
 }
 
@@ -43,8 +47,19 @@ fn run(command: &mut Command, source: &Path) -> Result<(), FrontendError> {
 }
 
 /// Whether the function is of Rust's libraries, as a whole or made for a type of the program.
+///
+/// Their code looks at addresses only for speed, which is not checked. Where it compares pointers, it does so for the
+/// program.
 pub(crate) fn is_library(f: Function<'_>) -> bool {
-    f.subprogram().and_then(Meta::file).and_then(Meta::file_path).is_some_and(|(directory, name)| {
-        is_library_file(&name) || !name.starts_with('/') && is_library_file(&format!("{directory}/"))
-    })
+    let file = f.subprogram().and_then(Meta::file).and_then(Meta::file_path);
+    let is_path = |(directory, name): (String, String)| match name.starts_with('/') {
+        true => is_library_file(&name),
+        false => is_library_file(&format!("{directory}/")),
+    };
+    file.is_some_and(is_path) && !compares_pointers(&f.name())
+}
+
+/// Comparisons of `core::ptr`, by their mangled names.
+fn compares_pointers(name: &str) -> bool {
+    name.contains("4core3ptr") && name.contains("3cmp")
 }

@@ -144,6 +144,18 @@ fn is_declaration(text: &[u8], item: &Item) -> bool {
     text[item.lines.clone()].starts_with(b"declare")
 }
 
+/// Whether there are functions to be called before `main`, besides that of the standard library, which keeps the
+/// arguments.
+pub(super) fn runs_before_main(text: &[u8]) -> bool {
+    const SECTIONS: [&str; 3] = [", section \".init_array", ", section \".preinit_array", ", section \".ctors"];
+    let globals = text.split(|b| *b == b'\n').take_while(|l| !l.starts_with(b"define")).filter(|l| l.starts_with(b"@"));
+    let mut globals = globals.filter_map(|l| std::str::from_utf8(l).ok());
+    globals.any(|l| {
+        let standard = l.split(' ').next().is_some_and(|name| name.ends_with("3imp15ARGV_INIT_ARRAY"));
+        l.starts_with("@llvm.global_ctors ") || !standard && SECTIONS.iter().any(|s| l.contains(s))
+    })
+}
+
 /// Names that are not mangled are the program's interface: `main`, and what is marked so.
 fn is_own_name(name: Name) -> bool {
     let Name::Symbol(name) = name else { return false };
@@ -245,4 +257,38 @@ fn units(line: &[u8], kept: impl Fn(&Name) -> bool) -> Vec<u8> {
         }
     });
     format!("!llvm.dbg.cu = !{{{}}}\n", all.join(", ")).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = "source_filename = \"x\"\n\n@used = constant ptr @g, align 8\n@unused = constant i8 0\n\n\
+        ; Function Attrs: nounwind\ndefine i32 @main(i32 %0, ptr %1) !dbg !3 {\n  \
+        %2 = load ptr, ptr @used\n  ret i32 0\n}\n\n\
+        define internal void @g() {\n  call void @_RNvNtCs1_4core9panicking5panic()\n  ret void\n}\n\n\
+        define void @_RNvCs1_1a5never() {\n  ret void\n}\n\n\
+        define void @_RNvNtCs1_4core9panicking5panic() {\n  call void @_RNvCs1_1a5never()\n  ret void\n}\n\n\
+        !llvm.dbg.cu = !{!1, !2}\n!1 = !{!\"a @unused !4\"}\n!2 = !{}\n!3 = !{!1}\n!4 = !{}\n";
+
+    #[test]
+    fn what_the_entry_needs_stays() {
+        let text = String::from_utf8(from_entry(MODULE.as_bytes())).unwrap();
+        for there in ["source_filename", "@used =", "@main(", "define internal void @g()", "!1 =", "!3 =", "!{!1}\n"] {
+            assert!(text.contains(there), "{there} is not in\n{text}");
+        }
+        for gone in ["@unused =", "5never()", "!2 =", "!4 ="] {
+            assert!(!text.contains(gone), "{gone} is in\n{text}");
+        }
+        assert!(text.contains("@_RNvNtCs1_4core9panicking5panic() {\n  unreachable\n}"), "{text}");
+    }
+
+    #[test]
+    fn functions_before_main() {
+        assert!(!runs_before_main(MODULE.as_bytes()));
+        let array = "@x = constant ptr @g, section \".init_array\", align 8\n";
+        assert!(runs_before_main(array.as_bytes()));
+        let standard = array.replace("@x", "@_RNvNtCs1_3std3sys4args4unix3imp15ARGV_INIT_ARRAY");
+        assert!(!runs_before_main(standard.as_bytes()));
+    }
 }

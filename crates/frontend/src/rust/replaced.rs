@@ -1,8 +1,8 @@
 //! Functions of the standard library that are replaced by others, in textual IR.
 //!
-//! - `std::rt::lang_start_internal`, where a program starts, looks at the machine (open files, the stack, signals), keeps
-//!   the arguments, and calls the program's `main` through a table. Here only the last two are done: what it looks at is
-//!   the same for every program.
+//! - `std::rt::lang_start_internal`, where a program starts, looks at the machine (open files, the stack, signals),
+//!   keeps the arguments, and calls the program's `main` through a table. Here only the last two are done: what it looks
+//!   at is the same for every program.
 //! - `main` has no parameters where nothing looks at the arguments.
 //! - Threads are not supported: where one begins, a function is called that nobody has.
 //! - The keys of hash tables are random. Here they are fixed, which the run says that it assumes.
