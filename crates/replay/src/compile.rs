@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_wrapped_has_a_wrapper_and_no_wrapper_is_left_out() {
         let defined = |name: &&str| assets::ALLOCATION_C.contains(&format!("__wrap_{name}("));
-        assert!(FALLIBLE.iter().all(|name| defined(&name)));
+        assert!(FALLIBLE.iter().all(defined));
         let lines = assets::ALLOCATION_C.lines().filter(|l| !l.starts_with([' ', '}', '/']) && l.contains("__wrap_"));
         assert_eq!(lines.count(), FALLIBLE.len());
     }
