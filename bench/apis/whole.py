@@ -1,7 +1,9 @@
 """Whole programs of GNU coreutils whose files and input have an unknown size, in the modes of the thesis (Memory §5.4.3)."""
 
 import json
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +14,14 @@ import measure  # noqa: E402
 SAMPLE = "basename base64 cat cksum comm cut echo expand fold head nl paste sum tac tail tr tsort unexpand uniq wc".split()
 # up to N bytes in a file and in standard input, one argument and an option
 ENVIRONMENT = "--sym-args 0 1 3 --sym-files-up-to 1 {n} --sym-stdin-up-to {n} --sym-stdout"
+# the same with fixed sizes, where nothing merges
+FIXED = "--sym-args 0 1 10 --sym-args 0 2 2 --sym-files 1 8 --sym-stdin 8"
+CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+
+
+def collected(done):
+    """Machine instructions that callgrind counted."""
+    return int(re.search(r"Collected : (\d+)", done.stderr).group(1))
 
 
 def lines(lcov):
@@ -96,3 +106,25 @@ def measure_all(args, modes):
         print(json.dumps(found, indent=1))
     else:
         report(list(modes), found)
+
+
+def instructions(args, name, flags):
+    """Executed by the exploring process, and the groups that were merged."""
+    with tempfile.TemporaryDirectory() as work:
+        out = Path(work) / "run"
+        command = [*CALLGRIND, args.pleach, "test", args.coreutils / "src" / name, "--quiet", "--output-dir", out, *flags]
+        command += ["--search=dfs", f"--max-instructions={args.overhead}", *FIXED.split()]
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+        groups = json.loads((out / "summary.json").read_text()).get("merging", {}).get("groups", 0)
+    return collected(done), groups
+
+
+def overhead(args):
+    """What merging costs where nothing merges."""
+    print("| program | none | `size-dependent` |")
+    print("|---|---|---|")
+    for name in args.names or SAMPLE:
+        base, _ = instructions(args, name, [])
+        count, groups = instructions(args, name, ["--merge", "--merge-scope=size-dependent"])
+        remark = f" ({groups} groups merged)" if groups else ""
+        print(f"| {name} | {base:,} | {100 * (count / base - 1):+.2f} %{remark} |", flush=True)

@@ -88,7 +88,7 @@ static void any_attributes(struct file *f, struct stat *have, const struct stat 
 
 /* A regular file of symbolic bytes. Its attributes are an input too, so that tests have the same parts as KLEE's, but with
  * one possible value, unless it is to be as with KLEE. With `up_to`, its size is any up to `size`, and so is that of the
- * block that holds its bytes: it is explored as `--symbolic-size` says. */
+ * block that holds its bytes, which is explored as `--symbolic-size` says; but no block is larger than 4096 bytes that way. */
 static struct file *symbolic_file(const char *file_name, const char *name, const char *stat_name, int size, const char *like,
                                   int up_to) {
   struct stat *attributes = __pleach_own_memory(sizeof *attributes), is;
@@ -98,11 +98,13 @@ static struct file *symbolic_file(const char *file_name, const char *name, const
     bytes = attributes->size;
     klee_assume((0 <= bytes) & (bytes <= size));
   }
-  char *data = __pleach_malloc((size_t)bytes);
-  klee_make_symbolic(data, (size_t)bytes, name);
+  long room = size <= 4096 ? bytes : size;
+  char *data = __pleach_malloc((size_t)room);
+  klee_make_symbolic(data, (size_t)room, name);
   if (like) make_like(data, like);
-  struct file *f = pleach_new_file(FILE_, data, bytes, S_IFREG | 0644);
+  struct file *f = pleach_new_file(FILE_, data, room, S_IFREG | 0644);
   if (!f || (*file_name && pleach_new_name(AT_FDCWD, file_name, f))) wrong("too many symbolic files");
+  f->size = bytes;
   if (!up_to) klee_make_symbolic(attributes, sizeof *attributes, stat_name);
   pleach_attributes(f, &is);
   if (__pleach_any_attributes()) {

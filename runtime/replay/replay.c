@@ -414,20 +414,25 @@ static char *argument_of_test(int number, size_t length) {
   return bytes;
 }
 
-/* A file with the bytes of the next input; of its attributes, the input after it, only the size can have several values. */
+/* A file with the bytes of the next input; of its attributes, the input after it, only the size can have several values. With
+ * `up_to` they come before it: as many bytes follow, unless the file may be large. */
 static int file_of_test(const char *path, const char *name, size_t size, int up_to) {
   enum { SIZE_AT = 48 }; /* in the attributes, as runtime/posix/abi.h has them */
   char label[32], attributes[144];
   char *bytes = malloc(size + 1);
   int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (!bytes || fd < 0) bad_test("a file of the test cannot be made");
-  fetch(bytes, size, name);
   snprintf(label, sizeof label, "%s_stat", name);
-  fetch(attributes, sizeof attributes, label);
   if (up_to) {
     int64_t wanted;
+    fetch(attributes, sizeof attributes, label);
     memcpy(&wanted, attributes + SIZE_AT, sizeof wanted);
+    size_t most = size;
     if (wanted >= 0 && (size_t)wanted < size) size = (size_t)wanted;
+    fetch(bytes, most <= 4096 ? size : most, name);
+  } else {
+    fetch(bytes, size, name);
+    fetch(attributes, sizeof attributes, label);
   }
   if (write(fd, bytes, size) != (ssize_t)size) bad_test("a file of the test cannot be written");
   free(bytes);

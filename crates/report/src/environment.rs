@@ -69,8 +69,12 @@ impl Objects<'_> {
         Ok(OsString::from_vec(bytes))
     }
 
+    /// Its bytes and its attributes; where these say how many bytes there are, they come first.
     fn file(&mut self) -> Result<File, String> {
-        Ok(File { bytes: self.next()?, attributes: self.next()? })
+        let attributes_first = self.0.as_slice().first().is_some_and(|o| o.name.ends_with("_stat"));
+        let (first, second) = (self.next()?, self.next()?);
+        let (bytes, attributes) = if attributes_first { (second, first) } else { (first, second) };
+        Ok(File { bytes, attributes })
     }
 
     /// A file whose attributes may say that it has fewer bytes.
@@ -158,9 +162,13 @@ mod tests {
         attributes[SIZE_AT] = 2;
         for (option, bytes) in [("--sym-stdin-up-to", 2), ("--sym-stdin", 4)] {
             let args = ["p", option, "4"].map(String::from).to_vec();
-            let objects = vec![object("stdin", b"abcd"), object("stdin_stat", &attributes)];
-            let test = KTest { args, objects, ..KTest::default() };
-            assert_eq!(of(&test).unwrap().stdin.unwrap().bytes.len(), bytes);
+            let mut objects = vec![object("stdin", b"abcd"), object("stdin_stat", &attributes)];
+            for _ in 0..2 {
+                let test = KTest { args: args.clone(), objects: objects.clone(), ..KTest::default() };
+                let stdin = of(&test).unwrap().stdin.unwrap();
+                assert_eq!((stdin.bytes, &stdin.attributes), (b"abcd"[..bytes].to_vec(), &attributes));
+                objects.reverse();
+            }
         }
     }
 
