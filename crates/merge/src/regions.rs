@@ -557,7 +557,6 @@ impl Merger for Merging {
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State> {
         self.before_merge = self.trials.of.map(|_| (self.statistics.clone(), self.explained.len()));
         if self.trials.is_over() {
-            // Another part of the same group has shown it.
             self.take_back(group);
             return None;
         }
