@@ -1,4 +1,4 @@
-"""Merging by patterns on functions of seven libraries, as ratios beside the tables of Memory ch. 6."""
+"""Merging by patterns on functions of seven libraries, as ratios next to the tables of Memory ch. 6."""
 
 import json
 import math

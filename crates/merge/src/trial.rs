@@ -24,7 +24,7 @@ const SAMPLE: u64 = 8;
 /// A loop that paid is tried again when it was merged this many times as often.
 const AGAIN: u64 = 8;
 
-type Place = (FuncId, LoopId);
+type LoopKey = (FuncId, LoopId);
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Known {
@@ -36,9 +36,9 @@ struct Known {
 
 #[derive(Default, Debug)]
 pub(crate) struct Trials {
-    loops: FxHashMap<Place, Known>,
+    loops: FxHashMap<LoopKey, Known>,
     /// the loop that the current group left
-    pub of: Option<Place>,
+    pub of: Option<LoopKey>,
     /// what may be spent on the current trial
     allowed: u64,
     pub spent: u64,
@@ -66,8 +66,8 @@ fn together(sampled: &[TrialCost], merged: TrialCost) -> u64 {
 }
 
 impl Trials {
-    pub fn is_given_up(&self, place: Place) -> bool {
-        self.loops.get(&place).is_some_and(|k| k.given_up)
+    pub fn is_given_up(&self, of_loop: LoopKey) -> bool {
+        self.loops.get(&of_loop).is_some_and(|k| k.given_up)
     }
 
     /// The loop of the current group is given up.
@@ -106,10 +106,10 @@ impl Trials {
 
     /// Whether the current loop is still merged.
     pub fn end(&mut self, members: usize, sampled: &[TrialCost], merged: Option<TrialCost>) -> bool {
-        let Some(place) = self.of else { return true };
+        let Some(of_loop) = self.of else { return true };
         self.trials += 1;
         self.spent += sampled.iter().chain(&merged).map(|c| c.units).sum::<u64>();
-        let known = self.loops.entry(place).or_default();
+        let known = self.loops.entry(of_loop).or_default();
         let pays = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m) <= all);
         // Without an answer there is more to spend the next time.
         known.next = known.merges * if pays.is_some() { AGAIN } else { 2 };
