@@ -2,6 +2,7 @@
 
 use crate::AuditError;
 use crate::abstract_state::generalise;
+use crate::known_sides::KnownSides;
 use crate::satisfaction::{describe, holds};
 use pleach_exec::Machine;
 use pleach_ir::bitset::BitSet;
@@ -17,7 +18,7 @@ use std::rc::Rc;
 /// An edge is followed over at most this many blocks.
 const MAX_BLOCKS: u32 = 100_000;
 
-fn point(state: &State) -> Vec<(u32, u32)> {
+pub(crate) fn point(state: &State) -> Vec<(u32, u32)> {
     let callers = frames(state).skip(1).map(|(_, f)| (f.func.0, f.inst));
     std::iter::once((state.frame.func.0, state.inst)).chain(callers).collect()
 }
@@ -80,6 +81,7 @@ pub(crate) fn check(
     locs: &Locs,
     a: &AuditRecord,
     children: &[&AuditRecord],
+    sides: &KnownSides,
 ) -> Result<bool, AuditError> {
     // Which object a pointer is into was decided by the path, which a general state does not have.
     if children.iter().chain([&a]).any(|c| matches!(c.fork, Some(ForkKind::Target(_)))) {
@@ -90,8 +92,13 @@ pub(crate) fn check(
         _ => None,
     };
     let stops = stop.is_some();
-    machine.stop_at(stop);
-    let result = follow(machine, locs, a, children, stops);
+    let program = machine.program();
+    let ends_at = match &a.outcome {
+        AuditOutcome::Subsumed { at, .. } => at,
+        _ => &a.state,
+    };
+    machine.stop_at(stop.or_else(|| sides.stop_points(ends_at, &program)));
+    let result = follow(machine, locs, a, children, stops, sides);
     machine.stop_at(None);
     // Where Ψ is stronger than the node's own state a check may be decided that the tree has both sides of: the way
     // goes on beyond it.
@@ -122,6 +129,7 @@ fn follow(
     a: &AuditRecord,
     children: &[&AuditRecord],
     stops: bool,
+    sides: &KnownSides,
 ) -> Result<bool, AuditError> {
     let Some(st) = generalise(machine, locs, &a.state, &a.psi)? else { return Ok(false) };
     if let AuditOutcome::Subsumed { at, psi, .. } = &a.outcome
@@ -149,7 +157,7 @@ fn follow(
     };
     // The tree's fork, and how far this state came before forks of its own that the tree does not have.
     let fork = children.iter().find(|c| c.fork.is_some()).map(|c| c.way);
-    let way = NextEdge { locs, a, children, forked, expected, fork, stops };
+    let way = NextEdge { locs, a, children, forked, expected, fork, stops, sides };
     way.follow(machine, st, 0)
 }
 
@@ -164,12 +172,13 @@ struct NextEdge<'a> {
     fork: Option<TracePosition>,
     /// steps end where the merged child stands
     stops: bool,
+    sides: &'a KnownSides<'a>,
 }
 
 impl NextEdge<'_> {
     /// From this state on, which left this many blocks before.
     fn follow(&self, machine: &mut Machine, mut st: State, mut before: usize) -> Result<bool, AuditError> {
-        let NextEdge { locs, a, children, forked, expected, fork, stops } = *self;
+        let NextEdge { locs, a, children, forked, expected, fork, stops, sides } = *self;
         let program = machine.program();
         let mut blocks = 0;
         loop {
@@ -181,6 +190,7 @@ impl NextEdge<'_> {
             match without_bounded(machine.step(&mut st, 4096)) {
                 Step::Fork(next) if next.is_empty() => return Ok(true),
                 Step::Deferred => return Err(AuditError::Unchecked("a query without an answer")),
+                Step::Next if sides.has(machine, locs, &st) => return Ok(true),
                 Step::Next if !st.history.is_at_join() && !stops => {}
                 Step::Next => {
                     // Not every place where paths meet has a node; another way than the tree's shows where it ends.
@@ -235,10 +245,10 @@ impl NextEdge<'_> {
                 {
                     return Err(AuditError::Unchecked("a value that a fork decides"));
                 }
-                // Both sides of a branch may lead to where the tree's way ends.
+                // Both sides of a branch may lead to where the tree's way ends, or one to where another node is known.
                 Step::Fork(next)
-                    if !forked
-                        && expected.is_some()
+                    if (!forked && expected.is_some() || sides.any(&next))
+                        && next.iter().all(|c| fork.is_none_or(|f| at(before, c) < f))
                         && next.iter().all(|c| c.end.is_none() && c.state.history.fork() == ForkKind::Branch) =>
                 {
                     for c in next {
@@ -247,6 +257,7 @@ impl NextEdge<'_> {
                         st.history.take_origin();
                         match expected.filter(|n| point(n.0) == point(&st)) {
                             Some((_, psi)) => arrives(machine, locs, &st, psi)?,
+                            None if sides.has(machine, locs, &st) => true,
                             None => self.follow(machine, st, left)?,
                         };
                     }

@@ -16,6 +16,7 @@
 
 mod abstract_state;
 mod hoare_triple;
+mod known_sides;
 mod satisfaction;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
     for a in audit_log.iter().filter(|a| a.parent != a.node) {
         below.entry(a.parent).or_default().push(a);
     }
+    let sides = known_sides::KnownSides::new(audit_log, pruner, &machine.program());
     for (n, a) in audit_log.iter().enumerate() {
         if n >= limit {
             *report.unchecked.entry("more nodes than the limit").or_default() += 1;
@@ -106,7 +108,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
             continue;
         }
         let children = below.get(&a.node).map(Vec::as_slice).unwrap_or_default();
-        match hoare_triple::check(machine, pruner.locs(), a, children) {
+        match hoare_triple::check(machine, pruner.locs(), a, children, &sides) {
             Ok(true) => report.checked += 1,
             Ok(false) => report.vacuous += 1,
             Err(AuditError::Unchecked(why)) => *report.unchecked.entry(why).or_default() += 1,

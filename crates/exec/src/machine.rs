@@ -6,6 +6,9 @@ use crate::flow::Step;
 use crate::messages::ExecMessage;
 use crate::models::{self, ModelFn};
 use pleach_expr::Terms;
+use pleach_ir::cfg::Cfg;
+use pleach_ir::dominators::Dominators;
+use pleach_ir::loops::Loops;
 use pleach_ir::{BlockId, Const, FuncId, Init, Program};
 use pleach_memory::{
     AddressSpace, Background, Contents, MemoryModel, ObjId, ObjectKind, RelocatableMemory, Site, Value,
@@ -113,7 +116,11 @@ impl Machine {
             Some(_) => program.functions.iter().map(pleach_ir::loops::bodies_by_header).collect(),
             None => Vec::new(),
         };
-        let joins = if config.record { program.functions.iter().map(join_blocks).collect() } else { Vec::new() };
+        let joins = if config.record {
+            program.functions.iter().map(|f| join_blocks(f, config.record_from_input)).collect()
+        } else {
+            Vec::new()
+        };
         // The C library's start calls `main`, which may have another name.
         let main = (config.main != "main" && program.library).then(|| ("main".to_owned(), config.main.clone()));
         let functions =
@@ -405,11 +412,17 @@ fn constant(terms: &mut Terms, program: &Program, c: &Const) -> Value {
     }
 }
 
-/// Blocks that are entered by several edges.
-fn join_blocks(f: &pleach_ir::Function) -> Vec<bool> {
+/// Blocks that are entered by several edges; `exits`: and those that follow a loop.
+fn join_blocks(f: &pleach_ir::Function, exits: bool) -> Vec<bool> {
     let mut edges = vec![0u32; f.blocks.len()];
     for i in &f.insts {
         pleach_ir::defs::for_each_edge(f, i, |e| edges[e.target.index()] += 1);
     }
-    edges.into_iter().map(|n| n > 1).collect()
+    let mut joins: Vec<bool> = edges.into_iter().map(|n| n > 1).collect();
+    if exits && !f.blocks.is_empty() {
+        let cfg = Cfg::new(f);
+        let loops = Loops::new(&cfg, &Dominators::new(&cfg));
+        loops.iter().flat_map(|(_, l)| &l.exits).for_each(|(_, to)| joins[to.index()] = true);
+    }
+    joins
 }

@@ -241,6 +241,7 @@ impl Run {
         };
         let span = ctx.machine.span(&first.state);
         let mut tracked = before.map(|before| TrackedFork::new(node, before, first));
+        Run::exits_first(&mut children, ctx);
         self.limit_forks(&mut children, depth + 1);
         let share = self.shares[node.index()] / children.len() as f64;
         self.counters.forks += u64::from(children.len() > 1);
@@ -356,7 +357,7 @@ impl Run {
             if self.tree.node(node).is_open() {
                 continue;
             }
-            if learns {
+            if learns && !self.need_not_learn(ctx) {
                 ctx.learners.close(node, &self.tree, ctx.machine.logic());
                 if self.reopen(false, ctx) && self.tree.node(node).is_open() {
                     continue;

@@ -292,6 +292,15 @@ impl<'a> Matcher<'a> {
         terms.try_eval(t, &self.numbers.inputs)
     }
 
+    /// The only value that the path allows a location to have, which holds `value`; `value` if there are several.
+    pub(crate) fn only_value(&mut self, oracle: &mut dyn PathOracle, location: TermId, value: TermId) -> TermId {
+        let width = oracle.terms().width(value);
+        let Some(v) = self.under_model(oracle.terms(), value).filter(|_| width <= 64) else { return value };
+        let v = oracle.terms().constant(width, v);
+        let same = oracle.terms().eq(location, v);
+        if self.holds(oracle, same) { v } else { value }
+    }
+
     /// A comparison of one location with a constant, where the location holds a number.
     fn by_concrete_value(&self, terms: &Terms, l: TermId) -> Option<bool> {
         let (x, arc) = Arc::of(terms, l)?;

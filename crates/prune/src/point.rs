@@ -26,6 +26,21 @@ impl Point {
             && !matches!(state.phase, Phase::Constructor(_))
     }
 
+    /// Another place, by function and instruction, in the state's frame at this depth; `None` if that is of another
+    /// function.
+    pub fn in_frame(state: &State, depth: u32, place: (u32, u32)) -> Option<Point> {
+        let inner = frames(state).position(|(d, f)| d == depth && f.func.0 == place.0)?;
+        let mut point = Point::of(state);
+        point.0.drain(..inner);
+        point.0[0] = place;
+        Some(point)
+    }
+
+    /// The instruction, by function and number.
+    pub fn place(&self) -> (u32, u32) {
+        self.0[0]
+    }
+
     /// Equal only for equal points.
     pub fn numbers(&self) -> Vec<u64> {
         let words = self.0.iter().map(|(a, b)| u64::from(*a) << 32 | u64::from(*b));

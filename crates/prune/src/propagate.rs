@@ -12,7 +12,7 @@ use pleach_expr::{TermId, Terms};
 use pleach_ir::Inst;
 use pleach_state::seams::PathOracle;
 use pleach_state::{ErrorKind, ForkKind, NodeId, State, Trace};
-use pleach_wp::{Condition, EndOfTrace, NoInterpolant, WpResult, WpTransformer};
+use pleach_wp::{Condition, EndOfTrace, KnownSides, NoInterpolant, WpResult, WpTransformer};
 
 /// A trace longer than this is not propagated over.
 const MAX_TRACE: usize = 4_000_000;
@@ -43,7 +43,18 @@ impl Interpolation {
         condition: Condition,
         trace: &Trace,
     ) -> WpResult<Condition> {
-        self.propagate(oracle, condition, trace, None)
+        self.propagate(oracle, condition, trace, None, None)
+    }
+
+    /// From a node's fork to the node.
+    pub(crate) fn propagate_to_node(
+        &mut self,
+        oracle: &mut dyn PathOracle,
+        condition: Condition,
+        fork: &State,
+    ) -> WpResult<Condition> {
+        let sides = self.known_sides(fork.history.trace(), fork, oracle);
+        self.propagate(oracle, condition, fork.history.trace(), None, sides)
     }
 
     /// Over a trace to this state, which stands where paths meet.
@@ -54,9 +65,10 @@ impl Interpolation {
         trace: &Trace,
         end: &State,
     ) -> WpResult<Condition> {
+        let sides = self.known_sides(trace, end, oracle);
         let end =
             if self.loops.on { EndOfTrace::new(end, &oracle.program(), &condition, self.errors_only) } else { None };
-        self.propagate(oracle, condition, trace, end)
+        self.propagate(oracle, condition, trace, end, sides)
     }
 
     fn propagate(
@@ -65,6 +77,7 @@ impl Interpolation {
         condition: Condition,
         trace: &Trace,
         end: Option<EndOfTrace>,
+        sides: Option<KnownSides>,
     ) -> WpResult<Condition> {
         if trace.len() > MAX_TRACE {
             return Err(NoInterpolant::PathTooLong);
@@ -73,7 +86,7 @@ impl Interpolation {
         self.budget.spend(Work::StepBack, steps);
         self.budget.spend(Work::StepLiteral, steps * condition.len() as u64);
         let over = |w: &mut WpTransformer| {
-            w.end = end;
+            (w.end, w.sides) = (end, sides);
             w.trace(trace)
         };
         self.with_transformer(oracle, condition, over).map(|(_, c)| c)
@@ -315,7 +328,7 @@ impl Interpolation {
             if several || condition.len() > FEW {
                 condition = self.tighten(oracle, &fork, condition)?;
             }
-            condition = self.propagate_trace(oracle, condition, fork.history.trace())?;
+            condition = self.propagate_to_node(oracle, condition, &fork)?;
         }
         let state = node.state.clone();
         let mut condition = self.tighten(oracle, &state, condition)?;

@@ -26,6 +26,7 @@ use pleach_state::pruner::{Assumptions, CostSampler, Interpolator, PruneDecision
 use pleach_state::seams::{Effort, PathOracle};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, Locs, NoInterpolant, WpResult};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -232,6 +233,11 @@ impl Interpolation {
         self.loops.on = on;
     }
 
+    /// With an audit: where other sides of loop tests were taken as known, by function and instruction.
+    pub fn used_sides(&self) -> &FxHashSet<(u32, u32)> {
+        &self.loops.used_sides
+    }
+
     /// Drops literals from above that an invariant does not need.
     pub fn minimise_invariants(&mut self, on: bool) {
         self.loops.minimise = on;
@@ -302,8 +308,9 @@ impl Subsumption for Interpolation {
             return PruneDecision::Continue;
         }
         let watch = Stopwatch::start(oracle);
-        let found = self.compare(state, oracle);
-        let assumed = if found.is_none() { self.open_node_for(state, oracle) } else { None };
+        let early = if self.comes_back(state, oracle) { self.open_node_for(state, oracle) } else { None };
+        let found = if early.is_none() { self.compare(state, oracle) } else { None };
+        let assumed = early.or_else(|| if found.is_none() { self.open_node_for(state, oracle) } else { None });
         let again = if found.or(assumed).is_none() { self.visited_before(state, oracle) } else { None };
         let spent = watch.stop(oracle, self);
         self.statistics.times.compare += spent;
@@ -519,6 +526,16 @@ impl Assumptions for Interpolation {
             self.revoke_all();
         }
         self.loops.take_reopened()
+    }
+
+    fn are_settled(&self) -> bool {
+        self.errors_only && self.explain.is_none() && self.audit_log.is_none() && self.loops.is_settled()
+    }
+
+    fn leaves_loop(&mut self, state: &State, program: &Program) -> bool {
+        let Some(origin) = state.history.origin().filter(|o| o.frame.func == state.frame.func) else { return false };
+        let natural = self.loops.natural_loops(state.frame.func, program);
+        natural.innermost(origin.block).is_some_and(|l| !natural.get(l).contains(state.block))
     }
 }
 

@@ -215,6 +215,11 @@ impl SubsumptionTable {
         }
     }
 
+    /// The entries at a point, in any order.
+    pub fn at_point(&self, point: &Point) -> impl Iterator<Item = &Rc<TableEntry>> {
+        self.points.get(point).into_iter().flatten().flat_map(|i| i.by_values.values().flatten())
+    }
+
     #[cfg(test)]
     fn at(&self, point: &Point) -> usize {
         self.points.get(point).into_iter().flatten().flat_map(|s| s.by_values.values()).map(Vec::len).sum()

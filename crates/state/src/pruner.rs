@@ -9,6 +9,7 @@ use crate::outcome::End;
 use crate::seams::{Effort, PathOracle};
 use crate::state::State;
 use crate::tree::{NodeId, Tree};
+use pleach_ir::Program;
 
 /// What becomes of a state that is about to go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,10 @@ pub trait Assumptions {
     /// states and all nodes above them, the closing node included, are open again. `all`: nothing else is left to do,
     /// or the run ends: every assumption that is not discharged is revoked.
     fn take_reopened(&mut self, all: bool) -> Vec<Box<State>>;
+    /// No leaf is taken as subsumed, and nobody asks for what is learned but to subsume states.
+    fn are_settled(&self) -> bool;
+    /// The state is the side of a branch that leaves a loop.
+    fn leaves_loop(&mut self, state: &State, program: &Program) -> bool;
 }
 
 /// Measures what subsumption saves: a subsumed state is now and then explored without pruning, and stays subsumed.

@@ -105,7 +105,7 @@ impl WpTransformer<'_> {
         true
     }
 
-    fn replace_condition(&mut self, new: Condition) -> Condition {
+    pub(crate) fn replace_condition(&mut self, new: Condition) -> Condition {
         self.live.forget();
         std::mem::replace(&mut self.condition, new)
     }

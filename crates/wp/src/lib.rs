@@ -13,6 +13,7 @@ mod call;
 mod compute;
 pub mod condition;
 mod diamond;
+mod known_side;
 mod linear_sum;
 pub mod location;
 mod may_point_to;
@@ -28,6 +29,7 @@ pub mod transformer;
 
 pub use condition::{Condition, Dangling, Dereferenceable, MayPointToLiteral, OwningFrame, PointsTo, Rounds};
 pub use diamond::EndOfTrace;
+pub use known_side::KnownSides;
 pub use linear_sum::Sum;
 pub use location::{Loc, Locs};
 pub use memory::room_for;

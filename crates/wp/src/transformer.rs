@@ -11,6 +11,7 @@
 
 use crate::condition::{Condition, Dereferenceable, MAX_POSSIBLE, PointsTo};
 use crate::diamond::EndOfTrace;
+use crate::known_side::KnownSides;
 use crate::linear_sum::Sum;
 use crate::location::{Loc, Locs};
 use crate::occurrence_index::OccurrenceIndex;
@@ -39,6 +40,8 @@ pub struct WpTransformer<'a> {
     pub condition: Condition,
     /// where the trace ends, if another way there counts
     pub end: Option<EndOfTrace>,
+    /// sides of branches that the trace does not take and that are known
+    pub sides: Option<KnownSides>,
     pub(crate) live: OccurrenceIndex,
 }
 
@@ -51,6 +54,7 @@ impl WpTransformer<'_> {
             if self.terms.brake.halted() {
                 return Err(NoInterpolant::RunEnded);
             }
+            self.enter_for_sides(*run);
             self.run(*run, later, trace, &mut left)?;
             later = Some(*run);
             if self.condition.len() > MAX_CONJUNCTS || self.condition.satisfiable.len() > MAX_POSSIBLE {
@@ -79,7 +83,7 @@ impl WpTransformer<'_> {
             match inst {
                 Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => {
                     let c = self.cross_edge(f, run, inst)?;
-                    if !self.other_side(f, run, inst, c) {
+                    if !self.other_side(f, run, inst, c) && !self.known_side(f, run, inst, c) {
                         self.require(c);
                     }
                 }
@@ -492,7 +496,7 @@ impl<'a> WpTransformer<'a> {
         condition: Condition,
     ) -> WpTransformer<'a> {
         let live = OccurrenceIndex::default();
-        WpTransformer { terms, program, locs, oracle, check_overflow, condition, end: None, live }
+        WpTransformer { terms, program, locs, oracle, check_overflow, condition, end: None, sides: None, live }
     }
 
     pub fn into_condition(self) -> Condition {

@@ -57,7 +57,7 @@ pub struct LoopExplanation {
 }
 
 impl super::Loops {
-    pub(super) fn natural_loops(&mut self, func: FuncId, program: &Program) -> &Loops {
+    pub(crate) fn natural_loops(&mut self, func: FuncId, program: &Program) -> &Loops {
         self.natural.entry(func.0).or_insert_with(|| {
             let cfg = Cfg::new(program.function(func));
             Loops::new(&cfg, &Dominators::new(&cfg))

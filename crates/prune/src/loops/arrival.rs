@@ -14,6 +14,8 @@ const NEAREST: usize = 4;
 /// What assumptions may cost that turn out not to hold: at first, and for each unit of execution.
 const AT_FIRST: u64 = 10_000_000;
 const SHARE: u64 = 4;
+/// What the discharge of one group may always cost.
+const AT_LEAST: u64 = 2_000_000;
 
 impl Interpolation {
     /// The state may be taken as subsumed by a node that is not complete.
@@ -28,6 +30,27 @@ impl Interpolation {
     /// Assumptions that failed have not cost more than their share: exploration and proof take turns.
     pub(super) fn has_turn(&self, oracle: &dyn PathOracle) -> bool {
         self.loops.wasted <= AT_FIRST + SHARE * self.budget.executed(oracle.effort())
+    }
+
+    /// A group is about to be discharged: what that may cost.
+    pub(super) fn begin_turn(&mut self, oracle: &dyn PathOracle) {
+        let effort = oracle.effort();
+        let left = (AT_FIRST + SHARE * self.budget.executed(effort)).saturating_sub(self.loops.wasted);
+        self.loops.turn = Some((self.budget.mark(effort), left.max(AT_LEAST)));
+    }
+
+    /// The discharge under way has cost too much.
+    pub(super) fn is_turn_over(&self, oracle: &dyn PathOracle) -> bool {
+        self.loops.turn.is_some_and(|(mark, left)| self.budget.since(mark, oracle.effort()) > left)
+    }
+
+    /// The state is back at a header whose loop it went round once, twice, four times, …: that an open node subsumes it
+    /// would say more than that a complete one does, which may only know of the last round.
+    pub(crate) fn comes_back(&mut self, state: &State, oracle: &dyn PathOracle) -> bool {
+        self.loops.on
+            && self.loops.is_at_header(state, &oracle.program())
+            && !self.loops.revoked.contains_key(&state.node)
+            && self.loops.open_at.get(&Point::of(state)).is_some_and(|at| at.len().is_power_of_two())
     }
 
     /// An open node at the state's point that will probably subsume it.
@@ -70,11 +93,14 @@ impl Interpolation {
             return false;
         }
         // Now and then a loop is given the chance to go on in the same way, whatever decided its first rounds.
-        let chance = rounds.is_power_of_two() && rounds > 1;
+        let refused = self.loops.refused.entry(point.clone()).or_default();
+        let chance = rounds.is_power_of_two() && (rounds > 1 || (*refused + 1).is_power_of_two());
         let other = open.state.clone();
         let relevant = self.loops.relevant.get(point);
-        chance
-            || relevant.is_none_or(|r| r.iter().all(|s| same_value(&self.locs, self.fixed, *s, state, &other, oracle)))
+        let same =
+            relevant.is_none_or(|r| r.iter().all(|s| same_value(&self.locs, self.fixed, *s, state, &other, oracle)));
+        *refused += u64::from(!same);
+        chance || same
     }
 }
 

@@ -4,6 +4,7 @@
 //! satisfies the interpolant of its subsuming node and that the leaf has that as its own; and for each node, that its
 //! interpolant implies what its children need. *Direction*: gives up on leaves, which are explored then.
 
+use super::from_above::Literals;
 use super::{Provisional, Revoked};
 use crate::matching::Matcher;
 use crate::point::Point;
@@ -53,18 +54,23 @@ impl Interpolation {
             Err((revoked, rounds)) if rounds <= 1 => return Err(revoked),
             Err(_) => {}
         }
-        let mut second = self.start(group, oracle);
-        let mut kept = self.literals_from_above(root, &leaves, &found, &second, oracle);
-        if self.require_all(root, &kept, &mut second, oracle).is_err() {
-            (second, kept) = (self.start(group, oracle), Vec::new());
-        }
-        match self.strengthen(root, &leaves, &mut second, oracle) {
-            Ok(()) => Ok(self.minimise(root, group, &leaves, kept, second, oracle)),
-            Err((revoked, _)) => {
-                self.loops.guarded = true;
-                Err(revoked)
+        let mut last = Vec::new();
+        for which in [Literals::General, Literals::All] {
+            let mut second = self.start(group, oracle);
+            let mut kept = self.literals_from_above(root, &leaves, &found, &second, which, oracle);
+            if self.require_all(root, &kept, &mut second, oracle).is_err() {
+                (second, kept) = (self.start(group, oracle), Vec::new());
+            }
+            if kept.is_empty() && which == Literals::General {
+                continue;
+            }
+            match self.strengthen(root, &leaves, &mut second, oracle) {
+                Ok(()) => return Ok(self.minimise(root, group, &leaves, kept, second, oracle)),
+                Err((revoked, _)) => last = revoked,
             }
         }
+        self.loops.guarded = true;
+        Err(last)
     }
 
     /// What is known before any leaf gives what its subsuming node needs.
@@ -116,6 +122,10 @@ impl Interpolation {
         let mut rounds: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut failed = Vec::new();
         while let Some(leaf) = todo.pop() {
+            if self.is_turn_over(oracle) {
+                failed.push((leaf, Revoked::NotInductive));
+                continue;
+            }
             let new = match self.pass_to_leaf(leaf, found, oracle) {
                 Ok(new) => new,
                 Err(why) => {
@@ -218,7 +228,7 @@ impl Interpolation {
             let parent = self.loops.provisional.get(&at).ok_or(NoInterpolant::Moved)?;
             let (fork, state) = (parent.open.forked.clone(), parent.open.state.clone());
             if let Some(fork) = fork {
-                new = self.propagate_trace(oracle, new, fork.history.trace())?;
+                new = self.propagate_to_node(oracle, new, &fork)?;
             }
             new = self.tighten(oracle, &state, new)?;
             new.write_sums(oracle.terms(), |_| true);

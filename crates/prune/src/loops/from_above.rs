@@ -2,20 +2,22 @@
 //! inductive.
 //!
 //! *Paper*: Unbounded §3 (path-based loop invariants); the deletion is by literal until nothing fails (Houdini), not in
-//! the order of a list. *Idea*: bounds of the locations that the needs speak of, their low bits, their differences, and
-//! the constraints of the path where they can be said over locations. *Invariant*: each literal kept holds in the
+//! the order of a list. *Idea*: bounds of the locations that the needs speak of, their low bits, their differences, linear
+//! equations between them and with the loop's registers, and the constraints of the path where they can be said over
+//! locations. *Invariant*: each literal kept holds in the
 //! states of all leaves that the header subsumes, and is implied by the header's interpolant after each way round.
 //! *Direction*: may find too few.
 
 use super::Provisional;
 use super::discharge::{Discharged, implies, symbols};
+use super::equations::{Values, equations};
 use crate::abduction::solve;
 use crate::matching::Matcher;
 use crate::pruner::Interpolation;
 use pleach_expr::{SymbolId, TermId, Terms, facts};
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State};
-use pleach_wp::{Condition, WpResult};
+use pleach_wp::{Condition, Loc, WpResult};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -25,6 +27,15 @@ const LOCATIONS: usize = 24;
 const PAIRS: usize = 10;
 /// Constraints of the path that are looked at, the newest first.
 const CONSTRAINTS: usize = 64;
+
+/// Which literals are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Literals {
+    /// relations between locations: they may hold whatever the inputs are
+    General,
+    /// what the path says, too: its constants and constraints
+    All,
+}
 
 /// Literals by header, the oldest header first.
 pub(super) type FromAbove = Vec<(NodeId, TermId)>;
@@ -38,12 +49,13 @@ impl Interpolation {
         leaves: &[NodeId],
         tried: &Discharged,
         found: &Discharged,
+        which: Literals,
         oracle: &mut dyn PathOracle,
     ) -> FromAbove {
         let headers: FxHashSet<NodeId> = leaves.iter().map(|l| self.loops.assumptions[l].by).collect();
         let mut kept: FxHashMap<NodeId, Vec<TermId>> = FxHashMap::default();
         for &h in &headers {
-            let literals = self.candidates(h, tried, oracle);
+            let literals = self.candidates(h, tried, which, oracle);
             kept.insert(h, literals);
         }
         while self.drop_not_inductive(root, leaves, &mut kept, found, oracle) {}
@@ -82,6 +94,11 @@ impl Interpolation {
         for leaf in leaves {
             let header = self.loops.assumptions[leaf].by;
             for l in kept[&header].clone() {
+                // Without a turn to test them, none is kept.
+                if self.is_turn_over(oracle) {
+                    kept.values_mut().for_each(Vec::clear);
+                    return false;
+                }
                 if !self.is_kept(root, *leaf, l, kept, found, oracle) {
                     kept.entry(header).or_default().retain(|k| *k != l);
                     dropped = true;
@@ -122,7 +139,7 @@ impl Interpolation {
             at = child.parent;
             let Some(Provisional { open, .. }) = self.loops.provisional.get(&at) else { return false };
             if let Some(fork) = open.forked.clone() {
-                let Ok(c) = self.propagate_trace(oracle, need, fork.history.trace()) else { return false };
+                let Ok(c) = self.propagate_to_node(oracle, need, &fork) else { return false };
                 need = c;
             }
             need.write_sums(oracle.terms(), |_| true);
@@ -133,7 +150,13 @@ impl Interpolation {
     }
 
     /// What holds in the header's state and in those of all its leaves.
-    fn candidates(&mut self, header: NodeId, tried: &Discharged, oracle: &mut dyn PathOracle) -> Vec<TermId> {
+    fn candidates(
+        &mut self,
+        header: NodeId,
+        tried: &Discharged,
+        which: Literals,
+        oracle: &mut dyn PathOracle,
+    ) -> Vec<TermId> {
         let Some(Provisional { open, .. }) = self.loops.provisional.get(&header) else { return Vec::new() };
         let state: Rc<State> = open.state.clone();
         let Some(needs) = tried.interpolants.get(&header) else { return Vec::new() };
@@ -147,13 +170,23 @@ impl Interpolation {
         places.retain(|s| self.locs.get(*s).is_some());
         places.sort_unstable();
         places.truncate(LOCATIONS);
-        let mut out = self.bounds(&places, &state, oracle);
-        out.extend(self.constraints(&places, &state, oracle));
-        out.sort_unstable();
-        out.dedup();
         let leaves = self.loops.leaves.get(&header).cloned().unwrap_or_default();
         let states: Vec<Rc<State>> =
             leaves.iter().filter_map(|l| Some(Rc::new(State::clone(&self.loops.assumptions.get(l)?.state)))).collect();
+        let equations = self.equations(&places, &state, &states, which, oracle);
+        // What an equation speaks of matters as much as what the needs do.
+        for &e in &equations {
+            let more: Vec<SymbolId> = symbols(oracle.terms(), e).into_iter().filter(|s| !places.contains(s)).collect();
+            places.extend(more);
+        }
+        places.truncate(LOCATIONS);
+        let mut out = self.bounds(&places, &state, which, oracle);
+        if which == Literals::All {
+            out.extend(self.constraints(&places, &state, oracle));
+        }
+        out.extend(equations);
+        out.sort_unstable();
+        out.dedup();
         let mut own = Matcher::own(&state, &self.locs, self.fixed);
         out.retain(|&l| l != Terms::TRUE && own.holds(oracle, l));
         for s in states {
@@ -163,8 +196,50 @@ impl Interpolation {
         out
     }
 
+    /// Linear equations between these places and the registers that the loop still reads.
+    fn equations(
+        &mut self,
+        places: &[SymbolId],
+        state: &State,
+        leaves: &[Rc<State>],
+        which: Literals,
+        oracle: &mut dyn PathOracle,
+    ) -> Vec<TermId> {
+        let program = oracle.program();
+        let f = program.function(state.frame.func);
+        let mut all: Vec<TermId> = places.iter().map(|s| oracle.terms().var(*s)).collect();
+        for slot in self.loops.visited.live(state, &program) {
+            let width = program.target.bits(f.slots[slot as usize].ty);
+            let register = Loc::Reg { depth: state.call_depth(), slot };
+            let register = self.locs.term(oracle.terms(), register, width);
+            if all.len() < 2 * LOCATIONS && !all.contains(&register) {
+                all.push(register);
+            }
+        }
+        let matchers = [Matcher::own(state, &self.locs, self.fixed)];
+        let of_leaves = leaves.iter().map(|s| Matcher::new(s, &self.locs, self.fixed));
+        let mut states: Vec<Values> = Vec::new();
+        for mut matcher in matchers.into_iter().chain(of_leaves) {
+            let mut value = |var: &TermId| {
+                let v = matcher.translate(oracle, *var)?;
+                if v == *var || oracle.terms().has(v, facts::HAS_BASE) {
+                    return None;
+                }
+                Some(if which == Literals::General { matcher.only_value(oracle, *var, v) } else { v })
+            };
+            states.push(all.iter().map(&mut value).collect());
+        }
+        equations(oracle.terms(), &all, &states, which == Literals::All)
+    }
+
     /// Bounds, low bits and differences.
-    fn bounds(&mut self, places: &[SymbolId], state: &State, oracle: &mut dyn PathOracle) -> Vec<TermId> {
+    fn bounds(
+        &mut self,
+        places: &[SymbolId],
+        state: &State,
+        which: Literals,
+        oracle: &mut dyn PathOracle,
+    ) -> Vec<TermId> {
         let mut own = Matcher::own(state, &self.locs, self.fixed);
         let mut values = Vec::new();
         for &s in places {
@@ -179,22 +254,25 @@ impl Interpolation {
         let terms = oracle.terms();
         let mut out = Vec::new();
         for &(x, v) in &values {
+            let zero = terms.constant(terms.width(x), 0);
+            let signs = [terms.sle(zero, x), terms.sle(x, zero)];
             if terms.as_const(v).is_none() {
                 continue;
             }
-            out.extend([terms.eq(x, v), terms.sle(v, x), terms.sle(x, v), terms.ule(v, x), terms.ule(x, v)]);
+            out.extend(signs);
+            if which == Literals::All {
+                out.extend([terms.eq(x, v), terms.sle(v, x), terms.sle(x, v), terms.ule(v, x), terms.ule(x, v)]);
+            }
             for bits in [1, 2, 3] {
                 let (a, b) = (terms.extract(x, 0, bits), terms.extract(v, 0, bits));
                 out.push(terms.eq(a, b));
             }
-            let zero = terms.constant(terms.width(x), 0);
-            out.extend([terms.sle(zero, x), terms.sle(x, zero)]);
         }
         for (i, &(x, v)) in values.iter().enumerate().take(PAIRS) {
             for &(y, w) in values.iter().take(PAIRS).skip(i + 1) {
                 if terms.width(x) == terms.width(y) {
                     let (d, k) = (terms.sub(x, y), terms.sub(v, w));
-                    if terms.as_const(k).is_some() {
+                    if which == Literals::All && terms.as_const(k).is_some() {
                         out.push(terms.eq(d, k));
                     }
                     out.extend([terms.sle(x, y), terms.sle(y, x)]);

@@ -34,7 +34,7 @@ impl Interpolation {
         let (mut size, mut left) = (kept.len().div_ceil(2), ATTEMPTS);
         loop {
             let mut at = 0;
-            while at < kept.len() && left > 0 {
+            while at < kept.len() && left > 0 && !self.is_turn_over(oracle) {
                 left -= 1;
                 let end = (at + size).min(kept.len());
                 let fewer: FromAbove = [&kept[..at], &kept[end..]].concat();
@@ -46,7 +46,7 @@ impl Interpolation {
                     None => at = end,
                 }
             }
-            if size <= 1 || left == 0 {
+            if size <= 1 || left == 0 || self.is_turn_over(oracle) {
                 break;
             }
             size = size.div_ceil(2);

@@ -16,11 +16,14 @@
 mod account;
 mod arrival;
 mod discharge;
+mod equations;
 mod from_above;
 mod minimise;
+mod sides;
 mod visited;
 
 use crate::audit_log::AuditOutcome;
+use crate::budget::Mark;
 use crate::explain::Explained;
 use crate::point::Point;
 use crate::pruner::{Interpolation, OpenNode};
@@ -81,11 +84,15 @@ pub(crate) struct Loops {
     known: FxHashMap<NodeId, Condition>,
     /// by point: locations whose values decided that an assumption failed
     relevant: FxHashMap<Point, FxHashSet<SymbolId>>,
+    /// by point: how often a state differed in these
+    refused: FxHashMap<Point, u64>,
     revoked: FxHashMap<NodeId, Revoked>,
     /// by point: how many open nodes there must be before a state is taken as subsumed by one of them again
     patience: FxHashMap<Point, usize>,
     /// what assumptions have cost that could not be discharged, in units of the budget
     wasted: u64,
+    /// since when a group is being discharged, and what that may cost
+    turn: Option<(Mark, u64)>,
     /// a literal that a branch needs is kept guarded by it, as interpolants were not inductive otherwise
     pub guarded: bool,
     #[expect(
@@ -95,6 +102,8 @@ pub(crate) struct Loops {
     reopened: Vec<Box<State>>,
     accounts: LoopAccounts,
     visited: Visited,
+    /// for the audit: where other sides of loop tests were taken as known, by function and instruction
+    pub used_sides: FxHashSet<(u32, u32)>,
     /// by function
     natural: FxHashMap<u32, pleach_ir::loops::Loops>,
     pub statistics: LoopStatistics,
@@ -134,6 +143,11 @@ impl Loops {
 }
 
 impl Loops {
+    /// Nothing is assumed, and nothing waits to be explored after all.
+    pub fn is_settled(&self) -> bool {
+        self.assumptions.is_empty() && self.reopened.is_empty()
+    }
+
     pub fn is_provisional(&self, node: NodeId) -> bool {
         self.provisional.contains_key(&node)
     }
@@ -219,6 +233,7 @@ impl Interpolation {
         while oldest >= node
             && let Some(group) = self.group(node)
         {
+            self.begin_turn(oracle);
             let (mark, size) = (self.budget.mark(oracle.effort()), group.len() as u64);
             match self.discharge(node, &group, oracle) {
                 Ok(interpolants) => return self.commit(node, group, interpolants, oracle),

@@ -45,6 +45,13 @@ pub(crate) struct Visited {
 }
 
 impl Visited {
+    /// The registers of the innermost frame that are read later.
+    pub(super) fn live(&mut self, state: &State, program: &Program) -> Vec<u32> {
+        let f = program.function(state.frame.func);
+        let liveness = self.liveness.entry(state.frame.func.0).or_insert_with(|| Liveness::new(f, &Cfg::new(f)));
+        liveness.live_at(f, InstId(state.inst)).iter().map(|slot| slot as u32).collect()
+    }
+
     /// The different states at a header where one of them came again.
     pub fn states(&self, func: u32, header: u32) -> u64 {
         self.at.get(&(func, header)).filter(|c| c.1 > 0).map_or(0, |c| c.0)
