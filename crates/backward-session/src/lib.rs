@@ -19,6 +19,7 @@ mod queries;
 mod refute;
 mod sarif;
 mod survey;
+mod topics;
 
 pub use both_ends::both_ends;
 use climb::Climber;
@@ -317,6 +318,7 @@ fn conclude(
         for a in &summary.assumptions {
             println!("  assuming that {}", a.clause);
         }
+        print!("{}", pleach::cut_reason::what_to_do(topics::open_topics(&summary.targets)));
         println!("Results are in {}", dir.path().display());
     }
     let unreachable = summary.targets.iter().any(|t| matches!(t.result.as_str(), "unreachable" | "false"));

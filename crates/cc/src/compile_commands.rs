@@ -27,7 +27,8 @@ pub struct Project {
     pub flags: Vec<String>,
 }
 
-/// The project of a build directory, or of the file itself. `wanted`: only these files; empty for all.
+/// The project of a build directory, or of the file itself. `wanted`: only these files; empty for all. A wanted file
+/// that the build does not have, such as a harness, gets the flags of those that it has, or of the whole build.
 pub fn read(build: &Path, wanted: &[PathBuf]) -> Result<Project, CliError> {
     let path = if build.is_dir() { build.join(NAME) } else { build.to_owned() };
     let wrong = |why: String| CliError::Usage(format!("cannot read {}: {why}", path.display()));
@@ -37,11 +38,13 @@ pub fn read(build: &Path, wanted: &[PathBuf]) -> Result<Project, CliError> {
     let base = base.parent().unwrap_or(Path::new("/"));
     let mut project = Project::default();
     let mut defined = BTreeMap::new();
+    let of = |entry: &CompileCommand| base.join(&entry.directory).join(&entry.file);
+    let is_wanted = |file: &Path| wanted.iter().any(|w| same(w, file));
+    let all = !entries.iter().any(|e| is_wanted(&of(e)));
     for entry in &entries {
         let directory = base.join(&entry.directory);
-        let file = directory.join(&entry.file);
-        if !wanted.is_empty() && !wanted.iter().any(|w| same(w, &file)) || project.files.iter().any(|f| same(f, &file))
-        {
+        let file = of(entry);
+        if !all && !is_wanted(&file) || project.files.iter().any(|f| same(f, &file)) {
             continue;
         }
         for flag in flags(entry, &directory).map_err(wrong)? {
@@ -56,12 +59,22 @@ pub fn read(build: &Path, wanted: &[PathBuf]) -> Result<Project, CliError> {
         }
         project.files.push(shortest(&file));
     }
-    let missing = wanted.iter().find(|w| !project.files.iter().any(|f| same(w, f)));
-    match missing {
-        Some(file) => Err(CliError::Usage(format!("{} is not in {}", file.display(), path.display()))),
-        None if project.files.is_empty() => Err(wrong("it names no files".into())),
-        None => Ok(project),
+    if project.files.is_empty() {
+        return Err(wrong("it names no files".into()));
     }
+    if !wanted.is_empty() {
+        if let Some(file) = wanted.iter().find(|w| !w.exists()) {
+            return Err(CliError::Usage(format!(
+                "{} is not in {}, and does not exist",
+                file.display(),
+                path.display()
+            )));
+        }
+        let given = wanted.iter().filter(|w| !project.files.iter().any(|f| same(w, f)));
+        let given: Vec<PathBuf> = given.cloned().collect();
+        project.files = if all { wanted.to_vec() } else { given.into_iter().chain(project.files).collect() };
+    }
+    Ok(project)
 }
 
 fn same(a: &Path, b: &Path) -> bool {

@@ -13,7 +13,7 @@ pub use verify_reach::{ReachArgs, VerifyArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pleach_inspect::{ReplayArgs, ViewArgs};
 use pleach_present::Files;
-use pleach_present::commands::{CompletionsArgs, ExportArgs, ManArgs, ReportArgs};
+use pleach_present::commands::{CompletionsArgs, ExportArgs, ManArgs, ReportArgs, WhenArgs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub enum Command {
     View(ViewArgs),
     /// Write the tests of a run as files, as a corpus for fuzzers, or as unit tests
     Export(ExportArgs),
+    /// Say what to do when something was cut or is unknown
+    When(WhenArgs),
     /// Write a harness for a function, to edit
     Init(InitArgs),
     /// Print the program as the engine sees it
@@ -296,6 +298,12 @@ pub struct TestArgs {
     #[arg(long, help_heading = "Errors", hide_short_help = true)]
     pub require_complete: bool,
 
+    /// What the test suite is to cover: a property file of Test-Comp, COVER( … )
+    ///
+    /// With @CALL(f) the run ends once a test calls f. For branches, conditions and statements everything is explored.
+    #[arg(long, value_name = "FILE", help_heading = "Errors", conflicts_with = "all_entries", hide_short_help = true)]
+    pub property: Option<PathBuf>,
+
     /// Search strategy; several names take turns
     ///
     /// Strategies: dfs bfs random-state random-path subtree nurs:covnew nurs:md2u nurs:depth nurs:rp nurs:icnt
@@ -359,6 +367,9 @@ pub struct InitArgs {
     /// The file to write, which must be new
     #[arg(long, short, value_name = "FILE", default_value = "harness.c")]
     pub output: PathBuf,
+    /// Take the file's flags from compile_commands.json in this build directory (also -p)
+    #[arg(help_heading = "Compilation", long, value_name = "DIR")]
+    pub compile_commands: Option<PathBuf>,
     #[command(flatten)]
     pub compile: CompileArgs,
 }

@@ -31,7 +31,7 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
                 out.push(arg);
                 out.extend(args.next());
             }
-            Some("-p") if command == "test" => out.push("--compile-commands".into()),
+            Some("-p") if command == "test" || command == "init" => out.push("--compile-commands".into()),
             Some(flag) if compiles && VALUE_FOLLOWS.contains(&flag) => {
                 compilers.push(arg);
                 compilers.extend(args.next());

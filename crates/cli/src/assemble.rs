@@ -40,6 +40,7 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         deepening: args.unbounded == Some(Unbounded::Deepening),
         output: OutputConfig {
             write_all_tests: args.write_all_tests,
+            specification: settings.specification.clone(),
             emit_all_errors: settings.emit_all_errors,
             print_findings: !args.quiet,
             progress: Style::choose(args.verbose, args.quiet),

@@ -29,6 +29,8 @@ pub struct ExplorationSettings {
     pub exit_on_error_type: Vec<String>,
     /// Functions whose call is an error, also when they have a body.
     pub error_functions: Vec<String>,
+    /// What the test suite covers, as a property of Test-Comp.
+    pub specification: Option<String>,
     /// Which errors count.
     pub property: Property,
 }

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Report(args) => pleach_present::commands::report(args),
         Command::View(args) => pleach_inspect::view(args, commands::configuration::of_run),
         Command::Export(args) => pleach_present::commands::export(args),
+        Command::When(args) => pleach_present::commands::when(&args),
         Command::Init(args) => commands::init::run(args),
         Command::Ir(args) => commands::ir::run(args),
         Command::Version(args) => commands::version::run(args),

@@ -136,7 +136,11 @@ fn files_and_flags_of_a_build() {
     assert!(text(&out).contains("Explored all 2 paths"), "{}", text(&out));
     let out = pleach(&["test", "-p", "build", "c.c", "--entry", "f"], place.path());
     assert_eq!(out.status.code(), Some(2), "{}", text(&out));
-    assert!(text(&out).starts_with("pleach: c.c is not in build/compile_commands.json"), "{}", text(&out));
+    assert!(
+        text(&out).starts_with("pleach: c.c is not in build/compile_commands.json, and does not exist"),
+        "{}",
+        text(&out)
+    );
     let out = pleach(&["test", "-p", "nowhere", "--entry", "f"], place.path());
     assert!(text(&out).starts_with("pleach: cannot read nowhere: "), "{}", text(&out));
 }

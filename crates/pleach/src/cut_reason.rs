@@ -81,6 +81,17 @@ pub fn reason(cut: &Cut) -> Reason {
     }
 }
 
+/// A line that names topics of `docs/when.md`, each once; nothing if there are none.
+pub fn what_to_do<'a>(topics: impl IntoIterator<Item = &'a str>) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for topic in topics {
+        if !all.contains(&topic) {
+            all.push(topic);
+        }
+    }
+    if all.is_empty() { String::new() } else { format!("What to do: pleach when {}\n", all.join(" ")) }
+}
+
 pub fn paths(c: &Counters) -> Paths {
     Paths { completed: c.completed, errored: c.errored, cut: c.cut, pruned: c.pruned, merged: c.merged }
 }

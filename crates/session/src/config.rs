@@ -42,6 +42,8 @@ pub struct SessionConfig {
 pub struct OutputConfig {
     /// Every test as a `.ktest` file.
     pub write_all_tests: bool,
+    /// What the test suite covers, as a property of Test-Comp; branches unless given.
+    pub specification: Option<String>,
     /// Every error, not only the first per place and kind.
     pub emit_all_errors: bool,
     /// Show errors and warnings as they are found.

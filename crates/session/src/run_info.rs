@@ -89,7 +89,11 @@ pub fn suite(config: &SessionConfig, program: &Program, entry: &str) -> SuiteMet
     let contents = file.and_then(|f| std::fs::read(f).ok()).unwrap_or_default();
     SuiteMetadata {
         producer: format!("Pleach {}", env!("CARGO_PKG_VERSION")),
-        specification: format!("COVER( init({entry}()), FQL(COVER EDGES(@DECISIONEDGE)) )"),
+        specification: config
+            .output
+            .specification
+            .clone()
+            .unwrap_or_else(|| format!("COVER( init({entry}()), FQL(COVER EDGES(@DECISIONEDGE)) )")),
         program_file: file.map_or_else(String::new, |f| f.display().to_string()),
         program_hash: testcomp::program_hash(&contents),
         entry: entry.to_owned(),

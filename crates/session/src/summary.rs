@@ -1,6 +1,6 @@
 //! The account of a run: `summary.json`, and the same as text.
 
-use pleach::cut_reason::reason;
+use pleach::cut_reason::{reason, what_to_do};
 use pleach::number_format::{count, number, percent};
 use pleach_command::duration;
 use pleach_explore::{Counters, Rechecked, Speculated};
@@ -115,7 +115,9 @@ fn not_exhaustive(out: &mut String, c: &Counters) {
     }
     if c.cuts.is_empty() {
         out.push_str("  the engine stopped on an internal error\n");
+        out.push_str(&what_to_do(["internal-error"]));
     }
+    out.push_str(&what_to_do(c.cuts.keys().map(|cut| reason(cut).name)));
 }
 
 /// The lines whose queries took the time, where queries took most of it or had no answer.

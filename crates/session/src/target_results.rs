@@ -93,6 +93,21 @@ impl ExplorationResult {
         }
         all
     }
+
+    /// The topics of `pleach when` about [`not_explored`](Self::not_explored).
+    pub fn open_topics(&self) -> Vec<&'static str> {
+        let mut topics = Vec::new();
+        if !self.undefined.is_empty() {
+            topics.push("undefined");
+        }
+        if !self.finished {
+            topics.extend(self.counters.cuts.keys().map(|cut| pleach::cut_reason::reason(cut).name));
+        }
+        if topics.is_empty() && !self.finished {
+            topics.push("internal-error");
+        }
+        topics
+    }
 }
 
 fn locations(target: &Target) -> Vec<(FuncId, InstId)> {

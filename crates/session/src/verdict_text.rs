@@ -1,6 +1,7 @@
 //! What is said of a verification: the verdict from the evidence, and its words.
 
 use crate::{ExplorationResult, Judged};
+use pleach::cut_reason::what_to_do;
 use pleach::number_format;
 use pleach_command::{CliError, Code, duration};
 use pleach_ir::{OWN_ALLOCATION, Program};
@@ -105,6 +106,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
         let _ = writeln!(out, "  {} went on beyond the bound (--unwind)", number_format::count(c.cut, "path"));
     }
     loops(&mut out, found, verdict.answer);
+    out += &what_to_do(topics(found, verdict));
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;
     let _ = writeln!(
@@ -119,6 +121,25 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
     out
 }
 
+/// What `pleach when` has about the reasons of the answer.
+fn topics(found: &ExplorationResult, verdict: &Verdict) -> Vec<&'static str> {
+    match verdict.answer {
+        Answer::Safe | Answer::Unsafe => Vec::new(),
+        Answer::SafeAssuming => found.assumptions.iter().map(|a| a.name()).collect(),
+        Answer::Unknown => {
+            let mut topics = found.open_topics();
+            let explained = found.undefined.len() + if found.finished { 0 } else { found.counters.cuts.len() };
+            if verdict.reasons.len() > explained && !topics.contains(&"internal-error") {
+                topics.push("unconfirmed");
+            }
+            if found.summary.loops.iter().any(|l| l.line > 0 && l.invariants.is_empty()) {
+                topics.push("no-invariant");
+            }
+            topics
+        }
+    }
+}
+
 /// Under which assumptions, in short.
 fn under(rounds: Option<u32>) -> String {
     let within = |n: u32| format!("within {}", number_format::count(n.into(), "round"));
@@ -131,7 +152,8 @@ const LOOPS: usize = 6;
 /// The loops that the answer is about: those with invariants of a proof, those that are open where there is none.
 fn loops(out: &mut String, found: &ExplorationResult, answer: Answer) {
     let (proved, open) = (matches!(answer, Answer::Safe | Answer::SafeAssuming), answer == Answer::Unknown);
-    let told = |l: &&LoopRecord| proved && l.is_proved() || open && l.invariants.is_empty();
+    // A loop without a line is of the model of the system.
+    let told = |l: &&LoopRecord| l.line > 0 && (proved && l.is_proved() || open && l.invariants.is_empty());
     let all: Vec<&LoopRecord> = found.summary.loops.iter().filter(told).collect();
     for l in all.iter().take(LOOPS) {
         let at = format!("{}:{}", l.file, l.line);

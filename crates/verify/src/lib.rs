@@ -10,6 +10,7 @@
 //! assert!(Property::parse("no-such-property").is_err());
 //! ```
 
+mod cover;
 pub mod ends;
 pub mod property;
 mod prp;
@@ -21,6 +22,7 @@ pub mod witness;
 #[cfg(test)]
 mod tests;
 
+pub use cover::Cover;
 pub use ends::{Class, called};
 pub use property::{Goal, Property, PropertyError};
 pub use target::TargetError;

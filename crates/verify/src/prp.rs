@@ -100,9 +100,9 @@ fn formula(tokens: &mut Tokens) -> Result<Formula, String> {
 }
 
 /// Names and single marks, blanks skipped.
-struct Tokens<'a> {
-    rest: &'a str,
-    line: &'a mut usize,
+pub(crate) struct Tokens<'a> {
+    pub(crate) rest: &'a str,
+    pub(crate) line: &'a mut usize,
 }
 
 impl Tokens<'_> {
@@ -113,23 +113,23 @@ impl Tokens<'_> {
         self.rest = trimmed;
     }
 
-    fn at_end(&mut self) -> bool {
+    pub(crate) fn at_end(&mut self) -> bool {
         self.skip();
         self.rest.is_empty()
     }
 
-    fn take(&mut self, mark: &str) -> bool {
+    pub(crate) fn take(&mut self, mark: &str) -> bool {
         self.skip();
         let Some(rest) = self.rest.strip_prefix(mark) else { return false };
         self.rest = rest;
         true
     }
 
-    fn expect(&mut self, mark: &str) -> Result<(), String> {
+    pub(crate) fn expect(&mut self, mark: &str) -> Result<(), String> {
         if self.take(mark) { Ok(()) } else { Err(format!("expected `{mark}` {}", self.here())) }
     }
 
-    fn name(&mut self) -> Result<String, String> {
+    pub(crate) fn name(&mut self) -> Result<String, String> {
         self.skip();
         let end =
             self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(self.rest.len());

@@ -1,7 +1,7 @@
 //! The configuration of a finished run, from its command line.
 
 use crate::args::{Cli, Command};
-use crate::{argv, assemble, commands};
+use crate::{argv, commands};
 use clap::Parser;
 use pleach_command::CliError;
 use pleach_report::RunInfo;
@@ -14,9 +14,8 @@ pub fn of_run(info: &RunInfo) -> Result<SessionConfig, CliError> {
     let cli = Cli::try_parse_from(args).map_err(|_| other(&info.command.join(" ")))?;
     match cli.command {
         Command::Test(mut args) => {
-            args.run.read_project()?;
             args.run.entry = entry(args.run.entry, info, args.all_entries);
-            assemble::session(&args.run, &commands::test::settings(&args))
+            commands::test::configuration(&mut args)
         }
         Command::Verify(args) => commands::verify::configuration(*args),
         _ => Err(other(info.command.get(1).map_or("?", String::as_str))),

@@ -8,7 +8,13 @@ use pleach_present::harness;
 use pleach_report::Parameter;
 use std::io::Write;
 
-pub fn run(args: InitArgs) -> Result<Code, CliError> {
+pub fn run(mut args: InitArgs) -> Result<Code, CliError> {
+    let mut project = String::new();
+    if let Some(build) = &args.compile_commands {
+        let flags = pleach_cc::compile_commands::read(build, std::slice::from_ref(&args.file))?.flags;
+        args.compile.cc_arg.extend(flags);
+        project = format!("-p {} ", build.display());
+    }
     let program = pleach::load(std::slice::from_ref(&args.file), &assemble::compile(&args.compile, false))?;
     let id = program.function_named(&args.function).filter(|f| !program.function(*f).is_declaration());
     let id =
@@ -20,6 +26,6 @@ pub fn run(args: InitArgs) -> Result<Code, CliError> {
     // A harness may have been edited: it is never overwritten.
     let made = std::fs::File::create_new(&args.output).and_then(|mut f| f.write_all(text.as_bytes()));
     made.map_err(|why| CliError::Usage(format!("cannot create {}: {why}", args.output.display())))?;
-    println!("Wrote {}. Edit it, then: pleach test {}", args.output.display(), args.output.display());
+    println!("Wrote {}. Edit it, then: pleach test {project}{}", args.output.display(), args.output.display());
     Ok(Code::Fine)
 }

@@ -3,6 +3,7 @@
 use crate::args::ReachArgs;
 use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
+use pleach::cut_reason::what_to_do;
 use pleach::number_format;
 use pleach_backward::Config;
 use pleach_backward_session::{both_ends, facts, refute};
@@ -242,6 +243,8 @@ fn account(found: &ExplorationResult) -> String {
         for reason in found.not_explored() {
             let _ = writeln!(out, "  {reason}");
         }
+        let contradicted = found.summary.targets.iter().any(|t| t.result == "unknown" && !t.replay.is_empty());
+        out += &what_to_do(found.open_topics().into_iter().chain(contradicted.then_some("contradicted")));
     }
     out
 }

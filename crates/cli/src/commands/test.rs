@@ -8,15 +8,24 @@ use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_present::Files;
 use pleach_present::corpus::Naming;
-use pleach_session::{Conclude, ExplorationResult, NoObserver, Session, summary};
+use pleach_session::{Conclude, CoveredCalls, ExplorationResult, Session, SessionConfig, summary};
 use pleach_state::Leaks;
+use pleach_verify::Cover;
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
+/// What the flags say, for this run or one that is executed again.
+pub fn configuration(args: &mut TestArgs) -> Result<SessionConfig, CliError> {
     args.run.read_project()?;
-    let settings = settings(&args);
-    let mut config = assemble::session(&args.run, &settings)?;
+    let cover = args.property.as_deref().map(Cover::read).transpose()?;
+    if let Some(cover) = &cover {
+        super::verify::start_where_the_property_says(&mut args.run, &cover.entry, "the property")?;
+    }
+    assemble::session(&args.run, &settings(args, cover))
+}
+
+pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
+    let mut config = configuration(&mut args)?;
     if args.all_entries {
         return pleach_session::all_entries::run(config, args.run.output_dir.as_deref(), args.run.json);
     }
@@ -27,7 +36,8 @@ pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
     }
     let conclude: Conclude = Arc::new(move |found| conclude(found, json, require_complete, &files, sync.as_deref()));
     let session = Session::load(config)?;
-    conclude(session.explore(&mut NoObserver, args.run.output_dir.as_deref(), &conclude)?)
+    let mut covered = CoveredCalls::new(&session.config.exec.error_functions);
+    conclude(session.explore(&mut covered, args.run.output_dir.as_deref(), &conclude)?)
 }
 
 fn conclude(
@@ -63,7 +73,7 @@ fn conclude(
     Ok(code)
 }
 
-pub fn settings(args: &TestArgs) -> ExplorationSettings {
+fn settings(args: &TestArgs, cover: Option<Cover>) -> ExplorationSettings {
     ExplorationSettings {
         search: args.search.join(","),
         prune: args.prune,
@@ -75,6 +85,8 @@ pub fn settings(args: &TestArgs) -> ExplorationSettings {
         emit_all_errors: args.emit_all_errors,
         exit_on_error: args.exit_on_error,
         exit_on_error_type: args.exit_on_error_type.clone(),
+        specification: cover.as_ref().map(|c| c.text.clone()),
+        error_functions: cover.map(|c| c.calls).unwrap_or_default(),
         ..ExplorationSettings::default()
     }
 }

@@ -1,6 +1,6 @@
 //! `pleach verify`: does a property hold of all executions?
 
-use crate::args::VerifyArgs;
+use crate::args::{RunArgs, VerifyArgs};
 use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
@@ -17,7 +17,9 @@ use std::sync::{Arc, PoisonError};
 pub fn configuration(mut args: VerifyArgs) -> Result<SessionConfig, CliError> {
     let property = Property::parse(&args.property)?;
     args.run.read_project()?;
-    start_where_the_property_says(&mut args, &property)?;
+    if let Some(entry) = property.entry() {
+        start_where_the_property_says(&mut args.run, entry, &args.property)?;
+    }
     assemble::session(&args.run, &settings(&args, property))
 }
 
@@ -27,7 +29,9 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
         property => property?,
     };
     args.run.read_project()?;
-    start_where_the_property_says(&mut args, &property)?;
+    if let Some(entry) = property.entry() {
+        start_where_the_property_says(&mut args.run, entry, &args.property)?;
+    }
     let (name, settings) = (property.name(), settings(&args, property));
     let config = assemble::session(&args.run, &settings)?;
     if let Some(witness) = args.check_witness {
@@ -79,14 +83,12 @@ fn not_supported(property: &str, args: &VerifyArgs) -> Result<Code, CliError> {
 }
 
 /// `init(f())` of a property file is an entry like `--entry f`.
-fn start_where_the_property_says(args: &mut VerifyArgs, property: &Property) -> Result<(), CliError> {
-    let Some(entry) = property.entry() else { return Ok(()) };
-    match &args.run.entry {
+pub fn start_where_the_property_says(run: &mut RunArgs, entry: &str, file: &str) -> Result<(), CliError> {
+    match &run.entry {
         None if entry == "main" => {}
-        None => args.run.entry = Some(entry.to_owned()),
+        None => run.entry = Some(entry.to_owned()),
         Some(given) if given == entry => {}
         Some(given) => {
-            let file = &args.property;
             return Err(CliError::Usage(format!("--entry says `{given}`, but {file} says `{entry}`")));
         }
     }
