@@ -111,6 +111,21 @@ fn the_state_at_a_node() {
 }
 
 #[test]
+fn a_freed_block_is_shown_where_its_use_fails() {
+    let place = tempfile::tempdir().expect("a directory");
+    let source = "void *malloc(unsigned long);\nvoid free(void *);\nint f(int x) {\n  int *p = malloc(4);\n  \
+        if (!p)\n    return 0;\n  *p = x;\n  free(p);\n  return *p;\n}\n";
+    std::fs::write(place.path().join("a.c"), source).expect("a program");
+    let out = pleach(&["test", "a.c", "--entry", "f", "--output-dir", "run"], place.path());
+    assert!(text(&out).contains("use-after-free"), "{}", text(&out));
+    let server = Server::start(place.path());
+    let state = server.json(&format!("/api/node/{}", failing_node(&place.path().join("run"))));
+    let block = &state["objects"].as_array().expect("objects")[0];
+    assert_eq!((&block["kind"], &block["freed"]), (&"heap".into(), &true.into()), "{state}");
+    assert_eq!(state["stack"][0]["line"], 9, "{state}");
+}
+
+#[test]
 fn only_this_machine_is_served() {
     let place = explored(&[]);
     let server = Server::start(place.path());
@@ -173,7 +188,7 @@ fn seeds_are_followed_first() {
 #[test]
 fn a_run_from_every_function() {
     let place = tempfile::tempdir().expect("a directory");
-    let source = "int g(int a) { return 10 / a; }\nint h(int x) { return x > 0 ? g(x) : 0; }\n\
+    let source = "static int g(int a) { return 10 / a; }\nint h(int x) { return x > 0 ? g(x) : 0; }\n\
         int main(void) { return h(2); }\n";
     std::fs::write(place.path().join("a.c"), source).expect("a program");
     let out = pleach(&["test", "a.c", "--all-entries", "--output-dir", "all", "--json", "-q"], place.path());
@@ -186,4 +201,41 @@ fn a_run_from_every_function() {
     assert!(text(&replayed).contains("2 agree, 0 disagree"), "{}", text(&replayed));
     let clash = pleach(&["test", "a.c", "--all-entries", "--entry", "g"], place.path());
     assert_eq!(clash.status.code(), Some(2));
+}
+
+#[test]
+fn a_run_under_way_is_followed() {
+    let place = tempfile::tempdir().expect("a directory");
+    let source = "int f(unsigned char *s) {\n  int n = 0;\n  for (int i = 0; i < 40; i++)\n    if (s[i] > 'a')\n      \
+        n++;\n  return n;\n}\n";
+    std::fs::write(place.path().join("a.c"), source).expect("a program");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_pleach"))
+        .args(["test", "a.c", "--entry", "f", "--param", "s:bytes[40]", "--output-dir", "run", "-q"])
+        .current_dir(place.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("pleach runs");
+    let begun = std::time::Instant::now();
+    while !place.path().join("run/tree.bin").exists() {
+        assert!(begun.elapsed().as_secs() < 60, "the run does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let server = Server::start(place.path());
+    let nodes = |server: &Server| server.json("/api/run")["nodes"].as_u64().expect("a number");
+    let before = nodes(&server);
+    let first = server.json("/api/data");
+    assert_eq!((&first["data"]["live"], &first["data"]["cuts"]), (&true.into(), &serde_json::json!([])));
+    while nodes(&server) <= before {
+        assert!(begun.elapsed().as_secs() < 90, "the tree does not grow");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert!(server.get("/", &server.address).1.contains("follow(window.page)"));
+    let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    assert!(interrupted.is_ok_and(|s| s.success()));
+    run.wait().expect("it ends");
+    let last = server.json("/api/data");
+    assert_eq!(last["data"]["live"], false);
+    assert_eq!(last["data"]["cuts"][0]["reason"], "interrupted", "{}", last["data"]["cuts"]);
+    assert_eq!(server.json("/api/run")["finished"], true);
 }

@@ -3,6 +3,7 @@
 use pleach_command::{CliError, Code};
 use pleach_replay::{DebugBuild, Replayer};
 use pleach_report::{Prediction, TestCase};
+use std::io::ErrorKind;
 use std::process::Command;
 
 /// The debuggers we know.
@@ -15,16 +16,16 @@ pub enum Debugger {
 }
 
 impl Debugger {
-    /// The name of its program.
-    pub fn program(self) -> &'static str {
+    /// The names of its program; Debian's packages have the version in it.
+    pub fn programs(self) -> &'static [&'static str] {
         match self {
-            Debugger::Gdb => "gdb",
-            Debugger::Lldb => "lldb",
+            Debugger::Gdb => &["gdb"],
+            Debugger::Lldb => &["lldb", "lldb-19"],
         }
     }
 
-    fn command(self, build: &DebugBuild, stop: &Stop) -> Command {
-        let mut command = Command::new(self.program());
+    fn command(self, program: &str, build: &DebugBuild, stop: &Stop) -> Command {
+        let mut command = Command::new(program);
         let (execute, end, lines) = match self {
             Debugger::Gdb => ("-ex", "--args", gdb(build, stop)),
             Debugger::Lldb => ("-o", "--", lldb(build, stop)),
@@ -56,8 +57,12 @@ fn gdb(build: &DebugBuild, stop: &Stop) -> Vec<String> {
 }
 
 fn lldb(build: &DebugBuild, stop: &Stop) -> Vec<String> {
-    let set = |(name, value): &(String, String)| format!("settings set target.env-vars {name}={value}");
-    let mut lines: Vec<String> = build.environment.iter().map(set).collect();
+    let mut lines = Vec::new();
+    if !build.environment.is_empty() {
+        // One command: each sets the whole environment.
+        let all: Vec<String> = build.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        lines.push(format!("settings set target.env-vars {}", all.join(" ")));
+    }
     lines.push(match stop {
         Stop::Line(file, line) => format!("breakpoint set --file {file} --line {line}"),
         Stop::Function(name) => format!("breakpoint set --name {name}"),
@@ -76,10 +81,13 @@ pub fn start(which: Debugger, replayer: &Replayer, test: &TestCase) -> Result<Co
     eprintln!("pleach: the program runs without the sandbox, in {}", build.directory.display());
     // An interrupt is for the debugger.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default());
-    let status = which.command(&build, &stop).status();
+    let tried = which.programs().iter().map(|program| which.command(program, &build, &stop).status());
+    let missing = |result: &std::io::Result<_>| matches!(result, Err(why) if why.kind() == ErrorKind::NotFound);
+    let status = tried.into_iter().find(|result| !missing(result));
     build.remove();
     match status {
-        Ok(_) => Ok(Code::Fine),
-        Err(why) => Err(CliError::Usage(format!("cannot start {}: {why}", which.program()))),
+        Some(Ok(_)) => Ok(Code::Fine),
+        Some(Err(why)) => Err(CliError::Usage(format!("cannot start {}: {why}", which.programs()[0]))),
+        None => Err(CliError::Usage(format!("{} is not installed", which.programs().join(" or ")))),
     }
 }

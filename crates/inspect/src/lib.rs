@@ -3,7 +3,7 @@
 //! ```
 //! use pleach_inspect::Debugger;
 //!
-//! assert_eq!(Debugger::Gdb.program(), "gdb");
+//! assert_eq!(Debugger::Gdb.programs(), ["gdb"]);
 //! ```
 
 #[macro_use(print, println, eprint, eprintln)]

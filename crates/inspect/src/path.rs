@@ -97,7 +97,11 @@ impl Paths {
             let before = state.clone();
             match self.engine.executor.step(&mut state, ONE_BLOCK) {
                 Step::Next | Step::Deferred => {}
-                Step::End(end) if left.is_empty() => return Ok(Followed { state: before, end: Some(end) }),
+                Step::End(end) if left.is_empty() => {
+                    // A program that has ended has no frames; one that fails stays where it is.
+                    let state = if matches!(end, End::Error(_)) { state } else { before };
+                    return Ok(Followed { state, end: Some(end) });
+                }
                 Step::End(_) => return Err("the path ends before the node".into()),
                 Step::Fork(mut children) => {
                     if children.len() == 1 && children[0].end.is_none() {

@@ -47,6 +47,8 @@ pub struct ObjectView {
     pub id: u32,
     pub name: String,
     pub kind: &'static str,
+    /// The program has freed it: its contents are gone.
+    pub freed: bool,
     pub size: String,
     pub cells: Vec<CellView>,
 }
@@ -105,16 +107,21 @@ fn objects(machine: &Machine, state: &State, names: &Names, stack: &[FrameView])
         if !seen.insert(id) {
             continue;
         }
-        let Some(object) = state.memory.get(ObjId(id)) else { continue };
+        let (object, freed) = match (state.memory.get(ObjId(id)), state.memory.freed_object(ObjId(id))) {
+            (Some(object), _) => (object, false),
+            (None, Some(object)) => (object, true),
+            (None, None) => continue,
+        };
         if out.len() >= MAX_OBJECTS {
             continue;
         }
-        let cells = cells(machine, names, object);
+        let cells = if freed { Vec::new() } else { cells(machine, names, object) };
         todo.extend(cells.iter().rev().filter_map(|c| c.object));
         out.push(ObjectView {
             id,
             name: names.object(ObjId(id)),
             kind: kind(object.kind),
+            freed,
             size: match object.size() {
                 Size::Fixed(n) => format!("{n} bytes"),
                 Size::Symbolic { capacity, .. } => format!("at most {capacity} bytes"),

@@ -74,6 +74,7 @@ async fn serve(run: PathBuf, port: u16, engine: mpsc::Sender<NodeRequest>) -> st
     let routes = Router::new()
         .route("/", get(whole_page))
         .route("/api/run", get(summary))
+        .route("/api/data", get(data))
         .route("/api/node/{id}", get(node))
         .layer(middleware::from_fn_with_state(server.clone(), for_this_machine))
         .with_state(server);
@@ -105,10 +106,18 @@ async fn summary(Shared(server): Shared<Arc<Server>>) -> Response {
                 "nodes": run.tree.nodes.len(),
                 "tests": run.tests.len(),
                 "errors": run.summary.errors.len(),
+                "paths": run.samples.last().map_or(0, |s| s.paths),
                 "finished": run.dir.result_text().is_some(),
             })
             .to_string(),
         ),
+        Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why.to_string()).into_response(),
+    }
+}
+
+async fn data(Shared(server): Shared<Arc<Server>>) -> Response {
+    match Run::open(&server.run) {
+        Ok(run) => json(page::data_of(&run).to_string()),
         Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why.to_string()).into_response(),
     }
 }

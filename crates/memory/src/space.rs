@@ -434,6 +434,14 @@ impl AddressSpace {
         })
     }
 
+    /// An object that the program has freed; its contents are gone.
+    pub fn freed_object(&self, id: ObjId) -> Option<&Object> {
+        match self.objects.get(id.0 as usize) {
+            Some(ObjectEntry::Freed(o)) => Some(o),
+            _ => None,
+        }
+    }
+
     /// What the program has freed.
     pub fn freed(&self) -> impl Iterator<Item = &Object> {
         self.objects.iter().filter_map(|e| match e {

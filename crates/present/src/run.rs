@@ -53,6 +53,12 @@ impl Run {
             _ => (Vec::new(), None),
         };
         damage.extend(samples.1.map(|why| format!("stats.db is read up to where it is damaged: {why}")));
+        if !dir.file("summary.json").exists() && dir.is_going_on() {
+            // Files end in the middle of a record while they are written.
+            damage.clear();
+            summary.warnings.clear();
+            summary.totals.lines_covered = samples.0.last().map_or(0, |s| s.covered_lines);
+        }
         Ok(Run {
             coverage: dir.coverage()?,
             interpolants: dir.interpolants()?.unwrap_or_default(),
@@ -66,6 +72,11 @@ impl Run {
             tree,
             damage,
         })
+    }
+
+    /// The command that explores has not ended.
+    pub fn is_under_way(&self) -> bool {
+        self.dir.result_text().is_none() && self.dir.is_going_on()
     }
 
     /// The leaf of the tree in which a test ends, if the tree has it.
@@ -131,9 +142,12 @@ pub fn account(dir: &RunDir) -> Result<Account, ReportError> {
         }
         return Ok(Account { summary, timing, state });
     }
-    let recovered = dir.recover()?;
+    let mut recovered = dir.recover()?;
     if dir.is_going_on() {
         state.push_str("The run is still going on. This is what it has found so far.\n");
+        let waiting: u64 = recovered.summary.cut.drain(..).map(|c| c.count).sum();
+        recovered.summary.paths.cut -= waiting;
+        recovered.damage.clear();
     } else {
         state.push_str("The run was killed, or could not write its results. This is what it left.\n");
         match dir.write_summary(&recovered.summary) {

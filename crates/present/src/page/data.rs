@@ -39,7 +39,7 @@ pub fn of(run: &Run, tree: &PackedTree) -> Value {
         "targets": s.targets,
         "loops": s.loops,
         "why": Why::ALL.map(|w| json!({ "key": w, "label": w.label(), "sentence": w.sentence() })),
-        "files": run.coverage.files.iter().map(|(name, file)| source(run, name, file)).collect::<Vec<_>>(),
+        "files": files(run),
         "cost": cost(run),
         "samples": samples(run),
         "treeCount": tree.count,
@@ -135,6 +135,15 @@ fn cuts(run: &Run) -> Value {
         json!({ "reason": c.reason, "count": c.count, "detail": c.detail, "nodes": nodes })
     };
     run.summary.cut.iter().map(one).collect()
+}
+
+/// Files with their counts; of a run without coverage yet, those that the tree names.
+fn files(run: &Run) -> Vec<Value> {
+    if !run.coverage.files.is_empty() {
+        return run.coverage.files.iter().map(|(name, file)| source(run, name, file)).collect();
+    }
+    let named = run.tree.files.iter().filter(|name| !name.is_empty());
+    named.map(|name| source(run, name, &FileCoverage::default())).collect()
 }
 
 fn source(run: &Run, name: &str, file: &FileCoverage) -> Value {

@@ -26,7 +26,9 @@ const SCRIPTS: [&str; 7] = [
 ];
 
 /// What only a served page has: it asks its server. A page that is a file asks for nothing.
-const SERVED_SCRIPT: &str = include_str!("assets/state.js");
+const SERVED_SCRIPTS: [&str; 2] = [include_str!("assets/state.js"), include_str!("assets/live.js")];
+/// The page follows a run that is under way.
+const FOLLOW: &str = "follow(window.page);\n";
 
 /// The whole page.
 pub fn render(run: &Run) -> String {
@@ -38,10 +40,22 @@ pub fn render_served(run: &Run) -> String {
     page(run, true)
 }
 
-fn page(run: &Run, served: bool) -> String {
+/// What a served page of a run under way asks for: the data, and the tree in base64.
+pub fn data_of(run: &Run) -> Value {
+    let (data, tree) = contents(run, true);
+    serde_json::json!({ "data": data, "tree": tree })
+}
+
+fn contents(run: &Run, served: bool) -> (Value, String) {
     let tree = packed_tree::pack(&run.tree);
     let mut data = data::of(run, &tree);
     data["served"] = served.into();
+    data["live"] = (served && run.is_under_way()).into();
+    (data, STANDARD.encode(&tree.bytes))
+}
+
+fn page(run: &Run, served: bool) -> String {
+    let (data, tree) = contents(run, served);
     let title = format!("{} · Pleach", run.summary.sources.join(" "));
     let parts = [
         ("title", escape(&title)),
@@ -50,8 +64,8 @@ fn page(run: &Run, served: bool) -> String {
         ("verdict", escape(&run.summary.verdict)),
         ("text", escape(run.text.trim_end())),
         ("data", embed(&data)),
-        ("tree", STANDARD.encode(&tree.bytes)),
-        ("script", if served { SERVED_SCRIPT } else { "" }.to_owned() + &SCRIPTS.concat()),
+        ("tree", tree),
+        ("script", if served { SERVED_SCRIPTS.concat() + &SCRIPTS.concat() + FOLLOW } else { SCRIPTS.concat() }),
     ];
     fill(PAGE, &parts)
 }

@@ -25,6 +25,13 @@
   seen.atLine = $("detail").textContent;
   const box = $("icicle").getBoundingClientRect();
   seen.clicked = page.tree.id[page.icicle.at(box.width / 2, 2)];
+  key(document.body, "n");
+  const panel = $("detail").textContent;
+  const changed = { ...page.data, statistics: { ...page.data.statistics, instructions: 2000000 } };
+  page.update(changed, $("tree").textContent);
+  const instructions = document.querySelector("[data-statistic=instructions]").textContent;
+  const heading = document.querySelector("#lists h3").textContent;
+  seen.updated = [instructions, line(), node(), $("detail").textContent === panel, heading];
   page.icicle.whole();
   // From the bytes to the picture.
   const start = Date.now();

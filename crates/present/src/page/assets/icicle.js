@@ -17,6 +17,16 @@ class Icicle {
     this.listen();
   }
 
+  /** Another tree, of which this one may be a part: zoomed as before if a node is selected. */
+  replace(tree) {
+    const zoomed = this.scaleX > this.fitX && this.selected >= 0;
+    const [scaleX, row] = [this.scaleX, this.row];
+    Object.assign(this, { tree, selected: -1, linked: [], onPath: new Set() });
+    this.mark(null);
+    this.whole();
+    if (zoomed) Object.assign(this, { scaleX: Math.max(this.fitX, scaleX), row: Math.max(this.fitY, row) });
+  }
+
   /** Shows the marked nodes and dims the others; all without marks. */
   mark(marks) {
     this.marks = marks;
@@ -24,8 +34,9 @@ class Icicle {
     this.sums = tree.countStatuses(marks ? (i) => marks[i] >= 2 : (i) => tree.status[i] !== INNER);
   }
 
-  /** Zooms out. */
+  /** Zooms out. A tree of few levels needs less room. */
   whole() {
+    this.canvas.style.height = `${Math.min(250, Math.max(80, this.tree.height * ROW + 4))}px`;
     const { width, height } = this.canvas.getBoundingClientRect();
     this.fitX = width / this.tree.width;
     this.fitY = Math.min(ROW, height / this.tree.height);

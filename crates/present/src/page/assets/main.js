@@ -2,31 +2,59 @@
 
 class Page {
   constructor() {
-    this.data = JSON.parse($("data").textContent);
-    const binary = atob($("tree").textContent);
-    const bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     readColours();
-    this.tree = new Tree(bytes, this.data.treeCount);
-    this.into = new Map(Object.entries(this.data.merged).map(([leaf, into]) => [Number(leaf), into]));
-    this.header();
-    this.source = new Source(this.data, (file, line, why) => this.showLine(file, line, why));
-    const canvas = $("icicle");
-    this.icicle = new Icicle(canvas, this.tree, (i) => this.nameOf(i), (i) => this.showNode(i));
-    this.legend();
-    this.lists = new Lists(this.data, this);
-    this.drawCharts = charts(this.data.samples);
-    this.cost();
+    this.read(JSON.parse($("data").textContent), $("tree").textContent);
     this.listen();
     this.redraw();
     this.begin();
   }
 
-  /** The first error is selected, or the first file shown. */
+  /** Fills the page: the data, and the tree's bytes in base64. */
+  read(data, packed) {
+    this.data = data;
+    const binary = atob(packed);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+    this.tree = new Tree(bytes, data.treeCount);
+    this.into = new Map(Object.entries(data.merged).map(([leaf, into]) => [Number(leaf), into]));
+    for (const part of ["statistics", "notes", "legend", "lists", "time", "cost"]) $(part).replaceChildren();
+    this.header();
+    this.source = new Source(data, (file, line, why) => this.showLine(file, line, why));
+    if (this.icicle) this.icicle.replace(this.tree);
+    else this.icicle = new Icicle($("icicle"), this.tree, (i) => this.nameOf(i), (i) => this.showNode(i));
+    this.legend();
+    this.lists = new Lists(data, this);
+    this.drawCharts = charts(data.samples);
+    this.cost();
+  }
+
+  /** The run went on: new figures, tree and lists. What is selected stays, and the panel about it. */
+  update(data, packed) {
+    const before = this.tree;
+    const node = this.icicle.selected < 0 ? null : before.id[this.icicle.selected];
+    const { shown, marked } = this.source;
+    const scrolled = [$("source").scrollTop, $("lists").scrollTop];
+    const row = $("lists").querySelector("[aria-current]")?.dataset.key;
+    this.read(data, packed);
+    $("result").textContent = data.text.trimEnd();
+    document.body.dataset.verdict = data.verdict;
+    if (shown) this.source.show(shown);
+    if (marked) this.source.mark(marked);
+    [$("source").scrollTop, $("lists").scrollTop] = scrolled;
+    $("lists").querySelector(`[data-key="${row}"]`)?.setAttribute("aria-current", "true");
+    if ($("search").value) this.search($("search").value);
+    this.redraw();
+    if (node !== null) this.selectNode(node);
+    else if (data.errors.length > 0 || !shown) this.begin();
+  }
+
+  /** The node that the address names (`#node-12`) or the first error is selected, or the first file shown. */
   begin() {
     const main = this.data.files.find((f) => this.data.places.some((p) => p[0] === f.name)) ?? this.data.files[0];
     if (main) this.source.show(main.name);
-    if (this.data.errors.length > 0) this.step(0);
+    const [, id] = /^#node-(\d+)$/.exec(location.hash) ?? [];
+    if (id && this.tree.find(Number(id)) >= 0) this.showNode(this.tree.find(Number(id)));
+    else if (this.data.errors.length > 0) this.step(0);
     else this.show("Selection", el("p", {}, "Select an error, a test, a line or a node of the tree."));
   }
 
@@ -35,6 +63,8 @@ class Page {
     const f = d.statistics;
     $("command").textContent = `${d.command}   (in ${d.directory}, results in ${d.run}, Pleach ${d.version})`;
     const paths = f.paths.completed + f.paths.errored + f.paths.pruned;
+    // The whole is known at the end of a run.
+    const part = (n, all) => (d.live ? number(n) : `${number(n)} of ${number(all)}`);
     const statistics = [
       ["paths", "Paths", number(paths) + (f.complete ? " (all)" : "")],
       ["errors", "Errors", number(f.errors)],
@@ -42,15 +72,15 @@ class Page {
       ["pruned", "Pruned", number(f.paths.pruned)],
       ["merged", "Merged", number(f.paths.merged)],
       ["tests", "Tests", number(f.tests)],
-      ["lines", "Lines", `${number(f.totals.lines_covered)} of ${number(f.totals.lines)}`],
-      ["branches", "Branches", `${number(f.totals.branches_covered)} of ${number(f.totals.branches)}`],
+      ["lines", "Lines", part(f.totals.lines_covered, f.totals.lines)],
+      ["branches", "Branches", part(f.totals.branches_covered, f.totals.branches)],
       ["instructions", "Instructions", number(f.instructions)],
       ["forks", "Forks", number(f.forks)],
       ["states_peak", "States at most", number(f.states_peak)],
       ["elapsed", "Time", seconds(f.elapsed_us)],
       ["memory", "Memory", megabytes(f.memory_peak_bytes)],
     ];
-    const optional = new Set(["pruned", "merged", "cut"]);
+    const optional = new Set(["pruned", "merged", "cut", ...(d.live ? ["branches"] : [])]);
     for (const [key, name, value] of statistics) {
       if (value === "0" && optional.has(key)) continue;
       $("statistics").append(el("div", {}, el("dt", {}, name), el("dd", { "data-statistic": key }, value)));
@@ -119,7 +149,7 @@ class Page {
     this.current = this.data.errors.indexOf(e);
     this.show(
       `${e.kind}: ${e.message}`,
-      el("pre", {}, (e.report ?? "").trimEnd() || e.message),
+      el("pre", { class: e.report ? "report" : "" }, (e.report ?? "").trimEnd() || e.message),
       e.reproduce && el("p", {}, "Reproduce it natively:"),
       e.reproduce && el("pre", {}, e.reproduce),
       e.inputs && !e.report && el("h3", {}, "Input"),
@@ -196,7 +226,6 @@ class Page {
         ...(test ? this.term(`test ${test.test}`, test.outcome) : []),
       ),
       this.interpolant(i),
-      this.data.served ? statePanel(tree.id[i], (f) => this.frame(f)) : null,
       this.pathOf(tree.id[i]),
     );
     if (place) this.source.select(...place);
@@ -204,7 +233,8 @@ class Page {
   }
 
   frame(f) {
-    return this.link(f.file ? `${f.function} at ${f.file}:${f.line}` : f.function, f.file, f.line);
+    const at = f.file ? `${f.file}:${f.line}` : "";
+    return this.link(f.function && at ? `${f.function} at ${at}` : f.function || at, f.file, f.line);
   }
 
   term(name, value) {
@@ -223,8 +253,8 @@ class Page {
   }
 
   nodeLink(id) {
-    const i = this.tree.find(id);
-    return el("button", { type: "button", onclick: () => i >= 0 && this.showNode(i) }, `node ${id}`);
+    const go = () => this.tree.find(id) >= 0 && this.showNode(this.tree.find(id));
+    return el("button", { type: "button", onclick: go }, `node ${id}`);
   }
 
   link(text, file, line) {
@@ -250,7 +280,7 @@ class Page {
       const button = el("button", { type: "button" }, this.nameOf(i));
       const n = this.steps.length;
       button.addEventListener("click", () => this.stepTo(n));
-      this.steps.push({ i, button });
+      this.steps.push({ id: this.tree.id[i], button });
     }
     const shown = this.steps.slice(0, 2000).map((s) => el("li", {}, s.button));
     const title = `Path: ${count(this.steps.length, "place")} where it forked or was compared`;
@@ -261,8 +291,10 @@ class Page {
     if (!this.steps || n < 0 || n >= this.steps.length) return;
     this.steps[this.at]?.button.removeAttribute("aria-current");
     this.at = n;
-    const { i, button } = this.steps[n];
+    const { id, button } = this.steps[n];
+    const i = this.tree.find(id);
     button.setAttribute("aria-current", "true");
+    if (i < 0) return;
     this.source.select(...this.data.places[this.tree.place[i]]);
     this.icicle.linked = [i];
     this.icicle.draw();
@@ -273,6 +305,7 @@ class Page {
     const found = i >= 0 ? this.data.interpolants[id] : undefined;
     const by = found && typeof found.by === "number" ? this.tree.find(found.by) : -1;
     this.icicle.select(i, [by, i >= 0 && this.into.has(id) ? this.tree.find(this.into.get(id)) : -1]);
+    if (i >= 0 && this.data.served) showState(id, (f) => this.frame(f));
     $("node").textContent = i < 0 ? "" : `Node ${id}: ${STATUSES[this.tree.status[i]].name}, ${this.nameOf(i)}`;
   }
 

@@ -42,8 +42,8 @@ class Source {
     this.rows = new Map();
     this.why = new Map(data.why.map((w) => [w.key, w]));
     this.errors = new Set(data.errors.map((e) => `${e.file}:${e.line}`));
-    for (const file of data.files) $("file").append(el("option", {}, file.name));
-    $("file").addEventListener("change", () => this.show($("file").value));
+    $("file").replaceChildren(...data.files.map((file) => el("option", {}, file.name)));
+    $("file").onchange = () => this.show($("file").value);
   }
 
   has(name) {
@@ -58,9 +58,10 @@ class Source {
     const counts = Object.values(file.counts);
     const taken = Object.values(file.branches).flat();
     const hit = (all) => all.filter((n) => n > 0).length;
-    $("coverage").textContent =
+    const covered =
       `${hit(counts)} of ${count(counts.length, "line")}, ` +
       `${hit(taken.map((b) => b[1]))} of ${count(taken.length, "branch direction")} covered`;
+    $("coverage").textContent = this.data.live ? "counts come at the end of the run" : covered;
     const body = el("tbody");
     let inside = false;
     const last = Math.max(0, ...Object.keys(file.counts).map(Number));
@@ -109,13 +110,20 @@ class Source {
     return parts;
   }
 
+  /** Marks a line of the file that is shown, and returns its row. */
+  mark(line) {
+    this.marked = line;
+    const row = this.rows.get(line);
+    row?.classList.add("selected");
+    return row;
+  }
+
   select(name, line) {
     if (!this.has(name)) return;
     this.show(name);
     for (const row of $("source").querySelectorAll(".selected")) row.classList.remove("selected");
-    const row = this.rows.get(line);
+    const row = this.mark(line);
     if (!row) return;
-    row.classList.add("selected");
     // Only the source: `scrollIntoView` would move the whole page, and the result out of sight.
     const pane = $("source");
     const top = row.getBoundingClientRect().top - pane.getBoundingClientRect().top + pane.scrollTop;
