@@ -42,9 +42,7 @@ fn files_by_default_and_the_archive_on_demand() {
 #[test]
 fn a_debugger_stops_at_the_predicted_line() {
     let place = explored();
-    let failing = std::fs::read_dir(place.path().join("run")).expect("a run").flatten();
-    let failing = failing.map(|e| e.file_name().to_string_lossy().into_owned()).find(|n| n.ends_with(".err"));
-    let test = format!("run/{}.ktest", failing.expect("an error").split('.').next().expect("a name"));
+    let test = failing(place.path());
     // Stands for the debuggers: prints how it was started, and runs the program.
     let tools = place.path().join("tools");
     std::fs::create_dir(&tools).expect("a directory");
@@ -71,4 +69,44 @@ fn a_debugger_stops_at_the_predicted_line() {
     }
     let left = std::fs::read_dir(place.path().join("run/replay")).expect("builds").flatten();
     assert!(!left.into_iter().any(|e| e.file_name().to_string_lossy().starts_with("scratch")));
+}
+
+/// The test that ends in the error.
+fn failing(place: &Path) -> String {
+    let names = std::fs::read_dir(place.join("run")).expect("a run").flatten();
+    let name = names.map(|e| e.file_name().to_string_lossy().into_owned()).find(|n| n.ends_with(".err"));
+    format!("run/{}.ktest", name.expect("an error").split('.').next().expect("a name"))
+}
+
+#[test]
+fn real_debuggers_stop_there() {
+    let place = explored();
+    let test = failing(place.path());
+    for (programs, flag, commands, seen) in [
+        (&["gdb"][..], "--gdb", "print n\nkill\n", ["f (s=", "a.c:7\n", "$1 = 6"]),
+        (&["lldb", "lldb-19"][..], "--lldb", "frame variable n\nkill\nquit\n", ["`f(s=", " a.c:7:", "n = 6"]),
+    ] {
+        let is_there = |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+        if !programs.iter().any(|name| is_there(&name)) {
+            println!("skipped: there is no {}", programs.join(" or "));
+            continue;
+        }
+        let mut debugger = Command::new(env!("CARGO_BIN_EXE_pleach"))
+            .args(["replay", &test, flag])
+            .current_dir(place.path())
+            .env("HOME", place.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("pleach runs");
+        std::io::Write::write_all(&mut debugger.stdin.take().expect("its input"), commands.as_bytes())
+            .expect("written");
+        let out = debugger.wait_with_output().expect("it ends");
+        let said = text(&out);
+        assert!(out.status.success(), "{said}");
+        for part in seen {
+            assert!(said.contains(part), "{part} is missing in\n{said}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::driver;
 use crate::error::{ReplayError, Result};
 use crate::rust_build;
 use pleach_load::rust::is_rust;
+use crate::static_entry;
 
 /// Most of a compiler's complaint that is kept.
 const LONGEST_MESSAGE: usize = 8 << 10;
@@ -69,7 +70,12 @@ impl Builder<'_> {
         // A name of its own: two processes may build the same program at the same time.
         let temporary = directory.join(format!("program.{}", std::process::id()));
         let objects = self.compile_runtime(&compiler, &directory, sanitized)?;
-        let result = self.compile_program(&compiler, &directory, &objects, &temporary, sanitized);
+        let mut result = self.compile_program(&compiler, &directory, &objects, &temporary, sanitized);
+        let is_hidden = |why: &str| why.contains(&undefined(&self.info.entry));
+        let all_c = !self.info.sources.iter().any(|s| is_rust(s));
+        if matches!(&result, Err(ReplayError::Build(why)) if all_c && is_hidden(why)) {
+            result = self.link_static_entry(&compiler, &directory, &objects, &temporary, sanitized);
+        }
         objects.iter().for_each(|o| drop(fs::remove_file(o)));
         result?;
         fs::rename(&temporary, &path).map_err(ReplayError::io("write", &path))?;
@@ -171,6 +177,39 @@ impl Builder<'_> {
             }
             return rust_build::compile(self, compiler, directory, objects, to);
         }
+        let mut command = self.compile_command(compiler, directory, sanitized);
+        command.args(&self.info.sources);
+        self.link(command, objects, to)
+    }
+
+    /// The sources as objects, in which the entry is made visible, and linked. It is `static`: the driver cannot call
+    /// it otherwise.
+    fn link_static_entry(
+        &self,
+        compiler: &str,
+        directory: &Path,
+        runtime: &[PathBuf],
+        to: &Path,
+        sanitized: bool,
+    ) -> Result<()> {
+        let object = |n: usize| absolute(&directory.join(format!("source{n}.{}.o", std::process::id())));
+        let objects: Vec<PathBuf> = (0..self.info.sources.len()).map(object).collect();
+        let result = (|| {
+            for (source, object) in self.info.sources.iter().zip(&objects) {
+                let mut command = self.compile_command(compiler, directory, sanitized);
+                run(command.arg("-c").arg(source).arg("-o").arg(object))?;
+            }
+            static_entry::make_visible(&objects, &self.info.entry)?;
+            let mut command = self.compile_command(compiler, directory, sanitized);
+            command.args(&objects);
+            self.link(command, runtime, to)
+        })();
+        objects.iter().for_each(|o| drop(fs::remove_file(o)));
+        result
+    }
+
+    /// What compiles a source of the program, whatever becomes of it.
+    fn compile_command(&self, compiler: &str, directory: &Path, sanitized: bool) -> Command {
         let mut command = self.command(compiler);
         command.args(LENIENT);
         if compiler.contains("clang") {
@@ -193,7 +232,10 @@ impl Builder<'_> {
                 command.args(["-mllvm", "-asan-opt=0"]);
             }
         }
-        command.args(&self.info.sources);
+        command
+    }
+
+    fn link(&self, mut command: Command, objects: &[PathBuf], to: &Path) -> Result<()> {
         command.args(["-x", "none"]).args(objects.iter().map(|o| absolute(o)));
         // Addresses of the program are those of the file, so that they can be turned into lines afterwards.
         if self.info.sources.iter().any(|s| is_cxx(s)) {
@@ -217,6 +259,11 @@ impl Builder<'_> {
         }
         command
     }
+}
+
+/// What linkers say of an entry that no object offers.
+fn undefined(entry: &str) -> String {
+    format!("undefined reference to `{entry}'")
 }
 
 fn is_cxx(path: &Path) -> bool {

@@ -22,6 +22,7 @@ mod rust_build;
 mod sandbox;
 mod sanitizer;
 mod servers;
+mod static_entry;
 mod symbolize;
 mod verdict;
 mod watch;
