@@ -1,11 +1,20 @@
 # This file is a tool-info module for BenchExec: how to run `pleach verify` on a task, and what its answer is.
 #
-#   benchexec --tool-directory ... with <benchmarkdefinition tool="pleach">, and this file on PYTHONPATH
+#   PYTHONPATH=share/pleach benchexec benchmark.xml --tool-directory DIR, where <benchmark tool="benchexec_pleach.pleach">
 
 import re
 
 import benchexec.result as result
 import benchexec.tools.template
+
+
+def is_to_cover(property_file):
+    """Whether a property is one of Test-Comp."""
+    try:
+        with open(property_file, encoding="utf-8") as text:
+            return "COVER" in text.read()
+    except (OSError, TypeError):
+        return False
 
 
 class Tool(benchexec.tools.template.BaseTool2):
@@ -26,7 +35,8 @@ class Tool(benchexec.tools.template.BaseTool2):
         return self._version_from_tool(executable, arg="version", line_prefix="pleach")
 
     def cmdline(self, executable, options, task, rlimits):
-        command = [executable, "verify", *task.input_files_or_identifier]
+        verb = "test" if is_to_cover(task.property_file) else "verify"
+        command = [executable, verb, *task.input_files_or_identifier]
         if task.property_file:
             command += ["--property", task.property_file]
         model = (task.options or {}).get("data_model")
@@ -37,12 +47,16 @@ class Tool(benchexec.tools.template.BaseTool2):
             command += ["--max-time", f"{max(1, int(rlimits.walltime) - 5)}s"]
         if rlimits.memory:
             command += ["--max-memory", str(int(rlimits.memory * 0.9) // 1_000_000)]
-        return [*command, "--output-dir", "pleach-run", *options]
+        return [*command, *options]
 
     def determine_result(self, run):
         """The last line is the answer as SV-COMP writes it."""
         if run.was_timeout:
             return result.RESULT_TIMEOUT
+        if "test" in run.cmdline[:2]:
+            # Tests are written in all three cases. A status that is not 0 makes BenchExec an error of `done` alone.
+            ends = {0: result.RESULT_DONE, 1: "done (errors found)", 3: "done (not everything explored)"}
+            return ends.get(run.exit_code.value, result.RESULT_ERROR)
         answer = next((line.strip() for line in reversed(run.output) if line.strip()), "")
         if answer == "true":
             return result.RESULT_TRUE_PROP
