@@ -64,14 +64,17 @@ pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     out
 }
 
-/// The arguments of `pleach klee …`, or of this program under the name `klee`.
+/// KLEE's tools, which this program is under their names, too.
+const KLEE_TOOLS: [&str; 5] = ["ktest-tool", "ktest-gen", "klee-replay", "klee-stats", "extract-bc"];
+
+/// The arguments of `pleach klee …`, or of this program under the name `klee` or that of a tool of KLEE's.
 pub fn for_klee(mut args: impl Iterator<Item = OsString>) -> Option<impl Iterator<Item = OsString>> {
     let name = args.next()?;
     let mut args = args.peekable();
-    if std::path::Path::new(&name).file_name().is_some_and(|n| n == "klee") {
-        return Some(args);
-    }
-    args.next_if(|a| a == "klee").map(|_| args)
+    let own = std::path::Path::new(&name).file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let tool = KLEE_TOOLS.iter().find(|t| **t == own).map(|t| OsString::from(*t));
+    let is_klee = own == "klee" || tool.is_some() || args.next_if(|a| a == "klee").is_some();
+    is_klee.then(|| tool.into_iter().chain(args))
 }
 
 #[cfg(test)]
