@@ -61,6 +61,6 @@ fn end(result: Result<pleach_command::Code, pleach_command::CliError>) -> ExitCo
 }
 
 fn complain(error: pleach_command::CliError) -> ExitCode {
-    eprintln!("pleach: {error}");
+    eprintln!("pleach: {}", pleach_report::names::readable(&error.to_string()));
     error.exit_code().into()
 }

@@ -43,10 +43,10 @@ const LOOK_AT_STATE: &str = "setTimeout(() => {
 
 /// What the script saw, or nothing where there is no browser.
 fn visit(html: &str, place: &Path) -> Option<Value> {
-    visit_with(html, place, WATCH, USE)
+    visit_with(html, place, WATCH, USE, &[])
 }
 
-fn visit_with(html: &str, place: &Path, before: &str, script: &str) -> Option<Value> {
+fn visit_with(html: &str, place: &Path, before: &str, script: &str, flags: &[&str]) -> Option<Value> {
     let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].into_iter().find(|b| Path::new(b).exists());
     let Some(browser) = browser else {
         println!("skipped: there is no Chromium to show the page in");
@@ -58,7 +58,8 @@ fn visit_with(html: &str, place: &Path, before: &str, script: &str) -> Option<Va
     let out = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
         .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--window-size=1400,1000"])
-        .args(["--dump-dom", "--virtual-time-budget=5000"])
+        .arg("--dump-dom")
+        .args(flags)
         .arg(format!("--user-data-dir={}", place.join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .env("HOME", place)
@@ -109,7 +110,9 @@ fn the_state_is_drawn_with_arrows() {
         "{WATCH} window.asked = []; window.fetch = async (url) => {{ asked.push(url); \
          return {{ json: async () => ({STATE}) }}; }};"
     );
-    let Some(seen) = visit_with(&html, place.path(), &server, LOOK_AT_STATE) else { return };
+    // Until what was asked for is there.
+    let wait = ["--virtual-time-budget=5000"];
+    let Some(seen) = visit_with(&html, place.path(), &server, LOOK_AT_STATE, &wait) else { return };
     assert_eq!(seen["troubles"], serde_json::json!([]));
     assert_eq!(seen["asked"], serde_json::json!(["api/node/3"]), "{seen}");
     // From `list` to the first block, from there to the second, and back.

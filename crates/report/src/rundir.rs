@@ -131,6 +131,12 @@ impl RunDir {
         serde_json::from_slice(&text).map_err(ReportError::json(&path))
     }
 
+    /// How many tests are files.
+    pub fn files(&self) -> u64 {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries.filter(|e| Path::new(&e.file_name()).extension().is_some_and(|x| x == "ktest")).count() as u64
+    }
+
     /// Writes a test as `.ktest`, `.json` and suite XML, and for an error its `.err` text.
     pub fn write_test(&self, test: &TestCase, error: Option<&ErrorRecord>) -> Result<()> {
         let stem = test.id.stem();

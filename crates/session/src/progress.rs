@@ -4,6 +4,7 @@ use pleach::number_format;
 use pleach_command::duration;
 use pleach_explore::Progress;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -102,12 +103,20 @@ fn tick(shown: Weak<Mutex<Shown>>) {
 
 impl Line {
     pub fn new(style: Style) -> Line {
+        Line::saying(style, "exploring".into())
+    }
+
+    /// While the program is compiled and linked.
+    pub fn compiling(style: Style, files: &[PathBuf]) -> Line {
+        Line::saying(style, compiled(files))
+    }
+
+    fn saying(style: Style, text: String) -> Line {
         let shown = Arc::<Mutex<Shown>>::default();
         if style == Style::Live {
             // The first query may take long.
             let now = Some(Instant::now());
-            *shown.lock().unwrap_or_else(PoisonError::into_inner) =
-                Shown { text: "exploring".into(), began: now, drawn: now };
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { text, began: now, drawn: now };
             let watched = Arc::downgrade(&shown);
             std::thread::spawn(move || tick(watched));
         }
@@ -174,7 +183,25 @@ impl Line {
     }
 }
 
+fn compiled(files: &[PathBuf]) -> String {
+    match files {
+        [file] => format!("compiling {}", file.display()),
+        files => format!("compiling {}", number_format::count(files.len() as u64, "file")),
+    }
+}
+
 /// Of the limit. How much of the tree is left is not known, so there is no other estimate.
 fn time_left(progress: &Progress) -> Option<String> {
     progress.time_left.map(|limit| format!("at most {} left", duration::show(Duration::from_secs(limit.as_secs()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compiled() {
+        assert_eq!(compiled(&["a.c".into()]), "compiling a.c");
+        assert_eq!(compiled(&["a.c".into(), "b.c".into()]), "compiling 2 files");
+    }
 }

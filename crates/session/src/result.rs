@@ -68,7 +68,8 @@ impl ExplorationResult {
     /// Prints the result, as text or as JSON, and keeps the text for those who look at the run later.
     pub fn say(&self, text: &str, json: bool) {
         // The text is only for reading: a full disk was reported by `write` already.
-        let _ = self.dir.write_result_text(text);
+        let text = pleach_report::names::readable(text);
+        let _ = self.dir.write_result_text(&text);
         if json {
             println!("{}", serde_json::to_string_pretty(&self.summary).unwrap_or_default());
         } else {

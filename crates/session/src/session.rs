@@ -27,7 +27,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A program that is ready to be explored.
 pub struct Session {
@@ -81,8 +81,10 @@ impl Session {
         signals::watch(&halt)?;
         let limits = &config.run.limits;
         let watched = Watched::start(limits, halt.clone(), began);
+        let mut line = Line::compiling(config.output.progress, &config.files);
         let loaded =
             pleach::load_within(&config.files, &config.compile, &config.entry.args, &watched.load_limits(limits));
+        line.clear();
         // The front end was ended because the run was.
         let mut program = match halt.reason() {
             Some(why) if loaded.is_err() => return Err(CliError::TooEarly { why, signal: halt.signal() }),
@@ -117,6 +119,13 @@ impl Session {
             directory: directory.clone(),
             watched,
         }
+    }
+
+    /// With this limit on time for each exploration, from its beginning.
+    pub(crate) fn with_max_time(mut self, max_time: Option<Duration>) -> Session {
+        self.config.run.limits.max_time = max_time;
+        self.watched.set(None);
+        self
     }
 
     /// The same program from another function.

@@ -37,7 +37,8 @@ pub fn verdict(s: &Summary) -> &'static str {
 }
 
 /// Human-readable.
-pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> String {
+/// `files`: how many of the tests are files of the run directory; the others are in its archive.
+pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str, files: u64) -> String {
     let mut out = String::new();
     let ended = c.completed + c.errored + c.pruned;
     let errors = count(s.errors.len() as u64, "error");
@@ -45,7 +46,7 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> Stri
         let began = if c.cuts.keys().all(is_limit) { "Within the limits" } else { "Nothing could be checked:" };
         let _ = writeln!(out, "{began} no path was followed to its end ({}).", duration::show(elapsed));
         not_exhaustive(&mut out, c);
-        let _ = writeln!(out, "{} in {run}", count(s.tests, "test"));
+        out.push_str(&tests(s, run, files));
         return out;
     }
     let explored = if s.complete { format!("all {}", count(ended, "path")) } else { count(ended, "path") };
@@ -94,8 +95,17 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str) -> Stri
             count(r.paths, "path")
         );
     }
-    let _ = writeln!(out, "{} in {run}", count(s.tests, "test"));
+    out.push_str(&tests(s, run, files));
     out
+}
+
+/// How many tests there are, and where.
+fn tests(s: &Summary, run: &str, files: u64) -> String {
+    let packed = match s.tests.saturating_sub(files) {
+        0 => String::new(),
+        packed => format!(": {}, {} packed", count(files, "file"), number(packed)),
+    };
+    format!("{} in {run}{packed}\n", count(s.tests, "test"))
 }
 
 /// Neither a normal end nor an error: a run that says nothing about the program.
@@ -159,11 +169,11 @@ mod tests {
     fn plain_words() {
         let c = Counters { completed: 6675, errored: 763, ..Counters::default() };
         let s = Summary { complete: true, tests: 7438, ..Summary::default() };
-        let text = describe(&s, &c, Duration::from_secs(4), "out");
+        let text = describe(&s, &c, Duration::from_secs(4), "out", 7438);
         assert!(text.starts_with("Explored all 7,438 paths in 4.0s: no errors."), "{text}");
         let c = Counters { cuts: [(Cut::Time, 1), (Cut::External("f".into()), 3)].into(), ..c };
         let s = Summary { complete: false, ..s };
-        let text = describe(&s, &c, Duration::from_secs(4), "out");
+        let text = describe(&s, &c, Duration::from_secs(4), "out", 7438);
         assert!(
             text.contains("  call of a function without a body: f; 3 paths were not explored to the end (add the file"),
             "{text}"
@@ -184,9 +194,16 @@ mod tests {
     }
 
     #[test]
+    fn packed_tests_are_counted() {
+        let s = Summary { tests: 48, ..Summary::default() };
+        assert_eq!(tests(&s, "out", 11), "48 tests in out: 11 files, 37 packed\n");
+        assert_eq!(tests(&s, "out", 48), "48 tests in out\n");
+    }
+
+    #[test]
     fn nothing_is_no_green() {
         let c = Counters { cuts: [(Cut::External("f".into()), 1)].into(), ..Counters::default() };
-        let text = describe(&Summary::default(), &c, Duration::from_secs(1), "out");
+        let text = describe(&Summary::default(), &c, Duration::from_secs(1), "out", 0);
         assert!(text.starts_with("Nothing could be checked") && !text.contains("no errors"), "{text}");
     }
 }

@@ -54,6 +54,7 @@ fn conclude(summary: &mut Summary, dir: &RunDir, text: &str, crashed: bool, json
     summary.verdict = if unknown { "unknown" } else { "decided" }.into();
     dir.write_summary(summary)?;
     let text = format!("{}{text}Results are in {}\n", table(&summary.targets), dir.path().display());
+    let text = pleach_report::names::readable(&text);
     dir.write_result_text(&text)?;
     match json {
         true => println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default()),

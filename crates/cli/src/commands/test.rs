@@ -49,7 +49,7 @@ fn conclude(
 ) -> Result<Code, CliError> {
     found.summary.verdict = summary::verdict(&found.summary).into();
     found.write();
-    let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place());
+    let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place(), found.dir.files());
     found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
     found.keep(files.write(found.dir.path()));
     if let Some(directory) = sync {

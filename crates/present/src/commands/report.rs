@@ -34,7 +34,8 @@ pub fn run(args: ReportArgs) -> Result<Code, CliError> {
     if args.json {
         println!("{}", serde_json::json!({ "summary": summary, "timing": timing }));
     } else {
-        print!("{}{}{}", account.state, statistics::found(summary), statistics::describe(summary, timing));
+        let text = format!("{}{}{}", account.state, statistics::found(summary), statistics::describe(summary, timing));
+        print!("{}", pleach_report::names::readable(&text));
     }
     Ok(Code::Fine)
 }
