@@ -134,8 +134,12 @@ impl Translator<'_> {
 
     /// Memory of the pointer's objects is not modelled: a load gives any value.
     pub fn is_unmodelled(&self, at: &Pointer) -> bool {
-        let broken = |g: &GroupId| self.layout.regions[self.layout.region(*g)].broken.is_some();
-        self.covers() && (self.pointers.is_opaque(at) || at.groups.iter().any(broken))
+        let unmodelled = |g: &GroupId| {
+            let region = &self.layout.regions[self.layout.region(*g)];
+            // Offsets of an object of any size need not fit into an index.
+            region.broken.is_some() || region.modulus != 0 && self.pointers.size(*g).is_none()
+        };
+        self.covers() && (self.pointers.is_opaque(at) || at.groups.iter().any(unmodelled))
     }
 
     /// Several objects have this name.

@@ -10,6 +10,7 @@
 use crate::graph::{Context, FrameId, Graph, Via};
 use crate::pointers::{Group, GroupId, Offset, Pointer, Pointers, constant, gcd};
 use crate::stream::{self, Takes};
+use pleach_expr::INDEX_BITS;
 use pleach_ir::{Inst, Ty};
 use std::collections::BTreeSet;
 
@@ -137,7 +138,8 @@ impl Layout {
             freed,
         };
         layout.number(pointers, 1 + parameters + longest[graph.entry.index()], &many)?;
-        layout.make_regions(&mut parent, found);
+        let sizes = (0..parent.len()).map(|i| pointers.size(GroupId(i as u32))).collect();
+        layout.make_regions(&mut parent, found, sizes);
         Ok(layout)
     }
 
@@ -267,7 +269,7 @@ impl Layout {
         Ok(())
     }
 
-    fn make_regions(&mut self, parent: &mut [usize], found: Vec<(GroupId, Collected)>) {
+    fn make_regions(&mut self, parent: &mut [usize], found: Vec<(GroupId, Collected)>, sizes: Vec<Option<u64>>) {
         let n = parent.len();
         let mut collected: Vec<Collected> = (0..n).map(|_| Collected::default()).collect();
         for (g, one) in found {
@@ -282,6 +284,13 @@ impl Layout {
         for mut c in collected {
             let region = self.make_region(&mut c);
             self.regions.push(region);
+        }
+        for (i, size) in sizes.into_iter().enumerate() {
+            let region = &mut self.regions[self.region_of[i]];
+            // SOUND: an index has too few bits for its offsets.
+            if region.modulus != 0 && size.is_some_and(|s| s > 1 << (INDEX_BITS - self.ref_bits - 1)) {
+                region.broken.get_or_insert("a large object");
+            }
         }
     }
 

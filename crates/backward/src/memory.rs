@@ -380,15 +380,13 @@ impl Translator<'_> {
         let heap = matches!(here.f.insts[inst], Inst::Call { .. });
         let Some(g) = self.pointers.find(Group::Allocated { node: here.n, inst, heap }) else { return self.null() };
         let offset = self.terms.constant(64, 0);
-        let mut reference = self.new_reference(here, g);
+        let reference = self.new_reference(here, g);
         if self.pointers.size(g).is_none() {
             // Offsets have to fit into an index.
             let most = self.terms.constant(64, 1 << (INDEX_BITS - self.layout.ref_bits - 1));
             let small = self.terms.ule(bytes, most);
             if self.covers() {
-                // No address space has room for it.
-                let null = self.terms.constant(self.layout.ref_bits, 0);
-                reference = self.terms.ite(small, reference, null);
+                // Its contents are not modelled, its bounds are.
                 self.write_var(here, Var::Size(g), SymbolKind::Bits(64), bytes);
                 return Value::Pointer { reference, offset };
             }
