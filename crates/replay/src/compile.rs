@@ -11,8 +11,8 @@ use crate::assets;
 use crate::driver;
 use crate::error::{ReplayError, Result};
 use crate::rust_build;
-use pleach_load::rust::is_rust;
 use crate::static_entry;
+use pleach_load::rust::is_rust;
 
 /// Most of a compiler's complaint that is kept.
 const LONGEST_MESSAGE: usize = 8 << 10;
