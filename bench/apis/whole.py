@@ -61,7 +61,7 @@ def run(args, directory, name, size, flags):
         "errors": len(summary["errors"]),
         "hit": hit,
         "found": found,
-        "timeout": bool(reasons & {"max-time", "max-cpu-time", "interrupted"}) or cost.cpu >= args.timeout,
+        "timeout": bool(reasons & {"cpu-time", "max-time", "interrupted"}),
     }
 
 
@@ -97,11 +97,20 @@ def report(modes, found):
 def measure_all(args, modes):
     """Every program in every mode."""
     size = int((args.sizes or "8").split(",")[0])
-    found = []
-    for name in args.names or SAMPLE:
+    names = args.names or SAMPLE
+    kept = [json.loads(line) for line in args.rows.read_text().splitlines()] if args.rows and args.rows.exists() else []
+    found = {(r["program"], r["mode"]): r for r in kept if r["program"] in names and r["mode"] in modes}
+    for name in names:
         for mode, flags in modes.items():
-            found.append({"mode": mode, **run(args, args.coreutils, name, size, flags)})
-            print(f"{name}, {mode}: {found[-1]['exploring']:.1f} s", file=sys.stderr, flush=True)
+            if (name, mode) in found:
+                continue
+            row = {"mode": mode, **run(args, args.coreutils, name, size, flags)}
+            found[name, mode] = row
+            if args.rows:
+                with open(args.rows, "a") as out:
+                    out.write(json.dumps(row) + "\n")
+            print(f"{name}, {mode}: {row['exploring']:.1f} s", file=sys.stderr, flush=True)
+    found = list(found.values())
     if args.json:
         print(json.dumps(found, indent=1))
     else:
