@@ -2,10 +2,10 @@
 //! inductive.
 //!
 //! *Paper*: Unbounded §3 (path-based loop invariants); the deletion is by literal until nothing fails (Houdini), not in
-//! the order of a list. *Idea*: bounds of the locations that the needs speak of, their low bits, their differences, linear
-//! equations between them and with the loop's registers, and the constraints of the path where they can be said over
-//! locations. *Invariant*: each literal kept holds in the
-//! states of all leaves that the header subsumes, and is implied by the header's interpolant after each way round.
+//! the order of a list. *Idea*: bounds of the locations that the needs speak of, their low bits, their differences,
+//! linear equations between them and with the loop's registers, and the constraints of the path where they can be said
+//! over locations. *Invariant*: each literal kept holds in the states of all leaves that the header subsumes, and is
+//! implied by the header's interpolant after each way round.
 //! *Direction*: may find too few.
 
 use super::Provisional;
