@@ -3,8 +3,8 @@
 //! *Idea*: a path that decides such a branch explores one side, so that every state to be subsumed would have to go
 //! round, or leave, at the same time. But what the other side needs may be known: a complete node at its start has an
 //! interpolant. A state that goes there and satisfies that is subsumed by that node. *Invariant*: from a state that
-//! satisfies the result, either the recorded side is taken and the rest of the trace goes as recorded, or the other edge
-//! leads to the start of a block in a state that satisfies what is known there. *Direction*: the branch is required as
+//! satisfies the result, either the recorded side is taken and the rest of the trace goes as recorded, or the other
+//! edge leads to the start of a block in a state that satisfies what is known there. *Direction*: the branch is required as
 //! before where too much would have to be guarded.
 
 use crate::condition::Condition;
