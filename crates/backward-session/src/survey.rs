@@ -2,7 +2,7 @@
 
 use crate::queries::Wanted;
 use crate::{Answered, TargetQuery, Work};
-use pleach_backward::{Answer, Clock, Effects, Effort, Goal, InputHeap, Look, Loops, Surveyed, survey};
+use pleach_backward::{Answer, Clock, Effects, Effort, Goal, InputHeap, Loops, SurveyOptions, Surveyed, survey};
 use pleach_command::CliError;
 use pleach_ir::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ impl Work<'_> {
             let (clock, each) = self.time_for(keys.len(), left);
             left -= keys.len();
             let (effects, calls) = (effects.clone(), self.calls.clone());
-            let look = Look { config: &self.args.config, effects, calls, loops, inline, clock, each };
+            let look = SurveyOptions { config: &self.args.config, effects, calls, loops, inline, clock, each };
             let mut refuted = Vec::new();
             let found = survey(self.program, entry, &targets, &look, &mut |k, found, effort| match found {
                 Surveyed::Refuted => refuted.push((keys[k], effort)),
@@ -88,8 +88,8 @@ impl Work<'_> {
         all
     }
 
-    /// Time for a function with so many of the targets that are left, and for each of them: together half of what the run
-    /// has left.
+    /// Time for a function with this many of the targets that are left, and for each of them: together half of what the
+    /// run has left.
     fn time_for(&self, targets: usize, left: usize) -> (Clock, Option<Duration>) {
         let Some(deadline) = self.deadline else { return (Clock::default(), Some(EACH)) };
         let time = deadline.saturating_duration_since(Instant::now()) / 2;

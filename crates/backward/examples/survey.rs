@@ -2,7 +2,7 @@
 //!
 //! The file is what `pleach ir` prints. For each function: how many are refuted, have a candidate, or are open.
 
-use pleach_backward::{Clock, Config, Effects, Failure, Goal, Look, Loops, Surveyed, survey};
+use pleach_backward::{Clock, Config, Effects, Failure, Goal, Loops, SurveyOptions, Surveyed, survey};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Inst, InstId, text};
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ fn main() -> Result<(), String> {
         let start = Instant::now();
         let clock = Clock::new(Some(Duration::from_secs_f64(seconds)), None);
         let each = Some(Duration::from_secs_f64(seconds / targets.len() as f64).max(Duration::from_millis(250)));
-        let look = Look {
+        let look = SurveyOptions {
             config: &config,
             effects: effects.clone(),
             calls: calls.clone(),

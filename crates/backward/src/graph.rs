@@ -6,7 +6,7 @@
 //! *Deviations*: a node has a straight piece of a block instead of one operation. With [`Loops::Havoc`] a loop is one
 //! pass over its body from any state: more executions than there are.
 
-use crate::clock::Clock;
+pub use crate::bounds::{Bounds, Context, Detail, Goals, Loops};
 use crate::cut::CutReason;
 use crate::known_functions::{ends_program, is_modelled};
 use pleach_ir::callgraph::CallGraph;
@@ -146,57 +146,6 @@ pub struct Graph {
     /// a loop was abstracted
     pub has_havoc: bool,
     pub context: Context,
-}
-
-/// What is known where the entry is called.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Context {
-    /// The program starts: globals have their initial values, pointers of the input point to objects of their type.
-    Start,
-    /// Somewhere in an execution: globals have any value, pointers may point to anything.
-    Anywhere,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Loops {
-    /// At most this many iterations each.
-    Unwind(u32),
-    /// One pass from any state.
-    Havoc,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    pub loops: Loops,
-    /// calls inside calls that are inlined
-    pub inline: u32,
-    /// calls on the way to a goal that do not count for `inline`
-    pub climb: u32,
-    pub context: Context,
-    /// what is not built by then is cut
-    pub clock: Clock,
-    /// nodes
-    pub nodes: usize,
-    pub detail: Detail,
-    pub goals: Goals,
-}
-
-/// Which places of the goals count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Goals {
-    /// all; an execution ends at a goal that only has to be reached
-    Anywhere,
-    /// those in the entry itself, and execution goes on beyond each
-    InEntry,
-}
-
-/// What a node is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Detail {
-    /// a piece of a block
-    Blocks,
-    /// an access or an allocation, with what follows it: the paper's nodes
-    Operations,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -62,7 +62,7 @@ fn has_floats(heap: &InputHeap) -> bool {
         || heap.objects.iter().any(|o| o.fields.iter().any(|f| f.leaf.kind == LeafKind::Float))
 }
 
-/// The source and what is needed beside it; the functions that ask for inputs.
+/// The source and what is needed next to it; the functions that ask for inputs.
 fn included(program: &Program, source: &str, renames_main: bool, floats: bool, out: &mut String) -> BTreeSet<String> {
     if renames_main {
         let _ = writeln!(out, "#define main pleach_program_main");

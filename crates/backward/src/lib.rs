@@ -4,6 +4,7 @@
 //! goals to the entry, in one of two styles; the solver then says whether an input leads to a goal, and which. This
 //! crate uses programs, the meaning of operators, terms and the solver, never states or the executor.
 
+mod bounds;
 mod clock;
 mod conjunctive;
 mod cut;
@@ -48,4 +49,4 @@ pub use harness::{harness, harness_of_many, picture, precondition};
 pub use heap::{Field, InputHeap, InputValue, Object, ObjectId, Parameter};
 pub use known_functions::{ends_program, may_call_back};
 pub use meet::{Meeting, meet};
-pub use survey::{Look, Surveyed, survey};
+pub use survey::{SurveyOptions, Surveyed, survey};

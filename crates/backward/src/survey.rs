@@ -39,7 +39,7 @@ pub enum Surveyed {
 }
 
 /// How a function is looked at.
-pub struct Look<'c> {
+pub struct SurveyOptions<'c> {
     pub config: &'c Config,
     pub effects: Arc<Effects>,
     pub calls: Arc<CallGraph>,
@@ -58,7 +58,7 @@ pub fn survey(
     program: &Program,
     entry: FuncId,
     targets: &[BTreeSet<Goal>],
-    look: &Look,
+    look: &SurveyOptions,
     found: &mut dyn FnMut(usize, Surveyed, Effort),
 ) -> Result<Vec<String>, String> {
     let f = program.function(entry);
@@ -107,8 +107,12 @@ pub fn survey(
 const CHECKS: u64 = 400;
 
 /// What pointers refer to and how memory is divided. Memory that turns out to be accessed as pointers and otherwise may
-/// hold any pointer, so the analysis is made again.
-fn modelled<'a>(program: &'a Program, graph: &'a Graph, look: &Look) -> Result<(Pointers<'a>, Layout), String> {
+/// hold any pointer, which the analysis then has to know.
+fn modelled<'a>(
+    program: &'a Program,
+    graph: &'a Graph,
+    look: &SurveyOptions,
+) -> Result<(Pointers<'a>, Layout), String> {
     let mut mixed: FxHashSet<Group> = FxHashSet::default();
     loop {
         let (effects, calls) = (look.effects.clone(), look.calls.clone());

@@ -3,8 +3,8 @@
 use super::function::Function;
 use super::interpret::{Input, Node, run};
 use pleach_backward::{
-    Answer, Clock, Config, Confirmation, Disjuncts, Effects, Exactness, Goal, InputHeap, InputValue, Look, Loops,
-    Solve, Style, Surveyed, survey,
+    Answer, Clock, Config, Confirmation, Disjuncts, Effects, Exactness, Goal, InputHeap, InputValue, Loops, Solve,
+    Style, SurveyOptions, Surveyed, survey,
 };
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{Const, FuncId, Inst, InstId, OpndKind, Program, Symbol};
@@ -59,7 +59,7 @@ pub fn check(program: &Program, f: &Function, seed: u64, all_styles: bool, total
     totals.functions += 1;
     let Some(id) = program.function_named(&f.name) else { return totals.wrong.push(format!("{}: missing", f.name)) };
     let reached = brute_force(f, seed);
-    look(program, f, id, reached, totals);
+    survey_all(program, f, id, reached, totals);
     for mark in 1..=f.marks {
         let goals = goals(program, id, mark);
         if goals.is_empty() {
@@ -73,7 +73,7 @@ pub fn check(program: &Program, f: &Function, seed: u64, all_styles: bool, total
 }
 
 /// All marks at once, with and without inlined calls: what is refuted must not be reached.
-fn look(program: &Program, f: &Function, id: FuncId, reached: u64, totals: &mut Totals) {
+fn survey_all(program: &Program, f: &Function, id: FuncId, reached: u64, totals: &mut Totals) {
     let marks: Vec<u32> = (1..=f.marks).filter(|m| !goals(program, id, *m).is_empty()).collect();
     let targets: Vec<BTreeSet<Goal>> = marks.iter().map(|m| goals(program, id, *m)).collect();
     let calls = Arc::new(CallGraph::new(program));
@@ -81,9 +81,16 @@ fn look(program: &Program, f: &Function, id: FuncId, reached: u64, totals: &mut 
     let config = Config::default();
     for (loops, inline) in [(Loops::Havoc, 0), (Loops::Havoc, 2), (Loops::Unwind(2), 2)] {
         let clock = Clock::new(Some(Duration::from_secs(2)), None);
-        let look =
-            Look { config: &config, effects: effects.clone(), calls: calls.clone(), loops, inline, clock, each: None };
-        let end = survey(program, id, &targets, &look, &mut |k, found, _| {
+        let look = SurveyOptions {
+            config: &config,
+            effects: effects.clone(),
+            calls: calls.clone(),
+            loops,
+            inline,
+            clock,
+            each: None,
+        };
+        let end = survey(program, id, &targets, &options, &mut |k, found, _| {
             let (mark, hit) = (marks[k], reached >> marks[k] & 1 == 1);
             *totals.surveyed.entry(kind(&found)).or_default() += 1;
             if found == Surveyed::Refuted && hit {
