@@ -269,11 +269,14 @@ impl Translator<'_> {
         let first = self.terms.read(input, i);
         for &g in &at.groups {
             let Group::Pool { ty: Some(ty), .. } = self.pointers.groups[g.index()] else { continue };
+            // SOUND: where the type has no pointer of its own (a union, a number), nothing is known of it.
+            let pools = self.pools_at(ty, at.offset);
+            if pools.is_empty() {
+                continue;
+            }
             let there = self.guard(at, r, g);
             let mut ranges = vec![(0, 0)];
-            for pool in self.pools_at(ty, at.offset) {
-                ranges.push(self.layout.ranges[pool.index()]);
-            }
+            ranges.extend(pools.iter().map(|pool| self.layout.ranges[pool.index()]));
             let typed = self.in_ranges(first, ranges);
             let mut holds = self.terms.implies(there, typed);
             if let Some(offsets) = offsets {

@@ -459,14 +459,17 @@ impl<'a> Pointers<'a> {
             Group::Pool { ty: Some(ty), .. } => {
                 let Some(leaves) = types::leaves(p, ty) else { return Pointer::unknown() };
                 let mut v = Pointer::null();
+                let mut found = false;
                 for leaf in leaves {
                     let LeafKind::Pointer(to) = leaf.kind else { continue };
                     if may_be(offset, leaf.offset, types::size(p, ty)) {
                         let pool = self.pool(to);
                         v.join(&Pointer::to(pool, 0));
+                        found = true;
                     }
                 }
-                v
+                // A number of the input that is read as a pointer.
+                if found { v } else { Pointer::unknown() }
             }
             Group::Global(id) if self.graph.context == Context::Anywhere && !p.global(id).constant => {
                 Pointer::unknown()
