@@ -26,7 +26,9 @@ use climb::Climber;
 use confirm::Confirmer;
 pub use errors::all_errors;
 use pleach::CompileOptions;
-use pleach_backward::{Answer, Config, Effort, Goal, InputHeap, decide, drawing, harness, picture, precondition};
+use pleach_backward::{
+    ALLOCATIONS_SUCCEED, Answer, Config, Effort, Goal, InputHeap, decide, drawing, harness, picture, precondition,
+};
 use pleach_command::{CliError, Code};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Program, Span};
@@ -166,7 +168,7 @@ impl Work<'_> {
                 )?;
                 self.text.push_str(&describe(self.program, query, heap, self.dir, number)?);
             } else if !matches!(one.answer, Answer::Unknown(_)) {
-                self.assumed.extend(pleach_backward::assumptions(self.program, query.entry));
+                self.assumed.extend(pleach_backward::assumptions(self.program, query.entry, &self.calls));
             }
             let reached = matches!(one.answer, Answer::Reachable(_));
             all.push(one);
@@ -301,7 +303,8 @@ fn conclude(
     assumed: BTreeSet<String>,
 ) -> Result<Code, CliError> {
     let unknown = rows.iter().any(|t| matches!(t.result.as_str(), "unknown" | "unreachable-within" | "open"));
-    let assumption = |clause: String| Assumption { kind: "parameter".into(), clause };
+    let kind = |clause: &str| if clause == ALLOCATIONS_SUCCEED { "allocation" } else { "parameter" };
+    let assumption = |clause: String| Assumption { kind: kind(&clause).into(), clause };
     let summary = Summary {
         verdict: if unknown { "unknown" } else { "decided" }.into(),
         targets: rows,

@@ -470,7 +470,7 @@ pub(crate) fn nodes_in_loop(graph: &Graph, program: &Program, frame: FrameId, l:
 }
 
 /// What has to be assumed of the entry's input, as text.
-pub fn assumptions(program: &Program, entry: FuncId) -> Vec<String> {
+pub fn assumptions(program: &Program, entry: FuncId, calls: &CallGraph) -> Vec<String> {
     let f = program.function(entry);
     let mut all = Vec::new();
     if f.params.iter().any(|p| p.ty == Ty::Ptr) {
@@ -480,5 +480,26 @@ pub fn assumptions(program: &Program, entry: FuncId) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if may_allocate(program, entry, calls) {
+        all.push(ALLOCATIONS_SUCCEED.to_owned());
+    }
     all
+}
+
+/// The assumption that is not about the input.
+pub const ALLOCATIONS_SUCCEED: &str = "allocations succeed";
+
+/// Whether a call of the function may come to one of the functions of the heap.
+fn may_allocate(program: &Program, entry: FuncId, calls: &CallGraph) -> bool {
+    const ALLOCATE: [&str; 7] = ["malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "strdup", "strndup"];
+    let (mut todo, mut seen) = (vec![entry], BTreeSet::new());
+    while let Some(f) = todo.pop() {
+        if seen.insert(f) {
+            if ALLOCATE.contains(&program.function(f).name.as_str()) {
+                return true;
+            }
+            todo.extend(calls.callees(f));
+        }
+    }
+    false
 }

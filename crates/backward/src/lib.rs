@@ -39,7 +39,7 @@ mod variables;
 pub use clock::Clock;
 pub use conjunctive::Solve;
 pub use cut::CutReason;
-pub use decide::{Answer, Config, Confirmation, Effort, Exactness, Style, assumptions, decide};
+pub use decide::{ALLOCATIONS_SUCCEED, Answer, Config, Confirmation, Effort, Exactness, Style, assumptions, decide};
 pub use disjunctive::Disjuncts;
 pub use drawing::drawing;
 pub use effects::Effects;
