@@ -11,9 +11,10 @@
 //! assert_eq!((compiler, rest.len()), ("clang-19", 2));
 //! ```
 
-#[macro_use(eprintln)]
+#[macro_use(eprintln, println)]
 extern crate pleach_command;
 
+pub mod cargo;
 pub mod compile_commands;
 pub mod line;
 

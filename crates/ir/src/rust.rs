@@ -15,11 +15,6 @@ pub fn panic_function(mangled: &str) -> Option<&str> {
     (panics || matches!(name, "unreachable_display" | "const_panic_fmt")).then_some(name)
 }
 
-/// Whether the mangled name is that of the function of the standard library with this path, given as it is mangled.
-pub fn is_function(mangled: &str, path: &str) -> bool {
-    mangled.starts_with("_RNv") && mangled.ends_with(path)
-}
-
 /// The identifiers with their lengths before them that the text begins with.
 fn identifiers(mut rest: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {

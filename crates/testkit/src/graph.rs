@@ -26,7 +26,7 @@ pub const MAY_USE: &[(&str, &[&str])] = &[
     ("replay", &["load", "report"]),
     ("pleach", &["ir", "load", "smt", "state", "exec", "explore", "merge", "prune", "audit", "report", "replay"]),
     ("command", &["load", "state", "exec", "explore", "verify", "report", "replay", "pleach"]),
-    ("cc", &["load", "pleach", "command"]),
+    ("cc", &["load", "report", "pleach", "command"]),
     ("backward-session", &["ir", "backward", "prune", "verify", "report", "replay", "pleach", "command"]),
     (
         "session",

@@ -45,7 +45,7 @@ fn text(m: &Machine, st: &State, call: &Call, function: &str) -> Option<String> 
         "panic_fmt" | "panic_nounwind_fmt" => formatted(m, st, call.arg(0), call.arg(1)),
         "panic_display" => string(st, word(st, call.arg(0), 0)?, word(st, call.arg(0), 8)?),
         "panic_bounds_check" => {
-            let (index, length) = (shown(call.arg(0)), shown(call.arg(1)));
+            let (index, length) = (in_words(call.arg(0)), in_words(call.arg(1)));
             Some(format!("index out of bounds: the len is {length} but the index is {index}"))
         }
         "assert_failed" | "assert_failed_inner" => {
@@ -77,7 +77,7 @@ fn arithmetic(what: &str) -> String {
     }
 }
 
-fn shown(v: Value) -> String {
+fn in_words(v: Value) -> String {
     if let Value::Int(n) = v { n.to_string() } else { UNKNOWN.into() }
 }
 
@@ -181,7 +181,7 @@ fn argument(m: &Machine, st: &State, arguments: Value, index: u64) -> Option<Str
     }
 }
 
-/// The mangled type that a function formats, for people or (`true`) for debugging.
+/// The mangled type that a function formats; `true`: for debugging.
 fn formatter(name: &str) -> Option<(&str, bool)> {
     let (before, debug) = match name.split_once("7Display3fmt") {
         Some((before, _)) => (before, false),
