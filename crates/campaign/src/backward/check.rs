@@ -81,7 +81,7 @@ fn survey_all(program: &Program, f: &Function, id: FuncId, reached: u64, totals:
     let config = Config::default();
     for (loops, inline) in [(Loops::Havoc, 0), (Loops::Havoc, 2), (Loops::Unwind(2), 2)] {
         let clock = Clock::new(Some(Duration::from_secs(2)), None);
-        let look = SurveyOptions {
+        let options = SurveyOptions {
             config: &config,
             effects: effects.clone(),
             calls: calls.clone(),
