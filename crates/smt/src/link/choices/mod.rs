@@ -17,7 +17,7 @@ use crate::stats::Stats;
 use pleach_expr::arc::Arc;
 use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
-use search::{Outcome, Search};
+use search::{Search, SearchResult};
 use std::rc::Rc;
 
 /// Queries with shorter choices and conditions are left to the others.
@@ -57,15 +57,15 @@ impl<S: Solver> Choices<S> {
         }
         let outcome = Search::new(terms, self.effort).run(constraints);
         let answer = match outcome {
-            Outcome::GivenUp => None,
-            Outcome::Unsat(reasons) => {
+            SearchResult::GivenUp => None,
+            SearchResult::Unsat(reasons) => {
                 let used = |i: usize| reasons >> i.min(63) & 1 == 1;
                 let mut core: Vec<TermId> = Vec::new();
                 core.extend(constraints.iter().enumerate().filter(|(i, _)| used(*i)).map(|(_, c)| *c));
                 self.minimise(terms, &mut core);
                 Some(Answer::Unsat(Core::new(core)))
             }
-            Outcome::Open(left) => {
+            SearchResult::Open(left) => {
                 let model = model(terms, constraints, &left);
                 evidence::satisfies(terms, constraints, &model).then(|| Answer::Sat(Rc::new(model)))
             }
@@ -82,7 +82,7 @@ impl<S: Solver> Choices<S> {
         let mut i = 0;
         while core.len() <= MINIMISED && i < core.len() && core.len() > 1 {
             let left_out = core.remove(i);
-            if !matches!(Search::new(terms, self.effort).run(core), Outcome::Unsat(_)) {
+            if !matches!(Search::new(terms, self.effort).run(core), SearchResult::Unsat(_)) {
                 core.insert(i, left_out);
                 i += 1;
             }

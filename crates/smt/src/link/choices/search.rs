@@ -50,7 +50,7 @@ struct Decision {
     mark: usize,
 }
 
-pub(super) enum Outcome {
+pub(super) enum SearchResult {
     /// what is left of terms
     Open(Vec<(TermId, Arc)>),
     Unsat(Reasons),
@@ -93,7 +93,7 @@ impl<'t> Search<'t> {
         }
     }
 
-    pub fn run(&mut self, constraints: &[TermId]) -> Outcome {
+    pub fn run(&mut self, constraints: &[TermId]) -> SearchResult {
         let mut step = Ok(());
         for (i, &c) in constraints.iter().enumerate() {
             step = step.and_then(|()| self.assert((c, true), 1 << i.min(63)));
@@ -102,12 +102,12 @@ impl<'t> Search<'t> {
             match step.and_then(|()| self.propagate()) {
                 Ok(()) => match self.undecided() {
                     Some(item) => step = self.decide(item),
-                    None => return Outcome::Open(self.left()),
+                    None => return SearchResult::Open(self.left()),
                 },
-                Err(Stop::Effort) => return Outcome::GivenUp,
+                Err(Stop::Effort) => return SearchResult::GivenUp,
                 Err(Stop::Conflict(reasons)) => match self.decisions.pop() {
                     Some(refuted) => step = self.otherwise(&refuted, reasons),
-                    None => return Outcome::Unsat(reasons),
+                    None => return SearchResult::Unsat(reasons),
                 },
             }
         }
