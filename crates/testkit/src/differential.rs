@@ -77,11 +77,11 @@ fn compare_together(
             let own = tests.iter().filter_map(|(input, p)| Some((input.strip_prefix(which)?.to_vec(), *p)));
             own.collect()
         };
-        let mut comparison = compared(outcomes, explored.as_ref().map(own).map_err(Clone::clone));
+        let mut comparison = compared(outcomes, explored.as_ref().map(own).map_err(Clone::clone), Missing::Any);
         if let Comparison::Different(how) = &comparison {
             // Alone, it is easier to look at; and one that cannot be explored does not spoil the others.
             write(p.source())?;
-            let alone = compared(outcomes, explore(&source, flags)?);
+            let alone = compared(outcomes, explore(&source, flags)?, Missing::Any);
             let alone = match (alone, &explored) {
                 (Comparison::Equal { .. }, Ok(_)) => Some(format!("only together with others: {how}")),
                 (Comparison::Different(how), _) => Some(how),
@@ -108,21 +108,35 @@ pub const MEMORY_MODES: [&[&str]; 5] = [
     &["--resolution=segments-static", "--no-segment-reuse", "--split-objects=8", "--split-size=8"],
 ];
 
+/// Ways of merging: a merged path has one test, which must do what was predicted, and no error may be missing.
+pub const MERGE_MODES: [&[&str]; 5] = [
+    &["--merge=tree", "--merge-scope=loops"],
+    &["--merge=tree", "--merge-scope=functions"],
+    &["--merge=textbook", "--merge-scope=loops,functions"],
+    &["--merge=pattern", "--merge-incremental"],
+    &["--merge=tree", "--merge-scope=loops", "--prune"],
+];
+
 /// The program of a seed, executed once and explored in every one of these modes.
-pub fn compare_modes(seed: u64) -> Result<(), String> {
+pub fn compare_modes(seed: u64, modes: &[&[&str]]) -> Result<Comparison, String> {
     let program = random::program(seed);
     let scratch = Scratch::new(&format!("modes-{seed}"));
     let source = scratch.file("program.c");
     std::fs::write(&source, &program.source).map_err(|e| e.to_string())?;
     let (checks, native) = flags_of(&program);
     let real = oracle::run(&source, &program.domain, &native)?;
-    for mode in MEMORY_MODES {
-        let flags: Vec<&str> = checks.iter().chain(mode).copied().collect();
-        if let Comparison::Different(how) = explore_and_compare(&source, &real, &flags)? {
-            return Err(describe(&program, &format!("with {}: {how}", mode.join(" "))));
+    let mut all = 0;
+    for mode in modes {
+        let flags: Vec<&str> = checks.iter().chain(*mode).copied().collect();
+        match explore_and_compare(&source, &real, &flags)? {
+            Comparison::Equal { tests, .. } => all += tests,
+            Comparison::Different(how) => {
+                let how = format!("with {}: {how}", mode.join(" "));
+                return Ok(Comparison::Different(describe(&program, &how)));
+            }
         }
     }
-    Ok(())
+    Ok(Comparison::Equal { inputs: real.len(), tests: all, outcomes: distinct(&real) })
 }
 
 /// The engine's flags for a program, and the compiler's.
@@ -139,7 +153,16 @@ pub fn compare(source: &Path, domain: &Domain, flags: &[&str], native: &[&str]) 
 }
 
 fn explore_and_compare(source: &Path, real: &Outcomes, flags: &[&str]) -> Result<Comparison, String> {
-    Ok(compared(real, explore(source, flags)?))
+    let missing = if flags.iter().any(|f| f.starts_with("--merge")) { Missing::Errors } else { Missing::Any };
+    Ok(compared(real, explore(source, flags)?, missing))
+}
+
+/// Which outcomes must have a test. The exit codes of merged paths have one together, and a test that a state gets when
+/// it is merged says nothing of what follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Any,
+    Errors,
 }
 
 /// The tests of a complete run, or how the engine failed.
@@ -163,12 +186,12 @@ fn explore(source: &Path, flags: &[&str]) -> Result<Result<Vec<Predicted>, Strin
     outcome::of_run(&run).map(Ok)
 }
 
-fn compared(real: &Outcomes, tests: Result<Vec<Predicted>, String>) -> Comparison {
+fn compared(real: &Outcomes, tests: Result<Vec<Predicted>, String>, missing: Missing) -> Comparison {
     let tests = match tests {
         Ok(tests) => tests,
         Err(how) => return Comparison::Different(how),
     };
-    let how = differences(real, &tests);
+    let how = differences(real, &tests, missing);
     match how.is_empty() {
         true => Comparison::Equal { inputs: real.len(), tests: tests.len(), outcomes: distinct(real) },
         false => Comparison::Different(how),
@@ -180,21 +203,24 @@ fn distinct(real: &Outcomes) -> BTreeSet<PathOutcome> {
 }
 
 /// As text; empty when there are none.
-fn differences(real: &Outcomes, tests: &[Predicted]) -> String {
+fn differences(real: &Outcomes, tests: &[Predicted], missing: Missing) -> String {
     let mut out = String::new();
     // Each test by itself: its input must do what was predicted.
     for (input, predicted) in tests {
         match (predicted, real.get(input)) {
             (_, None) => writeln!(out, "a test has the input {input:02x?}, which is outside the domain"),
             (Some(p), Some(r)) if p != r => writeln!(out, "input {input:02x?}: natively {r}, the engine says {p}"),
-            (None, Some(r)) => writeln!(out, "input {input:02x?}: natively {r}, the engine says nothing"),
+            (None, Some(r)) if missing == Missing::Any => {
+                writeln!(out, "input {input:02x?}: natively {r}, the engine says nothing")
+            }
             _ => Ok(()),
         }
         .unwrap_or_default();
     }
     // All together: nothing is missing.
     let found: BTreeSet<PathOutcome> = tests.iter().filter_map(|(_, o)| *o).collect();
-    for missing in distinct(real).difference(&found) {
+    let asked = |o: &PathOutcome| missing == Missing::Any || matches!(o, PathOutcome::Error(..));
+    for missing in distinct(real).difference(&found).filter(|o| asked(o)) {
         let example = real.iter().find(|(_, o)| *o == missing).map(|(input, _)| input.clone()).unwrap_or_default();
         let _ = writeln!(out, "missing: {missing}, natively on input {example:02x?}");
     }

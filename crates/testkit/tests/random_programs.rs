@@ -2,7 +2,9 @@
 //! follow from it; `docs/testing.md` has the command for more.
 
 use pleach_testkit::answers::check_seed;
-use pleach_testkit::differential::{Comparison, MEMORY_MODES, compare_modes, compare_seed, compare_values};
+use pleach_testkit::differential::{
+    Comparison, MEMORY_MODES, MERGE_MODES, compare_modes, compare_seed, compare_values,
+};
 use pleach_testkit::outcome::PathOutcome;
 use pleach_testkit::reaching::check_seeds;
 use std::sync::Mutex;
@@ -55,6 +57,23 @@ fn values_and_inputs_with_equal_names() {
     assert!(compared.len() == 70 && errors > 20, "{errors} errors in {} programs", compared.len());
 }
 
+/// Tests of merged paths do natively what was predicted, and merging loses no error.
+#[test]
+fn merged_paths() {
+    let wrong = different_in(&MERGE_MODES, 41);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// How eight programs differ in one of the modes.
+fn different_in(modes: &[&[&str]], step: u64) -> Vec<String> {
+    let compared = (1..=8).map(|n| compare_modes(n * step, modes));
+    let wrong = compared.filter_map(|c| match c {
+        Ok(Comparison::Different(how)) | Err(how) => Some(how),
+        Ok(Comparison::Equal { .. }) => None,
+    });
+    wrong.collect()
+}
+
 fn different(compared: &[(u64, Comparison)]) -> Vec<&str> {
     let how = compared.iter().filter_map(|(_, c)| match c {
         Comparison::Different(how) => Some(how.as_str()),
@@ -65,7 +84,7 @@ fn different(compared: &[(u64, Comparison)]) -> Vec<&str> {
 
 #[test]
 fn caches_and_policies_change_nothing() {
-    let wrong: Vec<String> = (1..=8).filter_map(|n| compare_modes(n * 37).err()).collect();
+    let wrong = different_in(&MEMORY_MODES, 37);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let compared = compare_values(1000..1025, MEMORY_MODES[2]).unwrap_or_else(|why| panic!("{why}"));
     assert!(different(&compared).is_empty(), "{}", different(&compared).join("\n"));

@@ -1,4 +1,4 @@
-//! Random programs against native execution: `differential --count 2000 --seed 1 [--values] [--jobs 2] [--print]`.
+//! Random programs against native execution: `differential --count 2000 --seed 1 [--values | --merging] [--jobs 2]`.
 //!
 //! Programs have the seeds SEED, SEED + 1, …; a failing one is repeated with `--count 1 --seed ITS-SEED`.
 
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pleach_testkit::campaign::Programs;
-use pleach_testkit::differential::{BATCH, Comparison, compare_seed, compare_values};
+use pleach_testkit::differential::{BATCH, Comparison, MERGE_MODES, compare_modes, compare_seed, compare_values};
 use pleach_testkit::outcome::PathOutcome;
 use pleach_testkit::random;
 
-const USAGE: &str = "usage: differential [--count N] [--seed N] [--values] [--jobs N] [--print]";
+const USAGE: &str = "usage: differential [--count N] [--seed N] [--values | --merging] [--jobs N] [--print]";
 
 fn source(seed: u64, values: bool) -> String {
     if values { random::values::program(seed).source() } else { random::program(seed).source }
@@ -20,8 +20,15 @@ fn source(seed: u64, values: bool) -> String {
 
 fn main() -> ExitCode {
     let usual = Programs { jobs: 2, ..Programs::default() };
-    let mut values = false;
-    let own = |flag: &str, _: pleach_testkit::campaign::Number| (flag == "--values").then(|| values = true);
+    let (mut values, mut merging) = (false, false);
+    let own = |flag: &str, _: pleach_testkit::campaign::Number| {
+        match flag {
+            "--values" => values = true,
+            "--merging" => merging = true,
+            _ => return None,
+        }
+        Some(())
+    };
     let Some(options) = usual.asked(std::env::args().skip(1), own) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
@@ -46,6 +53,7 @@ fn main() -> ExitCode {
                     let size = some.end - some.start;
                     let compared = match values {
                         true => compare_values(some, &[]),
+                        false if merging => compare_modes(first, &MERGE_MODES).map(|c| vec![(first, c)]),
                         false => compare_seed(first).map(|c| vec![(first, c)]),
                     };
                     let compared = compared.unwrap_or_else(|why| vec![(first, Comparison::Different(why))]);
