@@ -19,9 +19,9 @@ FIXED = "--sym-args 0 1 10 --sym-args 0 2 2 --sym-files 1 8 --sym-stdin 8"
 CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
-def collected(done):
+def collected(said):
     """Machine instructions that callgrind counted."""
-    return int(re.search(r"Collected : (\d+)", done.stderr).group(1))
+    return int(re.search(r"Collected : (\d+)", said).group(1))
 
 
 def lines(lcov):
@@ -125,7 +125,7 @@ def instructions(args, name, flags):
         command += ["--search=dfs", f"--max-instructions={args.overhead}", *FIXED.split()]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
         groups = json.loads((out / "summary.json").read_text()).get("merging", {}).get("groups", 0)
-    return collected(done), groups
+    return collected(done.stderr), groups
 
 
 def overhead(args):
