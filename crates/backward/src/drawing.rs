@@ -65,6 +65,7 @@ fn boxes(program: &Program, heap: &InputHeap) -> Vec<Drawn> {
         InputValue::Object(_) => name.to_owned(),
         InputValue::Null => format!("{name} = null"),
         InputValue::Opaque => format!("{name} = something"),
+        InputValue::Callback(..) => format!("{name} = a function"),
         InputValue::Number(_) => format!("{name} = {text}"),
     };
     let mut parameters = Vec::new();

@@ -19,9 +19,11 @@ pub fn harness(program: &Program, entry: FuncId, heap: &InputHeap, source: &str,
     let name = &program.function(entry).name;
     let mut out = format!("/* Builds an input of {name} and calls it. Made by `pleach reach --backward`. */\n");
     let asked = included(program, source, renames_main, has_floats(heap), &mut out);
-    if !asked.is_empty() {
+    let callbacks = callbacks(heap);
+    if !asked.is_empty() || !callbacks.is_empty() {
         out.push_str(&bytes(&heap.stream));
         out.push_str(&stream(&asked));
+        define(program, &callbacks, &mut out);
     }
     out.push_str("\nint main(void) {\n");
     call(program, entry, heap, renames_main, &mut out);
@@ -34,14 +36,17 @@ pub fn harness_of_many(program: &Program, inputs: &[(FuncId, &InputHeap)], sourc
     let mut out = String::from("/* Builds one of many inputs. Made by `pleach reach --backward`. */\n");
     let floats = inputs.iter().any(|(_, heap)| has_floats(heap));
     let asked = included(program, source, renames_main, floats, &mut out);
-    if !asked.is_empty() {
+    let callbacks: BTreeSet<(u32, TypeId)> = inputs.iter().flat_map(|(_, heap)| callbacks(heap)).collect();
+    let takes = !asked.is_empty() || !callbacks.is_empty();
+    if takes {
         let longest = inputs.iter().map(|(_, h)| h.stream.len()).max().unwrap_or(0).max(1);
         let _ = writeln!(out, "static unsigned char pleach_bytes[{longest}];");
         out.push_str(&stream(&asked));
+        define(program, &callbacks, &mut out);
     }
     for (k, (entry, heap)) in inputs.iter().enumerate() {
         let _ = writeln!(out, "\nstatic void pleach_input_{k}(void) {{");
-        if !asked.is_empty() {
+        if takes {
             for (i, b) in heap.stream.iter().enumerate().filter(|(_, b)| **b != 0) {
                 let _ = writeln!(out, "  pleach_bytes[{i}] = {b};");
             }
@@ -55,6 +60,49 @@ pub fn harness_of_many(program: &Program, inputs: &[(FuncId, &InputHeap)], sourc
     }
     out.push_str("  }\n  return 0;\n}\n");
     out
+}
+
+/// The functions that the input has, by number and type.
+fn callbacks(heap: &InputHeap) -> BTreeSet<(u32, TypeId)> {
+    let fields = heap.objects.iter().flat_map(|o| o.fields.iter().map(|f| f.value));
+    let all = heap.parameters.iter().map(|p| p.value).chain(fields);
+    let found = all.filter_map(|v| match v {
+        InputValue::Callback(ty, n) => Some((n, ty)),
+        _ => None,
+    });
+    found.collect()
+}
+
+fn callback_name(n: u32, ty: TypeId) -> String {
+    format!("pleach_callback_{}_{}", n + 1, ty.0)
+}
+
+/// Callbacks change nothing. Numbers that they return are taken from the stream, all else is 0.
+fn define(program: &Program, callbacks: &BTreeSet<(u32, TypeId)>, out: &mut String) {
+    for &(n, ty) in callbacks {
+        let name = callback_name(n, ty);
+        let Some((result, parameters)) = types::signature(program, ty) else { continue };
+        let spelled: Option<Vec<String>> = parameters.iter().map(|t| types::spelling(program, *t)).collect();
+        let list = match spelled {
+            Some(all) if all.is_empty() => "void".to_owned(),
+            Some(all) => all.iter().enumerate().map(|(i, t)| format!("{t} a{i}")).collect::<Vec<_>>().join(", "),
+            // The caller's types are not known here, and no argument is used.
+            None => String::new(),
+        };
+        let Some(result) = result else {
+            let _ = writeln!(out, "static void {name}({list}) {{}}");
+            continue;
+        };
+        let spelled = types::spelling(program, result).unwrap_or_else(|| "int".into());
+        let kind = program.types.get(types::resolve(program, result).index());
+        let is_number = match kind {
+            Some(DebugType::Base { encoding, .. }) => *encoding != Encoding::Float,
+            kind => matches!(kind, Some(DebugType::Enum { .. })),
+        };
+        let take = if is_number { " pleach_take(&v, sizeof v);" } else { "" };
+        let zero = "__builtin_memset(&v, 0, sizeof v);";
+        let _ = writeln!(out, "static {spelled} {name}({list}) {{ {spelled} v; {zero}{take} return v; }}");
+    }
 }
 
 fn has_floats(heap: &InputHeap) -> bool {
@@ -182,7 +230,7 @@ pub fn picture(program: &Program, heap: &InputHeap) -> String {
             let null = format!("null_{}", from.replace(':', "_"));
             let _ = writeln!(out, "  {null} [label=\"null\", shape=plaintext];\n  {from} -> {null};");
         }
-        InputValue::Number(_) | InputValue::Opaque => {}
+        InputValue::Number(_) | InputValue::Opaque | InputValue::Callback(..) => {}
     };
     for p in &heap.parameters {
         let shown = match p.value {
@@ -267,6 +315,7 @@ pub(crate) fn value(program: &Program, heap: &InputHeap, field: &Field) -> Strin
     match field.value {
         InputValue::Null => "0".into(),
         InputValue::Opaque => "malloc(64)".into(),
+        InputValue::Callback(ty, n) => format!("(void *){}", callback_name(n, ty)),
         InputValue::Object(ObjectId(i)) => {
             let raw = heap.objects.get(i as usize).is_some_and(|o| o.raw || types::spelling(program, o.ty).is_none());
             if raw { format!("(void *){}", object_name(i as usize)) } else { object_name(i as usize) }
@@ -284,6 +333,7 @@ pub(crate) fn argument(program: &Program, ty: Ty, debug: Option<TypeId>, v: Inpu
     match (v, ty) {
         (InputValue::Null, _) => "0".into(),
         (InputValue::Opaque, _) => "malloc(64)".into(),
+        (InputValue::Callback(ty, n), _) => format!("(void *){}", callback_name(n, ty)),
         (InputValue::Object(ObjectId(i)), _) => object_name(i as usize),
         (InputValue::Number(v), Ty::Float(f)) if f.bits() == 32 => format!("pleach_f({v:#x}u)"),
         (InputValue::Number(v), Ty::Float(_)) => format!("pleach_d({v:#x}ull)"),

@@ -25,6 +25,8 @@ pub enum InputValue {
     Object(ObjectId),
     /// not null, to something of unknown type
     Opaque,
+    /// a function of this type, by its number
+    Callback(TypeId, u32),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -103,6 +105,8 @@ struct Reader<'s, 'a> {
     /// with all that was read
     query: Vec<TermId>,
     ids: BTreeMap<i64, ObjectId>,
+    /// functions of the input
+    callbacks: BTreeMap<(i64, TypeId), u32>,
     /// objects whose contents were not read, in the order of their numbers
     todo: Vec<(i64, GroupId)>,
     read: u32,
@@ -111,7 +115,15 @@ struct Reader<'s, 'a> {
 
 impl<'s, 'a> Reader<'s, 'a> {
     fn new(search: &'s mut Search<'a>, query: &[TermId], how: Reading) -> Reader<'s, 'a> {
-        Reader { search, query: query.to_vec(), ids: BTreeMap::new(), todo: Vec::new(), read: 0, how }
+        Reader {
+            search,
+            query: query.to_vec(),
+            ids: BTreeMap::new(),
+            callbacks: BTreeMap::new(),
+            todo: Vec::new(),
+            read: 0,
+            how,
+        }
     }
 
     fn whole(&mut self) -> Result<InputHeap, SmtError> {
@@ -198,7 +210,13 @@ impl<'s, 'a> Reader<'s, 'a> {
         };
         match self.search.translator.pointers.groups[g] {
             Group::Pool { ty: Some(_), .. } => {}
-            Group::Pool { ty: None, .. } => return InputValue::Opaque,
+            Group::Pool { ty: None, .. } => {
+                let Some(to) = to.filter(|t| types::signature(self.search.translator.program, *t).is_some()) else {
+                    return InputValue::Opaque;
+                };
+                let next = self.callbacks.len() as u32;
+                return InputValue::Callback(to, *self.callbacks.entry((reference, to)).or_insert(next));
+            }
             _ => return InputValue::Null,
         }
         let next = ObjectId(self.ids.len() as u32);

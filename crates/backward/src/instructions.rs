@@ -3,7 +3,7 @@
 use crate::cut::CutReason;
 use crate::graph::Failure;
 use crate::known_functions::{ends_program, is_modelled};
-use crate::pointers::constant;
+use crate::pointers::{Group, GroupId, constant};
 use crate::stream::{self, Takes};
 use crate::transfer::{Here, Translator, Value};
 use pleach_expr::{TermId, Terms};
@@ -258,11 +258,13 @@ impl Translator<'_> {
             Callee::Indirect(_) => ("", true, false),
         };
         let dst = f.dsts[dsts.as_range()].first().copied();
-        if let Some((takes, args)) = stream::taken_by(self.program, f, i) {
+        if let (Callee::Indirect(p), false) = (callee, self.covers()) {
+            return self.callback(here, i, p, dst);
+        }
+        if let (Callee::Direct(_), Some((takes, args))) = (callee, stream::taken_by(self.program, f, i)) {
             return self.take(here, i, takes, args, dst);
         }
         match name {
-            "" if !self.covers() => self.unsupported(here, "a call through a pointer"),
             "malloc" | "calloc" => {
                 let mut bytes = self.terms.constant(64, 1);
                 for a in args {
@@ -303,6 +305,46 @@ impl Translator<'_> {
             let v = self.any_value(f.slots[d.index()].ty);
             self.set(here, d, v);
         }
+    }
+
+    /// A call through a pointer of the input. The function that an input has there changes nothing and returns what the
+    /// stream says; that it may do more is a cut.
+    fn callback(&mut self, here: &mut Here, i: usize, p: Opnd, dst: Option<Slot>) {
+        let (r, o) = self.pointer(here, p);
+        // Calling null is an error, which ends the path.
+        let null = self.terms.constant(self.layout.ref_bits, 0);
+        let called = self.terms.ne(r, null);
+        self.assume(here, called);
+        // SOUND: the cut is every other execution that comes here, those that are excluded below included.
+        here.cuts.push((here.assume, CutReason::Unsupported("what a call through a pointer changes".into())));
+        let at = self.pointers.operand(here.frame, here.f, p, &here.state);
+        let of_input = |g: &&GroupId| matches!(self.pointers.groups[g.index()], Group::Pool { ty: None, .. });
+        let ranges: Vec<(i64, i64)> =
+            at.groups.iter().filter(of_input).map(|g| self.layout.ranges[g.index()]).collect();
+        if ranges.is_empty() {
+            if self.exact {
+                here.assume = Terms::FALSE;
+            }
+        } else {
+            let (there, zero) = (self.in_ranges(r, ranges), self.terms.constant(64, 0));
+            let start = self.terms.eq(o, zero);
+            self.assume(here, there);
+            self.assume(here, start);
+        }
+        let Some(d) = dst else { return };
+        let ty = here.f.slots[d.index()].ty;
+        let v = match ty {
+            Ty::Int(bits) => self.take_number(here, i, Takes::Number).map(|v| {
+                let fitting = self.terms.resize_unsigned(v, bits);
+                let whole = self.terms.resize_unsigned(fitting, self.terms.width(v));
+                let fits = self.terms.eq(whole, v);
+                self.assume(here, fits);
+                Value::Bits(fitting)
+            }),
+            _ => None,
+        };
+        let v = v.unwrap_or_else(|| self.any_value(ty));
+        self.set(here, d, v);
     }
 
     /// A call that asks for inputs.

@@ -1,4 +1,5 @@
-//! Inputs that a program asks for while it runs: `__VERIFIER_nondet_…`, `klee_int`, `klee_make_symbolic`.
+//! Inputs that a program asks for while it runs: `__VERIFIER_nondet_…`, `klee_int`, `klee_make_symbolic`, and the
+//! results of callbacks.
 //!
 //! *Idea*: all of them are one stream of bytes. An array of the input has the bytes, and a variable counts how many were
 //! taken; a call takes the next ones. So the order of calls on a path need not be known: the program that runs natively
@@ -10,7 +11,7 @@ use crate::pointers::constant;
 use crate::transfer::{Here, Translator};
 use crate::variables::Var;
 use pleach_expr::{INDEX_BITS, SymbolKind, TermId, Terms};
-use pleach_ir::{Arg, Callee, Function, Inst, Opnd, Program};
+use pleach_ir::{Arg, Callee, Function, Inst, Opnd, Program, Ty};
 
 /// What a function takes from the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,8 +40,16 @@ pub fn takes(f: &Function) -> Option<Takes> {
 
 /// The function that a call instruction takes from, with its arguments.
 pub fn taken_by<'f>(program: &Program, f: &'f Function, i: usize) -> Option<(Takes, &'f [Arg])> {
-    let Inst::Call { callee: Callee::Direct(g), args, .. } = f.insts[i] else { return None };
-    Some((takes(program.function(g))?, &f.args[args.as_range()]))
+    match f.insts[i] {
+        Inst::Call { callee: Callee::Direct(g), args, .. } => {
+            Some((takes(program.function(g))?, &f.args[args.as_range()]))
+        }
+        Inst::Call { callee: Callee::Indirect(_), dsts, .. } => {
+            let d = f.dsts[dsts.as_range()].first()?;
+            matches!(f.slots[d.index()].ty, Ty::Int(_)).then_some((Takes::Number, &[][..]))
+        }
+        _ => None,
+    }
 }
 
 /// Bytes that one call takes; `None` if that is not known.

@@ -62,7 +62,7 @@ fn size_within(p: &Program, ty: TypeId, deep: u32) -> u64 {
         DebugType::Pointer { .. } => u64::from(p.target.pointer_bytes),
         DebugType::Array { element, count } => size_within(p, *element, deep - 1).saturating_mul(*count),
         DebugType::Struct { size, .. } | DebugType::Union { size, .. } | DebugType::Unknown { size } => *size,
-        DebugType::Function | DebugType::Named { .. } => 0,
+        DebugType::Function { .. } | DebugType::Named { .. } => 0,
     }
 }
 
@@ -70,6 +70,14 @@ fn size_within(p: &Program, ty: TypeId, deep: u32) -> u64 {
 pub fn pointee(p: &Program, ty: TypeId) -> Option<Option<TypeId>> {
     match p.types.get(resolve(p, ty).index())? {
         DebugType::Pointer { to } => Some(to.map(|t| resolve(p, t))),
+        _ => None,
+    }
+}
+
+/// Result and parameters of a type of functions.
+pub fn signature(p: &Program, ty: TypeId) -> Option<(Option<TypeId>, &[TypeId])> {
+    match p.types.get(resolve(p, ty).index())? {
+        DebugType::Function { result, parameters } => Some((*result, parameters)),
         _ => None,
     }
 }

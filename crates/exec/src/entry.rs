@@ -269,7 +269,7 @@ impl Machine {
             DebugType::Array { element, count } => Some(self.size_of_type(*element)? * count),
             DebugType::Struct { size, .. } | DebugType::Union { size, .. } | DebugType::Unknown { size } => Some(*size),
             DebugType::Named { of, .. } => self.size_of_type((*of)?),
-            DebugType::Function => None,
+            DebugType::Function { .. } => None,
         }
     }
 }

@@ -53,7 +53,11 @@ pub enum DebugType {
         signed: bool,
         variants: Vec<(String, i64)>,
     },
-    Function,
+    /// Without a result it returns nothing; parameters that have no type here are left out.
+    Function {
+        result: Option<TypeId>,
+        parameters: Vec<TypeId>,
+    },
     /// A name for another type (typedef); qualifiers are dropped.
     Named {
         name: String,

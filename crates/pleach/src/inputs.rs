@@ -81,7 +81,7 @@ impl Types {
             }
             DebugType::Union { name, size, .. } => InputType::Union { name: tagged("union", name), size: *size },
             DebugType::Named { name, of: Some(of) } => renamed(self.debug(p, *of, deep - 1), name),
-            DebugType::Named { of: None, .. } | DebugType::Function => InputType::Bytes(0),
+            DebugType::Named { of: None, .. } | DebugType::Function { .. } => InputType::Bytes(0),
             DebugType::Unknown { size } => InputType::Bytes(*size),
         }
     }

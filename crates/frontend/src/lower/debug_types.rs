@@ -79,7 +79,7 @@ impl<'m> TypeTable<'m> {
             tag::UNION => DebugType::Union { name, size, members: self.members(node) },
             tag::ENUMERATION => self.enumeration(node, id, name),
             tag::ARRAY => self.array(node),
-            tag::SUBROUTINE => DebugType::Function,
+            tag::SUBROUTINE => self.subroutine(node),
             _ => DebugType::Unknown { size },
         }
     }
@@ -99,6 +99,14 @@ impl<'m> TypeTable<'m> {
             members.push(Member { name: field.type_name(), offset: bit / 8, bits, ty });
         }
         members
+    }
+
+    /// The types of the result and of the parameters; the last one of variable arguments is null.
+    fn subroutine(&mut self, node: Meta<'m>) -> DebugType {
+        let types = self.operand(node, 3).map(|list| list.operands(self.module)).unwrap_or_default();
+        let mut ids = types.into_iter().map(|t| t.and_then(Value::as_meta).and_then(|t| self.id(t)));
+        let result = ids.next().flatten();
+        DebugType::Function { result, parameters: ids.flatten().collect() }
     }
 
     fn enumeration(&mut self, node: Meta<'m>, id: TypeId, name: String) -> DebugType {

@@ -82,7 +82,11 @@ impl Cursor {
                 let variants = self.list('}', |c| Ok((c.string()?, c.int()?)))?;
                 DebugType::Enum { name, bits, signed, variants }
             }
-            "function" => DebugType::Function,
+            "function" => {
+                let result = self.type_or_none()?;
+                self.expect('{')?;
+                DebugType::Function { result, parameters: self.list('}', Cursor::type_id)? }
+            }
             "named" => DebugType::Named { name: self.string()?, of: self.type_or_none()? },
             "unknown" => DebugType::Unknown { size: self.int()? },
             other => return self.fail(format!("unknown kind of type `{other}`")),

@@ -241,7 +241,9 @@ fn debug_type(ty: &DebugType) -> String {
             let variants = join(variants, |(n, v)| format!("{} {v}", quoted(n)));
             format!("enum {} {bits} {sign} {{{variants}}}", quoted(name))
         }
-        DebugType::Function => "function".to_owned(),
+        DebugType::Function { result, parameters } => {
+            format!("function {} {{{}}}", optional(result), join(parameters, |t| format!("!{}", t.0)))
+        }
         DebugType::Named { name, of } => format!("named {} {}", quoted(name), optional(of)),
         DebugType::Unknown { size } => format!("unknown {size}"),
     }

@@ -14,7 +14,7 @@ type struct "point" 8 {"x" 0 !0, "flag" 4 bits 32 3 !0}
 type union "empty" 0 {}
 type enum "colour" 32 signed {"red" -1, "green" 2}
 type enum "none" 8 unsigned {}
-type function
+type function !0 {!0, !1}
 type named "size_t" !0
 type named "void_t" none
 type unknown 3

@@ -59,7 +59,8 @@ fn each_type(ty: &DebugType, mut f: impl FnMut(TypeId)) {
         DebugType::Named { of, .. } => of.iter().for_each(|&t| f(t)),
         DebugType::Array { element, .. } => f(*element),
         DebugType::Struct { members, .. } | DebugType::Union { members, .. } => members.iter().for_each(|m| f(m.ty)),
-        DebugType::Base { .. } | DebugType::Enum { .. } | DebugType::Function | DebugType::Unknown { .. } => {}
+        DebugType::Function { result, parameters } => result.iter().chain(parameters).for_each(|&t| f(t)),
+        DebugType::Base { .. } | DebugType::Enum { .. } | DebugType::Unknown { .. } => {}
     }
 }
 
