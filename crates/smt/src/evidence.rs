@@ -6,7 +6,7 @@
 //! listing both.
 
 use crate::query::Query;
-use pleach_expr::{Key, Model, SymbolKind, TermId, Terms};
+use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms};
 
 /// Whole arrays up to this length are listed cell by cell.
 pub const DENSE_CELLS: u32 = 4096;
@@ -112,4 +112,19 @@ pub fn is_subset(core: &[TermId], constraints: &[TermId]) -> bool {
 pub fn is_normal(terms: &mut Terms, query: &Query, model: &Model) -> bool {
     let keys = support(terms, query.constraints);
     project(terms, &keys, model) == *model
+}
+
+/// The symbolic variable of at most 64 bits that a term is.
+pub fn variable(terms: &Terms, t: TermId) -> Option<Key> {
+    let n = terms.node(t);
+    match n.op {
+        Op::Var if n.width <= 64 => Some(Key::new(SymbolId(n.a), 0)),
+        Op::Read if terms.op(n.arg_a()) == Op::ArrayVar => {
+            let symbol = SymbolId(terms.node(n.arg_a()).a);
+            let cell = terms.as_const(n.arg_b())?;
+            let SymbolKind::Array { len, .. } = terms.symbols.kind(symbol) else { return None };
+            (cell < u64::from(len)).then(|| Key::new(symbol, cell as u32))
+        }
+        _ => None,
+    }
 }

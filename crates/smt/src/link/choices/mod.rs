@@ -15,7 +15,7 @@ use crate::evidence;
 use crate::query::{Query, Solver};
 use crate::stats::Stats;
 use pleach_expr::arc::Arc;
-use pleach_expr::{Key, Model, Op, SymbolId, SymbolKind, TermId, Terms, facts};
+use pleach_expr::{Model, Op, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Search, SearchResult};
 use std::rc::Rc;
@@ -116,27 +116,12 @@ fn is_long(terms: &Terms, constraint: TermId) -> bool {
 fn model(terms: &mut Terms, constraints: &[TermId], left: &[(TermId, Arc)]) -> Model {
     let mut found = Model::new();
     for (x, arc) in left {
-        if let Some(key) = key(terms, *x) {
+        if let Some(key) = evidence::variable(terms, *x) {
             found.set(key, arc.first);
         }
     }
     let keys = evidence::support(terms, constraints);
     evidence::project(terms, &keys, &found)
-}
-
-/// The symbolic variable that a term is.
-fn key(terms: &Terms, t: TermId) -> Option<Key> {
-    let n = terms.node(t);
-    match n.op {
-        Op::Var if n.width <= 64 => Some(Key::new(SymbolId(n.a), 0)),
-        Op::Read if terms.op(n.arg_a()) == Op::ArrayVar => {
-            let symbol = SymbolId(terms.node(n.arg_a()).a);
-            let cell = terms.as_const(n.arg_b())?;
-            let SymbolKind::Array { len, .. } = terms.symbols.kind(symbol) else { return None };
-            (cell < u64::from(len)).then(|| Key::new(symbol, cell as u32))
-        }
-        _ => None,
-    }
 }
 
 impl<S: Solver> Solver for Choices<S> {

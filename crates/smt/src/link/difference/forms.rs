@@ -5,7 +5,8 @@
 //! is made of modulo 2^w: one equation for each number of turns. The two readings of one term are tied likewise.
 //! *Invariant*: a form follows from its constraint; without `Open` in it, the other way round too, given the ties.
 
-use pleach_expr::{Key, Op, SymbolId, SymbolKind, TermId, Terms};
+use crate::evidence;
+use pleach_expr::{Key, Op, TermId, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -77,21 +78,6 @@ pub(super) struct Forms {
 
 fn bounds(width: u16, signed: bool) -> (i128, i128) {
     if signed { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
-}
-
-/// The symbolic variable of a leaf of at most 64 bits.
-fn leaf(terms: &Terms, t: TermId) -> Option<Key> {
-    let n = terms.node(t);
-    match n.op {
-        Op::Var if n.width <= 64 => Some(Key::new(SymbolId(n.a), 0)),
-        Op::Read if terms.op(n.arg_a()) == Op::ArrayVar => {
-            let symbol = SymbolId(terms.node(n.arg_a()).a);
-            let cell = terms.as_const(n.arg_b())?;
-            let SymbolKind::Array { len, .. } = terms.symbols.kind(symbol) else { return None };
-            (cell < u64::from(len)).then(|| Key::new(symbol, cell as u32))
-        }
-        _ => None,
-    }
 }
 
 /// The lower bits of a wider term.
@@ -357,7 +343,7 @@ impl Forms {
         // A lower part is tied to the wider term by its unsigned reading only.
         let truncated = is_lower_part(terms, t);
         let base = base.filter(|_| !(truncated && signed));
-        self.atoms.push(Atom { term: t, width, low, high, key: leaf(terms, t), base, truncated, twin });
+        self.atoms.push(Atom { term: t, width, low, high, key: evidence::variable(terms, t), base, truncated, twin });
         self.index.insert((t, signed), id);
         id
     }
