@@ -32,7 +32,7 @@ use pleach_backward::{
 use pleach_command::{CliError, Code};
 use pleach_ir::callgraph::CallGraph;
 use pleach_ir::{FuncId, Program, Span};
-use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult};
+use pleach_report::{Assumption, ErrorKind, RunDir, Summary, TargetResult, names};
 use queries::{About, Wanted};
 pub use refute::{facts, refute};
 use std::collections::{BTreeMap, BTreeSet};
@@ -317,7 +317,7 @@ fn conclude(
     if args.json {
         println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default());
     } else {
-        print!("{}{text}", table(&summary.targets));
+        print!("{}", names::readable(&format!("{}{text}", table(&summary.targets))));
         for a in &summary.assumptions {
             println!("  assuming that {}", a.clause);
         }

@@ -96,6 +96,12 @@ pub struct CompileArgs {
     /// Any other flag for the compiler
     #[arg(help_heading = "Compilation", long, value_name = "FLAG", allow_hyphen_values = true, hide_short_help = true)]
     pub cc_arg: Vec<String>,
+    /// Compile anew, and keep nothing for the next run
+    ///
+    /// What is compiled is kept in `~/.cache/pleach/compiled`, up to 512 MB, and used again as long as no file that the
+    /// compiler reads, no flag and no version has changed.
+    #[arg(help_heading = "Compilation", long, hide_short_help = true)]
+    pub no_compile_cache: bool,
     /// C library to link with
     #[arg(help_heading = "Compilation", long, value_name = "WHICH", value_enum, default_value_t = Libc::Auto, hide_short_help = true)]
     pub libc: Libc,
@@ -318,9 +324,13 @@ pub struct TestArgs {
 
     /// Explore from each function with a body, one run each, and show a table
     ///
-    /// The limits are those of each run. The results are directories below --output-dir.
+    /// The limits are those of each run. The results are directories below --output-dir, the table is entries.json
+    /// there. A run that a limit ends does not end the others; --require-complete exits with 3 for it.
     #[arg(long, help_heading = "Inputs", conflicts_with_all = ["entry", "param", "args"], hide_short_help = true)]
     pub all_entries: bool,
+    /// The directory of --all-entries whose functions without a run are explored
+    #[arg(long, value_name = "DIR", requires = "all_entries", hide = true)]
+    pub continue_entries: Option<PathBuf>,
     /// Take part in a fuzzing campaign of AFL++: the directory that its instances share (afl-fuzz -o)
     ///
     /// The queues of the other instances are followed first. At the end the tests are in the queue of an instance

@@ -3,7 +3,9 @@
 
 use pleach::libc::symbolic_option;
 use pleach_cc::line::Line;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Command;
 
 /// Flags of compilers whose value is the next argument.
 const VALUE_FOLLOWS: [&str; 7] = ["-include", "-isystem", "-iquote", "-idirafter", "-U", "-L", "-l"];
@@ -14,6 +16,25 @@ fn is_of_compilers(flag: &str) -> bool {
     matches!(letter, Some('O' | 'g' | 'W' | 'f' | 'l' | 'L' | 'U' | 'w'))
         || ["-pthread", "-ansi", "-c", "-pedantic"].contains(&flag)
         || ["-isystem", "-march=", "-mtune="].iter().any(|b| flag.starts_with(b))
+}
+
+/// This command once more, for the functions that have no run below the directory yet.
+pub fn with_rest_of_entries(directory: &Path) -> Command {
+    let mut args = std::env::args_os();
+    let program = std::env::current_exe().ok().or_else(|| args.next().map(Into::into)).unwrap_or_default();
+    let given: Vec<OsString> = std::env::args_os().skip(1).filter(|a| !is_rest(a)).collect();
+    let (command, others) = given.split_at(given.len().min(1));
+    let mut rest = OsString::from(REST);
+    rest.push(directory);
+    let mut again = Command::new(program);
+    again.args(command).arg(rest).args(others);
+    again
+}
+
+const REST: &str = "--continue-entries=";
+
+fn is_rest(arg: &OsStr) -> bool {
+    arg.as_encoded_bytes().starts_with(REST.as_bytes())
 }
 
 pub fn normalize(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

@@ -300,6 +300,7 @@ pub fn compile(args: &CompileArgs, check_shifts: bool) -> CompileOptions {
         },
         check_shifts,
         malloc_may_fail: args.malloc_may_fail,
+        cache: if args.no_compile_cache { None } else { pleach::libc::compile_cache() },
     }
 }
 

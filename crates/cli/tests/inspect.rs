@@ -203,6 +203,38 @@ fn a_run_from_every_function() {
     assert_eq!(clash.status.code(), Some(2));
 }
 
+/// A run that its limit ends in the middle of a step ends its process; the functions behind it have theirs.
+#[test]
+fn functions_behind_one_that_is_ended() {
+    let place = tempfile::tempdir().expect("a directory");
+    let source = "#include <string.h>\nstatic char big[1 << 26];\nint a(int x) { return x > 3; }\n\
+        int b(int x) {\n  for (int i = 0; i < 1000; i++) {\n    memset(big, i, sizeof big);\n    big[x & 255] = 1;\n    \
+        memmove(big + 1, big, sizeof big - 1);\n  }\n  return big[5];\n}\n\
+        int c(int x) { return 10 / (x + 1); }\nint d(int x) { return x; }\n";
+    std::fs::write(place.path().join("a.c"), source).expect("a program");
+    let flags = ["--all-entries", "--output-dir", "all", "--json", "-q", "--max-memory", "100", "--max-time", "30s"];
+    let out = pleach(&[&["test", "a.c"][..], &flags].concat(), place.path());
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out));
+    let rows: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let rows = rows.as_array().expect("rows");
+    let seen: Vec<_> = rows.iter().map(|r| (r["entry"].as_str(), r["complete"].as_bool())).collect();
+    assert_eq!(seen, [("a", true), ("b", false), ("c", true), ("d", true)].map(|(n, c)| (Some(n), Some(c))));
+    let read = |file: &str| -> serde_json::Value {
+        let text = std::fs::read(place.path().join("all").join(file)).expect("a file");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let summary = read("b/summary.json");
+    assert_eq!(summary["cut"][0]["reason"], "max-memory");
+    assert!(summary["warnings"].to_string().contains("in the middle of a step"), "{}", summary["warnings"]);
+    assert_eq!(read("entries.json").as_array().map(Vec::len), Some(4));
+    // What is not explored to the end has a status, if nothing else has.
+    let alone = source.replace("10 / (x + 1)", "x");
+    std::fs::write(place.path().join("a.c"), alone).expect("a program");
+    let again = [&["test", "a.c", "--require-complete"][..], &flags[..2], &["again"], &flags[3..]].concat();
+    let again = pleach(&again, place.path());
+    assert_eq!(again.status.code(), Some(3), "{}", text(&again));
+}
+
 #[test]
 fn a_run_under_way_is_followed() {
     let place = tempfile::tempdir().expect("a directory");

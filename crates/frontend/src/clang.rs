@@ -39,11 +39,9 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     std::fs::create_dir_all(&options.work_dir)
         .map_err(|why| FrontendError::WorkDir { path: options.work_dir.clone(), why })?;
     if is_cxx(source) {
-        let header = options.work_dir.join(TEMPLATES.0);
-        std::fs::write(&header, TEMPLATES.1).map_err(|why| FrontendError::WorkDir { path: header, why })?;
+        write_templates(options)?;
     }
-    let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
-    let out = options.work_dir.join(format!("{index}-{stem}.bc"));
+    let out = place(source, index, options);
     let read = out.with_extension("d");
     let mut output = command(source, &out, options, &Pass::Whole { read: &read }).output().map_err(unusable)?;
     if checks_are_ours(options) && !is_preprocessed(source, options) && asks_for_sanitizers(&read, options) {
@@ -68,6 +66,45 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     Err(FrontendError::Compile { path: source.to_path_buf(), diagnostics, hint })
 }
 
+fn write_templates(options: &Options) -> Result<(), FrontendError> {
+    let header = options.work_dir.join(TEMPLATES.0);
+    std::fs::write(&header, TEMPLATES.1).map_err(|why| FrontendError::WorkDir { path: header, why })
+}
+
+/// Where the bitcode of the input of this index goes.
+fn place(source: &Path, index: usize, options: &Options) -> PathBuf {
+    let stem = source.file_stem().map_or_else(|| "input".into(), |s| s.to_string_lossy().into_owned());
+    options.work_dir.join(format!("{index}-{stem}.bc"))
+}
+
+/// What a compilation would be of.
+pub(crate) struct Text {
+    /// the text behind the preprocessor, and what the compiler says of itself
+    pub seen: [Vec<u8>; 2],
+    /// the files that are read
+    pub files: Vec<PathBuf>,
+}
+
+/// The text that a compilation would see. `None`: it cannot be told, or does not tell all.
+pub(crate) fn text(source: &Path, index: usize, options: &Options) -> Option<Text> {
+    if is_preprocessed(source, options) {
+        return Some(Text { seen: [Vec::new(), Vec::new()], files: vec![source.to_path_buf()] });
+    }
+    std::fs::create_dir_all(&options.work_dir).ok()?;
+    if is_cxx(source) {
+        write_templates(options).ok()?;
+    }
+    let (out, read) = (place(source, index, options).with_extension("text"), place(source, index, options));
+    let read = read.with_extension("text.d");
+    let output = command(source, &out, options, &Pass::Text { read: &read }).output().ok()?;
+    let rule = std::fs::read(&read).ok()?;
+    let files = prerequisites(&rule);
+    let asks = checks_are_ours(options) && asks_for_sanitizers(&read, options);
+    (output.status.success() && !files.is_empty() && !asks)
+        .then(|| std::fs::read(&out).map(|text| Text { seen: [text, output.stderr], files }))?
+        .ok()
+}
+
 /// The system ended the compiler for its processor time. Clang's own handler makes a status of the signal.
 fn is_out_of_time(status: ExitStatus) -> bool {
     const SIGXCPU: i32 = 24;
@@ -78,6 +115,8 @@ fn is_out_of_time(status: ExitStatus) -> bool {
 enum Pass<'a> {
     /// All of it; `read`: which files it reads is written there.
     Whole { read: &'a Path },
+    /// Only the text that the rest would see, with all that the compiler says of itself; `read` as before.
+    Text { read: &'a Path },
     /// Without the checks, so that the source does not see them.
     Preprocess,
     /// What is left of a C or C++ source behind that.
@@ -109,7 +148,7 @@ fn contains(text: &[u8], what: &[u8]) -> bool {
 }
 
 /// The files behind the colon of a rule.
-fn prerequisites(rule: &[u8]) -> Vec<PathBuf> {
+pub(crate) fn prerequisites(rule: &[u8]) -> Vec<PathBuf> {
     let start = rule.windows(2).position(|w| w[0] == b':' && w[1].is_ascii_whitespace()).map_or(0, |i| i + 1);
     let (mut all, mut name) = (Vec::new(), Vec::new());
     let mut bytes = rule[start..].iter().copied().peekable();
@@ -141,6 +180,7 @@ fn command(source: &Path, out: &Path, options: &Options, pass: &Pass) -> Command
     }
     match pass {
         Pass::Whole { read } => drop(c.arg("-MD").arg("-MF").arg(read)),
+        Pass::Text { read } => drop(c.args(["-E", "-v", "-MD", "-MF"]).arg(read)),
         Pass::Preprocess => drop(c.arg("-E")),
         Pass::Rest { cxx } => drop(c.arg("-x").arg(if *cxx { "c++-cpp-output" } else { "cpp-output" })),
     }

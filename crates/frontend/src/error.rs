@@ -28,6 +28,8 @@ pub enum FrontendError {
     NewerRust { path: PathBuf, version: String, why: String },
     #[error("{}: functions that run before `main` (`.init_array`) are not supported in Rust programs", path.display())]
     BeforeMain { path: PathBuf },
+    #[error("{}: the flag {flag} is not supported: {why}", path.display())]
+    RustFlag { path: PathBuf, flag: String, why: &'static str },
     #[error("{}: does not compile{hint}\n{diagnostics}", path.display())]
     Compile { path: PathBuf, diagnostics: String, hint: &'static str },
     #[error("{}: malformed bitcode: {why}", path.display())]

@@ -1,7 +1,9 @@
 //! From paths to the bytes of bitcode or textual IR; C goes through clang.
 
+use crate::cache::Known;
 use crate::clang::{self, Compiled};
 use crate::{FrontendError, Options};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// One input, ready to be parsed.
@@ -25,22 +27,38 @@ const MAGIC: [u8; 4] = [b'B', b'C', 0xC0, 0xDE];
 const WRAPPER_MAGIC: [u8; 4] = [0xDE, 0xC0, 0x17, 0x0B];
 
 /// Reads (and compiles, side by side) every input, in order; the first failing input decides the error.
-pub(crate) fn read_all(options: &Options) -> Result<Vec<Input>, FrontendError> {
+pub(crate) fn read_all(
+    options: &Options,
+    known: Option<&Known>,
+    compiled: &(dyn Fn() + Sync),
+) -> Result<Vec<Input>, FrontendError> {
     if options.inputs.is_empty() {
         return Err(FrontendError::NoInputs);
     }
     for path in &options.inputs {
         check(path)?;
     }
-    let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(options.inputs.len());
+    let read = |i: usize| {
+        let read = read(&options.inputs[i], i, options, known);
+        compiled();
+        read
+    };
+    side_by_side(options.inputs.len(), &read).into_iter().collect()
+}
+
+/// The results for 0, …, n − 1, in this order.
+pub(crate) fn side_by_side<T: Send>(n: usize, one: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(n);
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let mut done: Vec<(usize, Result<Input, FrontendError>)> = std::thread::scope(|scope| {
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
         let work = || {
             let mut mine = Vec::new();
             loop {
                 let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let Some(path) = options.inputs.get(i) else { return mine };
-                mine.push((i, read(path, i, options)));
+                if i >= n {
+                    return mine;
+                }
+                mine.push((i, one(i)));
             }
         };
         let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
@@ -65,32 +83,60 @@ fn check(path: &Path) -> Result<(), FrontendError> {
     }
 }
 
-fn read(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendError> {
+/// Who makes bitcode of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// nobody: it is
+    Llvm(Kind),
+    Rust,
+    /// clang
+    C,
+}
+
+/// By its ending, or else by its first bytes.
+pub(crate) fn language(path: &Path) -> Result<Language, FrontendError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    let slurp = |p: &Path| std::fs::read(p).map_err(|why| FrontendError::Unreadable { path: p.to_path_buf(), why });
-    let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind, remarks: Vec::new() };
     match extension {
-        "ll" => Ok(input(slurp(path)?, Kind::Text)),
-        "rs" => Ok(input(crate::rust::compile(path, index, options)?, Kind::Text)),
-        "c" | "i" | "h" | "cpp" | "cc" | "cxx" | "C" | "ii" => compiled(path, index, options),
-        _ => {
-            let bytes = slurp(path)?;
-            if bytes.starts_with(&MAGIC) || bytes.starts_with(&WRAPPER_MAGIC) {
-                Ok(input(bytes, Kind::Bitcode))
-            } else if bytes.starts_with(crate::archive::MAGIC) {
-                Ok(input(bytes, Kind::Archive))
-            } else if extension == "bc" {
-                let why = "it does not start with the bitcode signature".to_owned();
-                Err(FrontendError::Malformed { path: path.to_path_buf(), why })
-            } else {
-                compiled(path, index, options)
-            }
-        }
+        "ll" => return Ok(Language::Llvm(Kind::Text)),
+        "rs" => return Ok(Language::Rust),
+        "c" | "i" | "h" | "cpp" | "cc" | "cxx" | "C" | "ii" => return Ok(Language::C),
+        _ => {}
+    }
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(16).read_to_end(&mut head));
+    read.map_err(|why| FrontendError::Unreadable { path: path.to_path_buf(), why })?;
+    if head.starts_with(&MAGIC) || head.starts_with(&WRAPPER_MAGIC) {
+        Ok(Language::Llvm(Kind::Bitcode))
+    } else if head.starts_with(crate::archive::MAGIC) {
+        Ok(Language::Llvm(Kind::Archive))
+    } else if extension == "bc" {
+        let why = "it does not start with the bitcode signature".to_owned();
+        Err(FrontendError::Malformed { path: path.to_path_buf(), why })
+    } else {
+        Ok(Language::C)
     }
 }
 
-fn compiled(path: &Path, index: usize, options: &Options) -> Result<Input, FrontendError> {
+fn read(path: &Path, index: usize, options: &Options, known: Option<&Known>) -> Result<Input, FrontendError> {
+    let input = |bytes, kind| Input { path: path.to_path_buf(), bytes, kind, remarks: Vec::new() };
+    match language(path)? {
+        Language::Llvm(kind) => {
+            let bytes = std::fs::read(path);
+            let bytes = bytes.map_err(|why| FrontendError::Unreadable { path: path.to_path_buf(), why })?;
+            Ok(input(bytes, kind))
+        }
+        Language::Rust => crate::rust::compile(path, index, options, known),
+        Language::C => compiled(path, index, options, known),
+    }
+}
+
+fn compiled(path: &Path, index: usize, options: &Options, known: Option<&Known>) -> Result<Input, FrontendError> {
+    let input = |bytes, remarks| Input { path: path.to_path_buf(), bytes, kind: Kind::Bitcode, remarks };
+    if let Some((bytes, remarks)) = known.and_then(|k| k.bitcode(index)) {
+        return Ok(input(bytes, remarks));
+    }
     let Compiled { bitcode, remarks } = clang::compile(path, index, options)?;
     let bytes = std::fs::read(&bitcode).map_err(|why| FrontendError::Unreadable { path: bitcode.clone(), why })?;
-    Ok(Input { path: path.to_path_buf(), bytes, kind: Kind::Bitcode, remarks })
+    known.inspect(|k| k.keep_bitcode(index, &bytes, &remarks));
+    Ok(input(bytes, remarks))
 }

@@ -14,6 +14,7 @@
 
 mod allocation;
 mod archive;
+mod cache;
 mod clang;
 mod error;
 mod input;
@@ -34,18 +35,24 @@ use rustc_hash::FxHashSet;
 
 /// Compiles, links and lowers all inputs.
 pub fn load(options: &Options) -> Result<Program, FrontendError> {
-    load_watched(options, |_| {})
+    load_watched(options, None, &|_| {})
 }
 
 /// What LLVM is about to be busy with.
 enum Step {
+    /// an input is compiled
+    Compiled,
     /// the input of this index
     Reading(usize),
     Lowering,
 }
 
-fn load_watched(options: &Options, mut watch: impl FnMut(Step)) -> Result<Program, FrontendError> {
-    let inputs = input::read_all(options)?;
+fn load_watched(
+    options: &Options,
+    known: Option<&cache::Known>,
+    watch: &(dyn Fn(Step) + Sync),
+) -> Result<Program, FrontendError> {
+    let inputs = input::read_all(options, known, &|| watch(Step::Compiled))?;
     let remarks: Vec<String> = inputs.iter().flat_map(|i| i.remarks.iter().cloned()).collect();
     let context = llvm::Context::new();
     let mut module = link::link(&context, inputs, |i| watch(Step::Reading(i)))?;

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ pub struct LoadLimits {
     pub halt: Option<Arc<AtomicBool>>,
     /// bytes, of the front end and of the compiler that it starts
     pub memory: Option<u64>,
+    /// told how many of the inputs are compiled
+    pub compiled: Option<Arc<AtomicUsize>>,
 }
 
 /// Why the front end was ended.

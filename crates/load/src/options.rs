@@ -40,6 +40,9 @@ pub struct Options {
     /// Where to write the program as textual IR, as it is linked. Default: nowhere.
     #[serde(with = "path_option")]
     pub assembly: Option<PathBuf>,
+    /// Where the front end keeps what it compiled, for the next time. Default: nowhere.
+    #[serde(with = "path_option")]
+    pub cache: Option<PathBuf>,
     /// The front end's executable. Default: `pleach-frontend` next to this process, then in `PATH`.
     #[serde(skip)]
     pub frontend: Option<PathBuf>,
@@ -62,6 +65,7 @@ impl Default for Options {
             work_dir: std::env::temp_dir().join(format!("pleach-{}", std::process::id())),
             library: None,
             assembly: None,
+            cache: None,
             frontend: None,
         }
     }

@@ -5,10 +5,11 @@ use crate::wire::{self, FrontendReply};
 use crate::{LoadError, Options, find, regular};
 use pleach_ir::Program;
 use rustix::process::Signal;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Compiles, links and lowers all inputs, in a process that is gone when this returns.
 pub fn load(options: &Options) -> Result<Program, LoadError> {
@@ -57,9 +58,37 @@ fn run(frontend: &Path, request: &[u8], limits: &LoadLimits) -> std::io::Result<
     let watch = limits.watch(&child);
     // The front end reads all of it before it writes anything. One that ended early shows in its status.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request));
-    let output = child.wait_with_output();
+    let output = hear(child, limits.compiled.as_deref());
     let ended = watch.end();
     Ok((output?, ended))
+}
+
+/// Waits for the end. What comes on standard output is counted on the way.
+fn hear(mut child: Child, compiled: Option<&AtomicUsize>) -> std::io::Result<Output> {
+    let (out, error) = (child.stdout.take(), child.stderr.take());
+    let complaints = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = error.map(|mut e| e.read_to_end(&mut bytes));
+        bytes
+    });
+    let (mut stdout, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
+    if let Some(mut out) = out {
+        loop {
+            let n = match out.read(&mut chunk) {
+                Err(why) if why.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            stdout.extend_from_slice(&chunk[..n]);
+            if let Some(compiled) = compiled {
+                compiled.store(wire::compiled(&stdout), Ordering::Relaxed);
+            }
+            if n == 0 {
+                break;
+            }
+        }
+    }
+    let stderr = complaints.join().unwrap_or_default();
+    Ok(Output { status: child.wait()?, stdout, stderr })
 }
 
 /// The input being read, or all of them.

@@ -23,7 +23,7 @@ const CHECKED: [&str; 8] = [
 
 /// One module with all functions that are used, those of the standard library among them: the compiler links the
 /// bitcode that the libraries carry. Nothing is linked after that.
-pub const ONE_MODULE: [&str; 3] = ["-Clto=fat", "-Clinker=true", "--emit=llvm-ir,link"];
+pub const ONE_MODULE: [&str; 3] = ["-Clto=fat", "-Clinker=true", "--emit=llvm-ir,dep-info,link"];
 
 /// Whether the file is of Rust's libraries, which the compiler's builders have compiled at a path of theirs.
 pub fn is_library_file(path: &str) -> bool {

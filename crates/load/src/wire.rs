@@ -17,6 +17,8 @@ pub const GAVE_UP: u8 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Message {
+    /// an input is compiled, of several that are compiled side by side
+    Compiled,
     /// about to read the input of this index
     Reading(u32),
     /// all are read and linked
@@ -57,6 +59,12 @@ pub fn write_program(program: &Program, out: &mut impl Write) -> postcard::Resul
     postcard::to_io(program, out).map(|_| ())
 }
 
+/// How many inputs the messages say are compiled, as far as they have come. They are of one byte each, and come first.
+pub(crate) fn compiled(bytes: &[u8]) -> usize {
+    let one = postcard::to_stdvec(&Message::Compiled).unwrap_or_default();
+    bytes.chunks(one.len().max(1)).take_while(|c| *c == one).count()
+}
+
 /// What the front end said before it ended.
 #[derive(Debug)]
 pub struct Reply {
@@ -78,7 +86,7 @@ pub fn decode_reply(mut bytes: &[u8]) -> Reply {
     let mut input = None;
     while let Ok((message, rest)) = postcard::take_from_bytes(bytes) {
         let outcome = match message {
-            Message::Reading(_) | Message::Lowering => {
+            Message::Reading(_) | Message::Lowering | Message::Compiled => {
                 input = if let Message::Reading(index) = message { Some(index) } else { None };
                 bytes = rest;
                 continue;

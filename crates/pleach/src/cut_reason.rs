@@ -43,6 +43,9 @@ pub fn reason(cut: &Cut) -> Reason {
                 name if name.starts_with("pthread_") || name.starts_with("thrd_") => {
                     "threads are not modelled; --external=havoc takes its result for unknown"
                 }
+                name if name.starts_with("std::thread") => {
+                    "threads are not modelled; explore what it does from a function of its own (--entry)"
+                }
                 name if name.starts_with("_ZNSt") || name.starts_with("_ZSt") => {
                     "the C++ library's compiled part is not there; --external=havoc takes its result for unknown"
                 }

@@ -16,10 +16,20 @@ fn archive() -> Option<PathBuf> {
     if let Some(archive) = installed.filter(|a| a.is_file() && set("PLEACH_CACHE").is_none()) {
         return Some(archive);
     }
-    let cache = set("PLEACH_CACHE")
+    Some(cache_directory()?.join(NAME).join("libc.a"))
+}
+
+/// Where Pleach keeps what it makes once for all runs of a user.
+pub fn cache_directory() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    set("PLEACH_CACHE")
         .or_else(|| set("XDG_CACHE_HOME").map(|c| c.join("pleach")))
-        .or_else(|| set("HOME").map(|h| h.join(".cache/pleach")))?;
-    Some(cache.join(NAME).join("libc.a"))
+        .or_else(|| set("HOME").map(|h| h.join(".cache/pleach")))
+}
+
+/// Where compiled programs are kept.
+pub fn compile_cache() -> Option<PathBuf> {
+    cache_directory().map(|c| c.join("compiled"))
 }
 
 /// The library to link with a program that is given these arguments.

@@ -37,6 +37,8 @@ pub struct CompileOptions {
     pub check_shifts: bool,
     /// An input decides whether an allocation fails. Default: allocations succeed.
     pub malloc_may_fail: bool,
+    /// Where compiled programs are kept for the next time. Default: nowhere.
+    pub cache: Option<PathBuf>,
 }
 
 /// Compiles, links and lowers C files, bitcode, and programs built with `pleach cc`.
@@ -78,6 +80,7 @@ pub fn load_within(
         runtime_include: Some(include),
         work_dir: scratch.path().to_owned(),
         library,
+        cache: compile.cache.clone(),
         ..pleach_load::Options::default()
     };
     Ok(pleach_load::load_within(&options, limits)?)

@@ -5,6 +5,7 @@ use pleach_command::duration;
 use pleach_explore::Progress;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -53,11 +54,15 @@ pub struct Line {
     shown: Arc<Mutex<Shown>>,
 }
 
+type SoFar = Box<dyn Fn() -> String + Send>;
+
 /// What is on the terminal.
 #[derive(Default)]
 struct Shown {
     /// what does not change while a step is under way
     text: String,
+    /// what does change
+    so_far: Option<SoFar>,
     /// when the run began, and when the line was drawn last
     began: Option<Instant>,
     drawn: Option<Instant>,
@@ -71,7 +76,8 @@ impl Shown {
         let Some(began) = self.began else { return };
         let time = duration::show(Duration::from_secs(began.elapsed().as_secs()));
         let memory = pleach_explore::limits::resident_bytes().unwrap_or(0) / 1_000_000;
-        let line = format!("{} · {memory} MB · {time}", self.text);
+        let so_far = self.so_far.as_ref().map(|s| s()).unwrap_or_default();
+        let line = format!("{}{so_far} · {memory} MB · {time}", self.text);
         let width = terminal_width();
         let fitting: String = line.chars().take(width.saturating_sub(1)).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[2K{fitting}");
@@ -103,20 +109,21 @@ fn tick(shown: Weak<Mutex<Shown>>) {
 
 impl Line {
     pub fn new(style: Style) -> Line {
-        Line::saying(style, "exploring".into())
+        Line::saying(style, "exploring".into(), None)
     }
 
     /// While the program is compiled and linked.
-    pub fn compiling(style: Style, files: &[PathBuf]) -> Line {
-        Line::saying(style, compiled(files))
+    pub fn compiling(style: Style, files: &[PathBuf], done: Arc<AtomicUsize>) -> Line {
+        let all = files.len();
+        Line::saying(style, compiled(files), Some(Box::new(move || so_far(done.load(Ordering::Relaxed), all))))
     }
 
-    fn saying(style: Style, text: String) -> Line {
+    fn saying(style: Style, text: String, so_far: Option<SoFar>) -> Line {
         let shown = Arc::<Mutex<Shown>>::default();
         if style == Style::Live {
             // The first query may take long.
             let now = Some(Instant::now());
-            *shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { text, began: now, drawn: now };
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { text, so_far, began: now, drawn: now };
             let watched = Arc::downgrade(&shown);
             std::thread::spawn(move || tick(watched));
         }
@@ -190,6 +197,15 @@ fn compiled(files: &[PathBuf]) -> String {
     }
 }
 
+/// Of several files.
+fn so_far(done: usize, all: usize) -> String {
+    match (done, all) {
+        (_, 1) | (0, _) => String::new(),
+        (done, all) if done >= all => " · linking".into(),
+        (done, _) => format!(" · {done} done"),
+    }
+}
+
 /// Of the limit. How much of the tree is left is not known, so there is no other estimate.
 fn time_left(progress: &Progress) -> Option<String> {
     progress.time_left.map(|limit| format!("at most {} left", duration::show(Duration::from_secs(limit.as_secs()))))
@@ -203,5 +219,6 @@ mod tests {
     fn what_is_compiled() {
         assert_eq!(compiled(&["a.c".into()]), "compiling a.c");
         assert_eq!(compiled(&["a.c".into(), "b.c".into()]), "compiling 2 files");
+        assert_eq!([so_far(0, 3), so_far(2, 3), so_far(3, 3), so_far(0, 1)], ["", " · 2 done", " · linking", ""]);
     }
 }

@@ -27,6 +27,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 /// A program that is ready to be explored.
@@ -58,12 +59,13 @@ impl Watched {
     }
 
     /// How long the front end may take, and how much memory: at least what any program needs.
-    fn load_limits(&self, limits: &Limits) -> LoadLimits {
+    fn load_limits(&self, limits: &Limits, compiled: Arc<AtomicUsize>) -> LoadLimits {
         const LEAST_MB: u64 = 1000;
         LoadLimits {
             deadline: limits.max_time.map(|t| self.began + t),
             halt: Some(self.halt.flag()),
             memory: limits.max_memory.map(|mb| mb.max(LEAST_MB) * 1_000_000),
+            compiled: Some(compiled),
         }
     }
 }
@@ -81,9 +83,10 @@ impl Session {
         signals::watch(&halt)?;
         let limits = &config.run.limits;
         let watched = Watched::start(limits, halt.clone(), began);
-        let mut line = Line::compiling(config.output.progress, &config.files);
-        let loaded =
-            pleach::load_within(&config.files, &config.compile, &config.entry.args, &watched.load_limits(limits));
+        let compiled = Arc::<AtomicUsize>::default();
+        let mut line = Line::compiling(config.output.progress, &config.files, compiled.clone());
+        let load_limits = watched.load_limits(limits, compiled);
+        let loaded = pleach::load_within(&config.files, &config.compile, &config.entry.args, &load_limits);
         line.clear();
         // The front end was ended because the run was.
         let mut program = match halt.reason() {

@@ -57,7 +57,8 @@ fn chapter(out: &mut String, command: &Command, test: Option<&Command>) {
         out.push_str("\nThe [symbolic environment](environment.md) has flags of KLEE's: `--sym-args` and its like.\n");
     }
     let is_shared = |a: &&Arg| test.is_some_and(|t| t.get_arguments().any(|b| is_same(a, b)));
-    let flags = || command.get_arguments().filter(|a| !matches!(a.get_id().as_str(), "help" | "version"));
+    let flags =
+        || command.get_arguments().filter(|a| !a.is_hide_set() && !matches!(a.get_id().as_str(), "help" | "version"));
     let mut topics: Vec<Option<&str>> = vec![None];
     for arg in flags() {
         if !topics.contains(&arg.get_help_heading()) {

@@ -8,6 +8,7 @@ use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_present::Files;
 use pleach_present::corpus::Naming;
+use pleach_session::all_entries::AllEntries;
 use pleach_session::{Conclude, CoveredCalls, ExplorationResult, Session, SessionConfig, summary};
 use pleach_state::Leaks;
 use pleach_verify::Cover;
@@ -27,7 +28,14 @@ pub fn configuration(args: &mut TestArgs) -> Result<SessionConfig, CliError> {
 pub fn run(mut args: TestArgs) -> Result<Code, CliError> {
     let mut config = configuration(&mut args)?;
     if args.all_entries {
-        return pleach_session::all_entries::run(config, args.run.output_dir.as_deref(), args.run.json);
+        let how = AllEntries {
+            to: args.continue_entries.clone().or_else(|| args.run.output_dir.clone()),
+            json: args.run.json,
+            require_complete: args.require_complete,
+            continued: args.continue_entries.is_some(),
+            rest: crate::argv::with_rest_of_entries,
+        };
+        return pleach_session::all_entries::run(config, how);
     }
     let (json, require_complete, files) = (args.run.json, args.require_complete, args.files.clone());
     let sync = args.afl_sync.clone();

@@ -5,6 +5,8 @@ mod reachable;
 mod replaced;
 pub(crate) mod text;
 
+use crate::cache::Known;
+use crate::input::{Input, Kind};
 use crate::llvm::{Function, Meta};
 use crate::{FrontendError, Options};
 pub(crate) use pleach_load::rust::is_library_file;
@@ -13,7 +15,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Compiles `source` to textual IR that our LLVM reads.
-pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<Vec<u8>, FrontendError> {
+pub(crate) fn compile(
+    source: &Path,
+    index: usize,
+    options: &Options,
+    known: Option<&Known>,
+) -> Result<Input, FrontendError> {
+    refuse(source, &options.cc_args)?;
     let directory = options.work_dir.join(format!("{index}-rust"));
     let unwritable = |why| FrontendError::WorkDir { path: directory.clone(), why };
     std::fs::create_dir_all(&directory).map_err(unwritable)?;
@@ -27,7 +35,33 @@ pub(crate) fn compile(source: &Path, index: usize, options: &Options) -> Result<
     if reachable::runs_before_main(&text) {
         return Err(FrontendError::BeforeMain { path: source.to_path_buf() });
     }
-    Ok(text::readable(&reachable::from_entry(&text)))
+    if let Some(rule) = std::fs::read(directory.join("program.d")).ok().filter(|_| known.is_some()) {
+        known.inspect(|k| k.keep_files(source, options, &rule));
+    }
+    let text = reachable::from_entry(&text);
+    let remarks = if catches(&text) { vec![format!("{}: {CATCHES}", source.display())] } else { Vec::new() };
+    Ok(Input { path: source.to_path_buf(), bytes: text::readable(&text), kind: Kind::Text, remarks })
+}
+
+const CATCHES: &str = "a panic ends the program, as with panic=abort: `std::panic::catch_unwind` catches none";
+
+/// Whether the program has an instance of `std::panic::catch_unwind`. The library itself uses another function.
+fn catches(text: &[u8]) -> bool {
+    let name = b"3std5panic12catch_unwind";
+    text.windows(name.len()).any(|w| w == name)
+}
+
+/// Flags that mean what is not modelled.
+fn refuse(source: &Path, flags: &[String]) -> Result<(), FrontendError> {
+    let refused = flags.iter().find_map(|flag| match flag.as_str() {
+        f if f.contains("panic=unwind") => Some((flag, "a panic ends the program here")),
+        f if f.contains("sanitizer=") => Some((flag, "accesses to memory are checked by Pleach itself; leave it out")),
+        _ => None,
+    });
+    match refused {
+        Some((flag, why)) => Err(FrontendError::RustFlag { path: source.to_path_buf(), flag: flag.clone(), why }),
+        None => Ok(()),
+    }
 }
 
 /// What the compiler calls itself.
@@ -62,4 +96,27 @@ pub(crate) fn is_library(f: Function<'_>) -> bool {
 /// Comparisons of `core::ptr`, by their mangled names.
 fn compares_pointers(name: &str) -> bool {
     name.contains("4core3ptr") && name.contains("3cmp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_are_not_modelled() {
+        let said = |flags: &[&str]| {
+            let flags: Vec<String> = flags.iter().map(|f| (*f).to_owned()).collect();
+            refuse(Path::new("a.rs"), &flags).map_err(|e| e.to_string())
+        };
+        assert_eq!(said(&["--edition=2024", "-O"]), Ok(()));
+        let unwind = said(&["-Cpanic=unwind"]).unwrap_err();
+        assert_eq!(unwind, "a.rs: the flag -Cpanic=unwind is not supported: a panic ends the program here");
+        assert!(said(&["-Zsanitizer=address"]).unwrap_err().contains("checked by Pleach itself"));
+    }
+
+    #[test]
+    fn only_the_programs_own_catching_counts() {
+        assert!(catches(b"define i64 @_RINvNtCsj_3std5panic12catch_unwindNCNvCsb_1c4main0hEBK_("));
+        assert!(!catches(b"define void @_RNvNvNtCsj_3std9panicking12catch_unwind7cleanup("));
+    }
 }
