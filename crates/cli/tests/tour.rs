@@ -1,7 +1,8 @@
 //! The transcripts in `docs/tour`: each command runs, and prints the lines that the page shows.
 //!
 //! A fence `c NAME` is a file. A fence `console` has commands after `$ `, and below each its output: lines in this
-//! order, others may be between them; `…` stands for any text; `[N]` at the end is the exit status, else 0.
+//! order, others may be between them; `…` stands for any text; `[N]` at the end is the exit status, else 0. `cd` and
+//! `export` hold for the commands below.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,19 +67,26 @@ fn steps<'a>(lines: &[&'a str]) -> Vec<Step<'a>> {
 }
 
 fn take(name: &str) {
+    take_with(name, |_| {});
+}
+
+/// `prepare` puts into the directory what the page says is there.
+fn take_with(name: &str, prepare: impl FnOnce(&Path)) {
     let text = std::fs::read_to_string(root().join("docs/tour").join(name)).expect("a tour");
     let place = tempfile::tempdir().expect("a directory");
     let bin = Path::new(env!("CARGO_BIN_EXE_pleach")).parent().expect("a directory").to_owned();
     std::os::unix::fs::symlink(root().join("examples"), place.path().join("examples")).expect("a link");
-    let mut ran = 0;
+    prepare(place.path());
+    let bin = format!("{}:{}", place.path().join("klee/bin").display(), bin.display());
+    let (mut ran, mut lasting) = (0, String::new());
     for (info, lines) in fences(&text) {
         if let Some(file) = info.split_once(' ').map(|(_, file)| file) {
             std::fs::write(place.path().join(file), lines.join("\n") + "\n").expect("a file");
         }
         for step in steps(if info == "console" { &lines } else { &[] }) {
-            let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+            let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
             let mut shell = Command::new("sh");
-            let shell = shell.args(["-c", &format!("{{ {}; }} 2>&1", step.command)]);
+            let shell = shell.args(["-c", &format!("{{ {lasting}{}; }} 2>&1", step.command)]);
             let done = shell.current_dir(place.path()).env("PATH", path).output().expect("a shell");
             let said = String::from_utf8_lossy(&done.stdout).into_owned();
             let mut rest = said.lines();
@@ -90,6 +98,10 @@ fn take(name: &str) {
                 );
             }
             assert_eq!(done.status.code(), Some(step.status), "{name}: {}\n{said}", step.command);
+            let lasts = |c: &str| !c.contains("&&") && (c.starts_with("cd ") || c.starts_with("export "));
+            if lasts(step.command) {
+                lasting += &format!("{}; ", step.command);
+            }
             ran += 1;
         }
     }
@@ -104,6 +116,32 @@ fn a_c_developer() {
 #[test]
 fn a_user_of_klee() {
     take("klee-user.md");
+}
+
+#[test]
+fn a_reader_of_klees_tutorials() {
+    take_with("klee-tutorials.md", |place| {
+        use std::os::unix::fs::symlink;
+        let (klee, runtime) = (place.join("klee"), root().join("runtime"));
+        std::fs::create_dir_all(klee.join("bin"))
+            .and_then(|()| std::fs::create_dir_all(klee.join("build/lib")))
+            .unwrap();
+        for name in ["klee", "ktest-tool", "klee-replay", "klee-stats", "extract-bc"] {
+            symlink(env!("CARGO_BIN_EXE_pleach"), klee.join("bin").join(name)).unwrap();
+        }
+        for (name, is) in [("clang", "clang-19"), ("llvm-nm", "llvm-nm-19")] {
+            let script = format!("#!/bin/sh\nexec {is} \"$@\"\n");
+            // Written by a process of its own: one that is forked meanwhile would hold it open for writing.
+            let write = format!("printf '%s' '{script}' > {name} && chmod +x {name}");
+            let done = Command::new("sh").args(["-c", &write]).current_dir(klee.join("bin")).status();
+            assert!(done.is_ok_and(|s| s.success()));
+        }
+        symlink(runtime.join("include"), klee.join("include")).unwrap();
+        let library = klee.join("build/lib/libkleeRuntest.so");
+        let mut clang = Command::new("clang-19");
+        clang.args(["-shared", "-fPIC", "-O1", "-I"]).arg(runtime.join("include")).arg("-o").arg(library);
+        assert!(clang.arg(runtime.join("replay/runtest.c")).status().is_ok_and(|s| s.success()));
+    });
 }
 
 #[test]
