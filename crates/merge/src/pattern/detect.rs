@@ -17,6 +17,9 @@ type Letter = SmallVec<[u64; 3]>;
 const MAX_WORK: usize = 4_000_000;
 /// Longer words that are tried together with a shortest one.
 const MAX_PARTNERS: usize = 16;
+/// Repetitions of words beginning with one word that are tried: without numerals, a round that compares one byte with
+/// two numbers looks like two rounds.
+const MAX_ATTEMPTS: usize = 8;
 /// First rounds that may differ from the others.
 const MAX_SHIFTS: usize = 2;
 
@@ -62,13 +65,16 @@ impl Words {
         left.sort_by_key(|m| words[*m].len());
         let mut found = Found { patterns: Vec::new(), rest: Vec::new(), refused: Vec::new() };
         while left.len() >= 3 {
-            let Some(regular) = search.repetition(&left) else {
-                // Nothing begins with the shortest one.
-                found.rest.push(left.remove(0));
-                continue;
-            };
-            match synthesise(logic.terms(), suffixes, regular) {
-                Ok(mut pattern) => {
+            let mut refused = None;
+            let made = search.repetition(&left, |regular| match synthesise(logic.terms(), suffixes, regular) {
+                Ok(pattern) => Some(pattern),
+                Err(why) => {
+                    refused.get_or_insert(why);
+                    None
+                }
+            });
+            match made {
+                Some(mut pattern) => {
                     left.retain(|m| pattern.members.iter().all(|p| p.0 != *m));
                     for m in left.iter().chain(&found.rest) {
                         add_straggler(&mut pattern, *m, &suffixes[*m], logic, entails);
@@ -77,8 +83,9 @@ impl Words {
                     left.retain(|m| pattern.members.iter().all(|p| p.0 != *m));
                     found.patterns.push(pattern);
                 }
-                Err(why) => {
-                    found.refused.push(why);
+                // Nothing begins with the shortest one.
+                None => {
+                    found.refused.extend(refused);
                     found.rest.push(left.remove(0));
                 }
             }
@@ -109,16 +116,17 @@ impl Search<'_> {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.iter().any(|h| b.contains(h)))
     }
 
-    /// A repetition that begins with the first of these, which come in the order of their lengths.
-    fn repetition(&mut self, left: &[usize]) -> Option<Regular> {
+    /// The first repetition that makes a pattern and begins with the first of these, which come in the order of their
+    /// lengths.
+    fn repetition(&mut self, left: &[usize], mut make: impl FnMut(Regular) -> Option<Pattern>) -> Option<Pattern> {
         let words = self.words;
         let shortest = &words[*left.first()?];
-        let mut tried = 0;
+        let (mut tried, mut attempts) = (0, 0);
         let first_longer = left.iter().position(|m| words[*m].len() > shortest.len())?;
         for m in &left[first_longer..] {
             let longer = &words[*m];
             tried += 1;
-            if tried > MAX_PARTNERS || self.work > MAX_WORK {
+            if tried > MAX_PARTNERS || attempts >= MAX_ATTEMPTS || self.work > MAX_WORK {
                 return None;
             }
             let len = longer.len() - shortest.len();
@@ -132,7 +140,10 @@ impl Search<'_> {
                 let period = &longer[start..start + len];
                 let members = self.members(&left[first_longer..], left[0], start, period);
                 if members.iter().any(|m| m.1 == 2) {
-                    return Some(Regular { start, len, members });
+                    attempts += 1;
+                    if let Some(made) = make(Regular { start, len, members }) {
+                        return Some(made);
+                    }
                 }
             }
         }
