@@ -56,7 +56,12 @@ struct Statistics {
     instances_unsat: u64,
     full: u64,
     checked: u64,
-    unchecked: u64,
+    /// not compared: a range without an end that is known, below another operator
+    no_range: u64,
+    /// one of the two has no answer
+    no_answer: u64,
+    /// a range is only partly written out, and that has other models
+    partly: u64,
     wrong: u64,
 }
 
@@ -217,12 +222,12 @@ impl<S: Solver> Quantified<S> {
     /// Queries again with every quantifier written out, and compares.
     fn compare(&mut self, terms: &mut Terms, query: &Query, answer: Answer) -> Answer {
         let Some(expanded) = problem::expanded(terms, query.constraints, MAX_VALUES) else {
-            self.statistics.unchecked += 1;
+            self.statistics.no_range += 1;
             return answer;
         };
         let other = self.next.check(terms, &query.with(&expanded));
         if answer.is_unknown() || other.is_unknown() {
-            self.statistics.unchecked += 1;
+            self.statistics.no_answer += 1;
             return answer;
         }
         // A range that is only partly written out allows what the quantifier does not.
@@ -230,7 +235,7 @@ impl<S: Solver> Quantified<S> {
             && !answer.is_sat()
             && accepted(terms, query, model).is_none()
         {
-            self.statistics.unchecked += 1;
+            self.statistics.partly += 1;
             return answer;
         }
         self.statistics.checked += 1;
@@ -288,7 +293,10 @@ impl<S: Solver> Solver for Quantified<S> {
         out.add("quantified.full", s.full);
         if self.check {
             out.add("quantified.checked", s.checked);
-            out.add("quantified.unchecked", s.unchecked);
+            out.add("quantified.unchecked", s.no_range + s.no_answer + s.partly);
+            out.add("quantified.unchecked-range", s.no_range);
+            out.add("quantified.unchecked-unknown", s.no_answer);
+            out.add("quantified.unchecked-partly", s.partly);
             out.add("quantified.wrong", s.wrong);
         }
         self.next.stats(out);
