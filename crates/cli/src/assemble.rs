@@ -256,7 +256,7 @@ fn merge(args: &RunArgs) -> Option<MergeConfig> {
         scopes,
         max_states: args.merge_max_states.max(2),
         max_patterns: args.merge_max_patterns,
-        incremental: args.merge_incremental,
+        incremental: args.merge_incremental || args.merge == Merge::Auto,
         trials: args.merge == Merge::Auto,
         rounds: !args.merge_exits_only && method != MergeMethod::Pattern && !args.merge_incremental,
         check: args.check_merging,

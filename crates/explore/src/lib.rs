@@ -11,6 +11,7 @@
 //! ```
 
 mod alarm;
+mod cost;
 mod cost_sampling;
 pub mod counters;
 mod defer;

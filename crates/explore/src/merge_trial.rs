@@ -5,50 +5,11 @@
 //! it is merged is the [`Merger`](pleach_state::Merger)'s decision.
 
 use crate::run::{Run, RunContext};
-use crate::step::{Child, Stepper};
-use crate::sub_exploration::{Admission, Origin, SubExploration};
-use pleach_state::seams::Effort;
-use pleach_state::{End, Group, History, State, TrialCost};
+use crate::step::Stepper;
+use pleach_state::{Group, State, TrialCost};
 
 /// Members that are explored.
 const SAMPLED: usize = 3;
-
-/// An exploration whose cost is all that counts.
-struct Trial {
-    before: Effort,
-    limit: u64,
-    forks: u64,
-    /// nothing was left
-    ended: bool,
-}
-
-impl<M: Stepper> SubExploration<M> for Trial {
-    fn before_step(&mut self, run: &mut Run, _: &mut State, ctx: &mut RunContext<M>) -> Admission {
-        let spent = ctx.machine.logic().effort().since(self.before).units(self.forks);
-        self.ended = spent < self.limit && run.halt.reason().is_none();
-        if self.ended { Admission::Step } else { Admission::Stop }
-    }
-    fn on_next(&mut self, _: &mut Run, state: State, _: &mut RunContext<M>) -> Option<State> {
-        Some(state)
-    }
-    fn on_end(&mut self, _: &mut Run, _: State, _: End, _: &mut RunContext<M>) {}
-    /// What a deferred state would have cost shows in what its query has cost.
-    fn on_deferred(&mut self, _: &mut Run, _: State, _: &mut RunContext<M>) -> Option<State> {
-        None
-    }
-    fn on_fork(
-        &mut self,
-        _: &mut Run,
-        origin: Origin,
-        _: State,
-        children: Vec<Child>,
-        _: &mut RunContext<M>,
-    ) -> Vec<State> {
-        self.forks += children.len() as u64;
-        let going = children.into_iter().filter(|c| c.end.is_none());
-        going.map(|c| State { depth: origin.depth + 1, ..c.state }).collect()
-    }
-}
 
 impl Run {
     /// Whether the group is merged, as far as cost decides it.
@@ -64,13 +25,8 @@ impl Run {
     }
 
     fn try_out<M: Stepper>(&mut self, state: &State, limit: u64, ctx: &mut RunContext<M>) -> TrialCost {
-        ctx.machine.sub_exploration(true);
-        let before = ctx.machine.logic().effort();
-        let root = State { history: History::default(), ..state.clone() };
-        let mut trial = Trial { before, limit, forks: 0, ended: true };
-        self.drive_outside(root, &mut trial, ctx);
-        let spent = ctx.machine.logic().effort().since(before);
-        ctx.machine.sub_exploration(false);
-        TrialCost { units: spent.units(trial.forks), instructions: spent.instructions, ended: trial.ended }
+        let cost = self.cost_of(state, |_, spent, forks| spent.units(forks) < limit, ctx);
+        let (units, instructions) = (cost.effort.units(cost.forks), cost.effort.instructions);
+        TrialCost { units, instructions, longest: cost.longest, ended: cost.ended }
     }
 }

@@ -14,11 +14,11 @@ use pleach_state::seams::Effort;
 use rustc_hash::FxHashMap;
 
 /// What trials may cost at the start of a run, and one part of the work done in addition.
-const START: u64 = 1_200_000;
+const START: u64 = 60_000;
 const SHARE: u64 = 12;
 /// What one trial may cost at least, or there is none; and at most, as a part of what is left.
-const LEAST: u64 = 4_000;
-const PART: u64 = 4;
+const LEAST: u64 = 1_000;
+const PART: u64 = 2;
 /// The part of what the members cost for which the merged state is explored.
 const SAMPLE: u64 = 8;
 /// A loop that paid is tried again when it was merged this many times as often.
@@ -55,9 +55,10 @@ pub(crate) fn separately(members: usize, sampled: &[TrialCost]) -> Option<u64> {
     all_ended.then(|| (sum / sampled.len() as u64).saturating_mul(members as u64))
 }
 
-/// What the merged state costs at least: it executes what the longest member executes.
+/// What the merged state costs at least: it executes what the longest path of a member executes. Others of its paths
+/// may be merged behind the next loop.
 fn together(sampled: &[TrialCost], merged: TrialCost) -> u64 {
-    let longest = sampled.iter().map(|c| c.instructions).max().unwrap_or(0);
+    let longest = sampled.iter().map(|c| c.longest).max().unwrap_or(0);
     if merged.ended || merged.instructions >= longest {
         return merged.units;
     }
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     /// Ended, with a thousand units and half as many instructions.
-    const ENDED: TrialCost = TrialCost { units: 1_000, instructions: 500, ended: true };
+    const ENDED: TrialCost = TrialCost { units: 1_000, instructions: 500, longest: 500, ended: true };
 
     fn begun() -> Trials {
         let mut t = Trials { of: Some((FuncId(0), LoopId(0))), ..Trials::default() };
@@ -134,7 +135,7 @@ mod tests {
     }
 
     fn merged(units: u64, instructions: u64, ended: bool) -> Option<TrialCost> {
-        Some(TrialCost { units, instructions, ended })
+        Some(TrialCost { units, instructions, longest: instructions, ended })
     }
 
     #[test]
@@ -158,9 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_paths_of_a_member_share_is_executed_once() {
+        // A member has ten paths, each as long as what the merged state executed for a quarter of what all cost.
+        let member = TrialCost { units: 1_000, instructions: 5_000, longest: 500, ended: true };
+        assert!(begun().end(100, &[member; 3], merged(25_000, 500, false)));
+        assert!(!begun().end(100, &[member; 3], merged(25_000, 100, false)), "a fifth of it");
+    }
+
+    #[test]
     fn what_is_not_known_is_merged() {
         let mut t = begun();
-        let long = TrialCost { units: 20_000, instructions: 1, ended: false };
+        let long = TrialCost { units: 20_000, instructions: 1, longest: 1, ended: false };
         assert_eq!(t.limit_of_merged(10, &[ENDED, ENDED, long]), None);
         assert!(t.end(10, &[ENDED, ENDED, long], None));
         assert_eq!((t.open, t.given_up), (1, 0));

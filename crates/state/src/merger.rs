@@ -63,6 +63,8 @@ pub struct Group {
 pub struct TrialCost {
     pub units: u64,
     pub instructions: u64,
+    /// those of the longest path
+    pub longest: u64,
     /// nothing was left to explore
     pub ended: bool,
 }
