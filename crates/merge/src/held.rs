@@ -27,8 +27,16 @@ pub(crate) type Parents = FxHashMap<NodeId, PathConstraint>;
 
 pub(crate) type HeldStates = Vec<Box<State>>;
 
+/// The header of the loop in which states are held, its function, and the depth of the call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldIn {
+    pub func: FuncId,
+    pub depth: u32,
+    pub header: BlockId,
+}
+
 /// Takes out one that goes on now, and those at the same place.
-pub(crate) fn release(held: &mut HeldStates, of: Option<(FuncId, BlockId)>, facts: &mut ProgramFacts) -> HeldStates {
+pub(crate) fn release(held: &mut HeldStates, of: Option<HeldIn>, facts: &mut ProgramFacts) -> HeldStates {
     let Some(next) = choose(held, of, facts) else { return Vec::new() };
     let mut group = vec![held.remove(next)];
     if held.len() <= MAX_COMPARED {
@@ -40,19 +48,31 @@ pub(crate) fn release(held: &mut HeldStates, of: Option<(FuncId, BlockId)>, fact
     group
 }
 
-/// The newest of those at which no other can arrive in the same round of the loop with this header.
-fn choose(held: &HeldStates, header: Option<(FuncId, BlockId)>, facts: &mut ProgramFacts) -> Option<usize> {
+/// The block of the call with the loop in which a state is; who is in a function that it called is at the block of that
+/// call.
+fn block_in(state: &State, of: HeldIn) -> Option<BlockId> {
+    let above = state.call_depth().checked_sub(of.depth)?;
+    let callers = std::iter::successors(state.callers.as_deref(), |c| c.below.as_deref());
+    let (func, block) = match above.checked_sub(1) {
+        None => (state.frame.func, state.block),
+        Some(n) => callers.map(|c| (c.frame.func, c.frame.block)).nth(n as usize)?,
+    };
+    (func == of.func).then_some(block)
+}
+
+/// The newest of those at which no other can arrive in the same round of the loop.
+fn choose(held: &HeldStates, of: Option<HeldIn>, facts: &mut ProgramFacts) -> Option<usize> {
     let newest = held.len().checked_sub(1);
-    let Some((func, header)) = header.filter(|_| held.len() <= MAX_COMPARED) else { return newest };
-    let facts = facts.of(func);
+    let Some(of) = of.filter(|_| held.len() <= MAX_COMPARED) else { return newest };
+    let facts = facts.of(of.func);
     let mut from: Vec<(BlockId, BitSet)> = Vec::new();
-    for h in held.iter().filter(|h| h.frame.func == func) {
-        if from.iter().all(|f| f.0 != h.block) {
-            from.push((h.block, facts.reachable_without(h.block, header)));
+    for block in held.iter().filter_map(|h| block_in(h, of)) {
+        if from.iter().all(|f| f.0 != block) {
+            from.push((block, facts.reachable_without(block, of.header)));
         }
     }
     let may_come = |to: BlockId| from.iter().any(|(b, reached)| *b != to && reached.contains(to.index()));
-    let free = |h: &State| h.frame.func != func || !may_come(h.block);
+    let free = |h: &State| h.call_depth() != of.depth || h.frame.func != of.func || !may_come(h.block);
     (0..held.len()).rev().find(|i| free(&held[*i])).or(newest)
 }
 

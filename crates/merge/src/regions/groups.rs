@@ -4,7 +4,7 @@ use super::{Extent, Merging};
 use crate::check::CheckedChoice;
 use crate::fields::{self, Refusal};
 use crate::guard::{GuardTree, NotExclusive};
-use crate::held::{self, HeldStates};
+use crate::held::{self, HeldIn, HeldStates};
 use crate::measure::{Measured, MergedSizes};
 use crate::pattern::{Counted, PatternChoice, PatternText};
 use crate::suffixes::Suffixes;
@@ -26,11 +26,12 @@ impl Merging {
     /// Held states of a region that may go on now: they are at one place.
     pub(super) fn release(&mut self, id: RegionId) -> Option<Group> {
         let r = self.regions.get_mut(&id)?;
-        let header = match r.extent {
-            Extent::Loop(f, l) => Some((f, self.facts.of(f).loops.get(l).header)),
+        let depth = r.stop.depth;
+        let of = match r.extent {
+            Extent::Loop(func, l) => Some(HeldIn { func, depth, header: self.facts.of(func).loops.get(l).header }),
             _ => None,
         };
-        let members = held::release(&mut r.held, header, &mut self.facts);
+        let members = held::release(&mut r.held, of, &mut self.facts);
         let first = members.first()?.node;
         r.inside -= members.len();
         members.iter().for_each(|m| {
