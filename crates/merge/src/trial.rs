@@ -24,6 +24,9 @@ const SAMPLE: u64 = 8;
 /// A loop that paid is tried again when it was merged this many times as often.
 const AGAIN: u64 = 8;
 
+/// A loop is given up for more than this; with less at stake, only the states of the trial go on separately.
+const TRIFLE: u64 = 25_000;
+
 type LoopKey = (FuncId, LoopId);
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -105,19 +108,20 @@ impl Trials {
         separately(members, sampled).map(|all| (all / SAMPLE).clamp(LEAST, self.allowed))
     }
 
-    /// Whether the current loop is still merged.
+    /// Whether the current group is merged.
     pub fn end(&mut self, members: usize, sampled: &[TrialCost], merged: Option<TrialCost>) -> bool {
         let Some(of_loop) = self.of else { return true };
         self.trials += 1;
         self.spent += sampled.iter().chain(&merged).map(|c| c.units).sum::<u64>();
         let known = self.loops.entry(of_loop).or_default();
-        let pays = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m) <= all);
+        let loss = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m).saturating_sub(all));
         // Without an answer there is more to spend the next time.
-        known.next = known.merges * if pays.is_some() { AGAIN } else { 2 };
-        self.open += u64::from(pays.is_none());
-        known.given_up = pays == Some(false);
+        known.next = known.merges * if loss == Some(0) { AGAIN } else { 2 };
+        self.open += u64::from(loss.is_none());
+        // Others leave the same loop where more follows.
+        known.given_up = loss.is_some_and(|l| l > TRIFLE);
         self.given_up += u64::from(known.given_up);
-        !known.given_up
+        loss.is_none_or(|l| l == 0)
     }
 }
 
@@ -143,9 +147,9 @@ mod tests {
         let mut t = begun();
         assert_eq!(t.limit_of_merged(100, &[ENDED; 3]), Some(100_000 / SAMPLE));
         // A fifth of what a member executes, for a quarter of what all members cost.
-        assert!(!t.end(100, &[ENDED; 3], merged(25_000, 100, false)));
+        assert!(!t.end(100, &[ENDED; 3], merged(26_000, 100, false)));
         assert!(t.is_given_up((FuncId(0), LoopId(0))) && !t.is_given_up((FuncId(0), LoopId(1))));
-        assert_eq!((t.trials, t.open, t.given_up, t.spent), (1, 0, 1, 28_000));
+        assert_eq!((t.trials, t.open, t.given_up, t.spent), (1, 0, 1, 29_000));
     }
 
     #[test]
@@ -156,6 +160,13 @@ mod tests {
         assert!(t.begin(Effort::default()).is_some());
         assert!(begun().end(100, &[ENDED; 3], merged(99_000, 10, true)), "it ended");
         assert!(!begun().end(100, &[ENDED; 3], merged(101_000, 10, true)), "too late");
+    }
+
+    #[test]
+    fn a_trifle_does_not_give_the_loop_up() {
+        let mut t = begun();
+        assert!(!t.end(100, &[ENDED; 3], merged(24_000, 100, false)), "20,000 more than separately");
+        assert!(!t.is_given_up((FuncId(0), LoopId(0))));
     }
 
     #[test]
