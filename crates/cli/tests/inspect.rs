@@ -271,3 +271,21 @@ fn a_run_under_way_is_followed() {
     assert_eq!(last["data"]["cuts"][0]["reason"], "interrupted", "{}", last["data"]["cuts"]);
     assert_eq!(server.json("/api/run")["finished"], true);
 }
+
+/// Memory, Fig. 1.8: the first call of a chain finds its character at k1, the second one k3 + 1 behind it. (k2 counts the
+/// rounds of the first call's states that found none.)
+#[test]
+fn offsets_in_a_chain_of_scans_are_sums_of_counters() {
+    let place = tempfile::tempdir().expect("a directory");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/merging/pattern_strchr.c");
+    let program = program.to_str().expect("a path");
+    let out = pleach(&["test", program, "--merge=pattern", "--output-dir", "run"], place.path());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out));
+    let explained = text(&pleach(&["explain", "run"], place.path()));
+    for wanted in [
+        "k1 <= 10 && (forall i < k1: (s[i] != 0) && (s[i] != 47)) && s[k1] == 47\n",
+        "k3 <= 9 && (forall i < k3: (s[(k1 + i) + 1] != 0) && (s[(k1 + i) + 1] != 47)) && s[(k1 + k3) + 1] == 47\n",
+    ] {
+        assert!(explained.contains(wanted), "{wanted}: {explained}");
+    }
+}
