@@ -19,4 +19,5 @@ pub mod compare;
 pub mod endless;
 pub mod engine;
 pub mod generate;
+pub mod recursive;
 pub mod reduce;

@@ -38,6 +38,7 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         check_seams: args.check_seams,
         check_interpolants: args.check_interpolants,
         deepening: args.unbounded == Some(Unbounded::Deepening),
+        contracts: settings.contracts && !args.no_contracts && args.merge == Merge::None,
         output: OutputConfig {
             write_all_tests: args.write_all_tests,
             specification: settings.specification.clone(),

@@ -12,6 +12,8 @@ pub struct ExplorationSettings {
     pub prune: bool,
     /// Prove loops without a bound unless told otherwise.
     pub unbounded: bool,
+    /// Recursive functions may be proved by contracts.
+    pub contracts: bool,
     /// Which blocks are covered does not matter, only which errors there are.
     pub errors_only: bool,
     /// Signed overflow is an error.

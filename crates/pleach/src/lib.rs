@@ -44,6 +44,7 @@ pub mod libc;
 mod load;
 pub mod number_format;
 mod path_report;
+mod recursion;
 mod source_paths;
 mod temporary;
 
@@ -53,6 +54,7 @@ pub use exploration::{Exploration, Observer, PathEnd, Verdict};
 pub use guided_executor::GuidedExecutor;
 pub use load::{CompileOptions, Libc, cc_flags, embedded_inputs, load, load_within, sources};
 pub use path_report::PathReporter;
+pub use recursion::{ContractProof, ContractText, SetUp, is_worth_contracts, prove_by_contracts};
 pub use source_paths::relative;
 pub use temporary::temporary_directory;
 

@@ -110,6 +110,19 @@ impl LoopRecord {
     }
 }
 
+/// What holds of every call of a recursive function.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
+pub struct ContractRecord {
+    /// Where the function is.
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    /// Of its arguments.
+    pub requires: Vec<String>,
+    /// Of its result, and of the global variables that it changes.
+    pub ensures: Vec<String>,
+}
+
 /// States that left a loop after different numbers of rounds and became one.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
 pub struct PatternRecord {
@@ -186,6 +199,9 @@ pub struct Summary {
     /// Loops that states came back to; empty where loops are unrolled to their end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<LoopRecord>,
+    /// Recursive functions whose calls were proved by a contract.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contracts: Vec<ContractRecord>,
     /// Figures of merging; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub merging: BTreeMap<String, u64>,

@@ -34,6 +34,8 @@ pub struct SessionConfig {
     pub check_interpolants: Option<usize>,
     /// Explore with bounds 1, 2, 3, … on rounds until no path goes beyond.
     pub deepening: bool,
+    /// Prove recursive functions by contracts.
+    pub contracts: bool,
     pub output: OutputConfig,
 }
 

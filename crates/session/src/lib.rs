@@ -35,6 +35,7 @@ pub mod explanations;
 mod native_calls;
 mod observer;
 mod progress;
+mod recursion;
 mod replay_note;
 mod result;
 mod run_info;

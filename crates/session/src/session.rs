@@ -157,10 +157,19 @@ impl Session {
         conclude: &Conclude,
     ) -> Result<ExplorationResult, CliError> {
         if self.config.deepening {
-            self.deepen(observer, to, conclude)
-        } else {
-            self.explore_once(observer, to, conclude)
+            return self.deepen(observer, to, conclude);
         }
+        let tried = self.by_contracts();
+        if let Some(Ok(proof)) = &tried
+            && let Some(found) = self.explore_with_contracts(proof, to, conclude)?
+        {
+            return Ok(found);
+        }
+        let mut found = self.explore_once(observer, to, conclude)?;
+        if let Some(Err(why)) = tried {
+            found.summary.warnings.push(format!("no contracts for recursive functions: {why}"));
+        }
+        Ok(found)
     }
 
     pub(crate) fn explore_once(
@@ -206,6 +215,15 @@ impl Session {
         };
         let found = self.result(engine, end, written, dir, timing);
         Ok(ExplorationResult { elapsed, signal: halt.signal(), ..found })
+    }
+
+    pub(crate) fn entry(&self) -> &ProgramEntry {
+        &self.entry
+    }
+
+    /// Another program, from the same entry.
+    pub(crate) fn with_program(&self, program: Rc<Program>) -> Session {
+        Session { program, ..self.again() }
     }
 
     fn engine(&self, observer: &dyn Observer, halt: &Halt) -> Result<Engine<'static>, CliError> {

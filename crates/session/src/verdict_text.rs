@@ -5,7 +5,7 @@ use pleach::cut_reason::what_to_do;
 use pleach::number_format;
 use pleach_command::{CliError, Code, duration};
 use pleach_ir::{OWN_ALLOCATION, Program};
-use pleach_report::{LoopRecord, ReportError};
+use pleach_report::{ContractRecord, LoopRecord, ReportError};
 use pleach_state::Cut;
 use pleach_verify::{Answer, Verdict, VerificationEvidence};
 use std::fmt::Write;
@@ -106,6 +106,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
         let _ = writeln!(out, "  {} went on beyond the bound (--unwind)", number_format::count(c.cut, "path"));
     }
     loops(&mut out, found, verdict.answer);
+    s.contracts.iter().for_each(|c| contract(&mut out, c));
     out += &what_to_do(topics(found, verdict));
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;
@@ -180,6 +181,15 @@ fn loops(out: &mut String, found: &ExplorationResult, answer: Answer) {
     if all.len() > LOOPS {
         let _ = writeln!(out, "  and {} more (summary.json)", number_format::count((all.len() - LOOPS) as u64, "loop"));
     }
+}
+
+/// A recursive function and what holds of its calls.
+fn contract(out: &mut String, c: &ContractRecord) {
+    let all = |claims: &[String]| if claims.is_empty() { "nothing".to_owned() } else { claims.join(" and ") };
+    let (file, line, function) = (&c.file, c.line, &c.function);
+    let _ = writeln!(out, "  `{function}` at {file}:{line}, however deep its calls are:");
+    let _ = writeln!(out, "    requires {}", all(&c.requires));
+    let _ = writeln!(out, "    ensures {}", all(&c.ensures));
 }
 
 /// A loop with all its invariants.

@@ -15,6 +15,8 @@ pub enum Assumption {
     Pure(String),
     /// there is memory for every block: of the whole program, or of the C library and of `new` alone
     Allocation { elsewhere: bool },
+    /// there is stack for every call of these functions, however deep
+    Stack(Vec<String>),
     /// no loop goes round, and no function recurses, more often than this; some would
     Rounds(u32),
 }
@@ -29,6 +31,7 @@ impl Assumption {
             Assumption::Environment(_) => "environment",
             Assumption::Pure(_) => "pure",
             Assumption::Allocation { .. } => "allocation",
+            Assumption::Stack(_) => "stack",
             Assumption::Rounds(_) => "rounds",
         }
     }
@@ -47,6 +50,12 @@ impl Assumption {
             }
             Assumption::Allocation { elsewhere: false } => "allocations succeed (--malloc-may-fail)".into(),
             Assumption::Allocation { elsewhere: true } => "allocations of the C library and of `new` succeed".into(),
+            Assumption::Stack(of) => {
+                format!(
+                    "there is stack for all calls of `{}` that are active at once (--no-contracts)",
+                    of.join("`, `")
+                )
+            }
             Assumption::Rounds(n) => {
                 format!("no loop iterates, and no function recurses, more than {n} times (--unwind)")
             }

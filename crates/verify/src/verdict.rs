@@ -87,11 +87,11 @@ impl Verdict {
     }
 }
 
-/// `init(main())`: `main` is called without arguments. `malloc` does not return null.
+/// `init(main())`: `main` is called without arguments. `malloc` does not return null, and the stack has no end.
 fn is_rule_of_svcomp(assumption: &Assumption) -> bool {
     match assumption {
         Assumption::Arguments(args) => args.is_empty(),
-        Assumption::Allocation { .. } => true,
+        Assumption::Allocation { .. } | Assumption::Stack(_) => true,
         _ => false,
     }
 }

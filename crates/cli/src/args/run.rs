@@ -172,6 +172,11 @@ pub struct RunArgs {
     /// Unroll every loop to its end
     #[arg(long, help_heading = "Pruning", hide_short_help = true, overrides_with = "unbounded")]
     pub no_unbounded: bool,
+    /// Follow recursive functions call by call
+    ///
+    /// Without it, `verify` proves those over numbers by contracts.
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub no_contracts: bool,
     /// Keep the literals of invariants that the proof does not need
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub full_invariants: bool,
