@@ -62,7 +62,9 @@ pub fn is_worth_contracts(program: &Rc<Program>, entry: FuncId, set_up: &SetUp) 
     let mut errors = OtherThanStack(false);
     let Ok(mut engine) = set_up(program.clone(), None, None).build() else { return false };
     let done = engine.explore(&mut errors) == EndOfRun::Done && engine.run.counters.is_complete();
-    !errors.0 && (!done || engine.run.counters.errored > 0)
+    // Without a fork no input decides how deep calls are.
+    let counters = &engine.run.counters;
+    !errors.0 && counters.forks > 0 && (!done || counters.errored > 0)
 }
 
 /// Errors but those for want of stack.
