@@ -119,6 +119,30 @@ fn cobertura_has_the_totals_of_the_summary() {
     assert!(xml.contains(r#"<method name="never" signature="" line-rate="0""#), "{xml}");
 }
 
+/// What its published definition requires of each element.
+#[test]
+fn cobertura_has_all_attributes() {
+    let (_place, _dir, run) = small();
+    let xml = cobertura::render(&run);
+    let rates = ["line-rate", "branch-rate", "complexity"];
+    let totals = ["lines-covered", "lines-valid", "branches-covered", "branches-valid", "version", "timestamp"];
+    let required: [(&str, Vec<&str>); 6] = [
+        ("coverage", [&rates[..], &totals].concat()),
+        ("package", [&rates[..], &["name"]].concat()),
+        ("class", [&rates[..], &["name", "filename"]].concat()),
+        ("method", [&rates[..], &["name", "signature"]].concat()),
+        ("line", vec!["number", "hits"]),
+        ("condition", vec!["number", "type", "coverage"]),
+    ];
+    for (element, attributes) in required {
+        let tags: Vec<&str> = xml.split(&format!("<{element} ")).skip(1).filter_map(|t| t.split('>').next()).collect();
+        assert!(!tags.is_empty(), "{element} is not in\n{xml}");
+        for (tag, attribute) in tags.iter().flat_map(|t| attributes.iter().map(move |a| (t, a))) {
+            assert!(format!(" {tag}").contains(&format!(" {attribute}=\"")), "{element} without {attribute}: {tag}");
+        }
+    }
+}
+
 #[test]
 fn annotations_are_one_line_each() {
     let (_place, dir, run) = small();

@@ -91,7 +91,7 @@ fn method(out: &mut String, name: &str, f: &FunctionCoverage) {
     let rate = if f.count > 0 { "1" } else { "0" };
     let _ = writeln!(
         out,
-        "            <method name=\"{}\" signature=\"\" line-rate=\"{rate}\" branch-rate=\"{rate}\">\
+        "            <method name=\"{}\" signature=\"\" line-rate=\"{rate}\" branch-rate=\"{rate}\" complexity=\"0\">\
          <lines><line number=\"{}\" hits=\"{}\"/></lines></method>",
         escape(name),
         f.line,
