@@ -556,7 +556,7 @@ impl Merger for Merging {
 
     fn merge(&mut self, group: &Group, logic: &mut dyn PathOracle) -> Option<State> {
         self.before_merge = self.trials.of.map(|_| (self.statistics.clone(), self.explained.len()));
-        if self.trials.is_over() {
+        if self.is_exit_over(group) {
             self.take_back(group);
             return None;
         }

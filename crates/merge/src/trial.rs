@@ -11,7 +11,7 @@ use pleach_ir::FuncId;
 use pleach_ir::loops::LoopId;
 use pleach_state::TrialCost;
 use pleach_state::seams::Effort;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What trials may cost at the start of a run, and one part of the work done in addition.
 const START: u64 = 60_000;
@@ -28,6 +28,9 @@ const AGAIN: u64 = 8;
 const TRIFLE: u64 = 25_000;
 
 type LoopKey = (FuncId, LoopId);
+/// How many constraints are behind the rounds of a pattern: those who found something and those who came to the end
+/// leave a loop by the same way, and what follows differs. `None`: no pattern.
+type Exit = Option<usize>;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Known {
@@ -39,9 +42,12 @@ struct Known {
 
 #[derive(Default, Debug)]
 pub(crate) struct Trials {
-    loops: FxHashMap<LoopKey, Known>,
+    exits: FxHashMap<(LoopKey, Exit), Known>,
+    /// all of whose exits are given up
+    loops: FxHashSet<LoopKey>,
     /// the loop that the current group left
     pub of: Option<LoopKey>,
+    pub exit: Exit,
     /// what may be spent on the current trial
     allowed: u64,
     pub spent: u64,
@@ -71,12 +77,17 @@ fn together(sampled: &[TrialCost], merged: TrialCost) -> u64 {
 
 impl Trials {
     pub fn is_given_up(&self, of_loop: LoopKey) -> bool {
-        self.loops.get(&of_loop).is_some_and(|k| k.given_up)
+        self.loops.contains(&of_loop)
     }
 
     /// The loop of the current group is given up.
     pub fn is_over(&self) -> bool {
         self.of.is_some_and(|l| self.is_given_up(l))
+    }
+
+    /// What leaves the loop as the current group does is given up.
+    pub fn is_exit_over(&self) -> bool {
+        self.is_over() || self.of.is_some_and(|l| self.exits.get(&(l, self.exit)).is_some_and(|k| k.given_up))
     }
 
     /// Names and figures, for the summary.
@@ -90,9 +101,16 @@ impl Trials {
         all.map(|(name, n)| (name.to_owned(), n)).to_vec()
     }
 
+    /// The current loop is left like that: it is not given up before that is tried.
+    pub fn has_exit(&mut self, exit: Exit) {
+        if let Some(of_loop) = self.of {
+            self.exits.entry((of_loop, exit)).or_default();
+        }
+    }
+
     /// How far each of three members is explored.
     pub fn begin(&mut self, effort: Effort) -> Option<u64> {
-        let known = self.loops.entry(self.of?).or_default();
+        let known = self.exits.entry((self.of?, self.exit)).or_default();
         known.merges += 1;
         if known.merges <= known.next {
             return None;
@@ -113,14 +131,17 @@ impl Trials {
         let Some(of_loop) = self.of else { return true };
         self.trials += 1;
         self.spent += sampled.iter().chain(&merged).map(|c| c.units).sum::<u64>();
-        let known = self.loops.entry(of_loop).or_default();
+        let known = self.exits.entry((of_loop, self.exit)).or_default();
         let loss = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m).saturating_sub(all));
         // Without an answer there is more to spend the next time.
         known.next = known.merges * if loss == Some(0) { AGAIN } else { 2 };
         self.open += u64::from(loss.is_none());
         // Others leave the same loop where more follows.
         known.given_up = loss.is_some_and(|l| l > TRIFLE);
-        self.given_up += u64::from(known.given_up);
+        if known.given_up && self.exits.iter().all(|(key, k)| key.0 != of_loop || k.given_up) {
+            self.loops.insert(of_loop);
+            self.given_up += 1;
+        }
         loss.is_none_or(|l| l == 0)
     }
 }
@@ -163,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn the_other_exit_of_a_loop_goes_on() {
+        let mut t = Trials { of: Some((FuncId(0), LoopId(0))), exit: Some(1), ..Trials::default() };
+        t.has_exit(None);
+        t.has_exit(Some(1));
+        assert!(t.begin(Effort::default()).is_some());
+        assert!(!t.end(100, &[ENDED; 3], merged(26_000, 100, false)));
+        assert!(t.is_exit_over() && !t.is_over());
+        t.exit = None;
+        assert!(!t.is_exit_over());
+        assert!(!t.end(100, &[ENDED; 3], merged(26_000, 100, false)));
+        assert!(t.is_over() && t.given_up == 1);
+    }
+
+    #[test]
     fn a_trifle_does_not_give_the_loop_up() {
         let mut t = begun();
         assert!(!t.end(100, &[ENDED; 3], merged(24_000, 100, false)), "20,000 more than separately");
@@ -191,7 +226,7 @@ mod tests {
     fn trials_cost_a_part_of_the_work() {
         let mut t = begun();
         t.spent = START;
-        t.loops.clear();
+        t.exits.clear();
         assert_eq!(t.begin(Effort::default()), None);
         let long = Effort { instructions: 100 * START, ..Effort::default() };
         assert!(t.begin(long).is_some_and(|each| 6 * PART * each <= 100 * START / SHARE));

@@ -162,6 +162,17 @@ impl Merging {
         Ok(merged)
     }
 
+    /// Who leaves the loop as this group does goes on separately.
+    pub(super) fn is_exit_over(&mut self, group: &Group) -> bool {
+        let first = group.members[0].node;
+        self.trials.exit = self.patterns.get(&first).map(|c| c.pattern.exit.len());
+        let is_over = self.trials.is_exit_over();
+        if is_over {
+            self.patterns.remove(&first);
+        }
+        is_over
+    }
+
     /// The last merge is taken back: the members go on separately, as they cost less.
     pub(super) fn take_back(&mut self, group: &Group) {
         let Some((figures, texts)) = self.before_merge.take() else { return };
@@ -193,12 +204,16 @@ impl Merging {
         let mut groups = Vec::with_capacity(found.patterns.len() + 1);
         for pattern in found.patterns {
             let own: Vec<Box<State>> = pattern.members.iter().filter_map(|m| members[m.0].take()).collect();
+            self.trials.has_exit(Some(pattern.exit.len()));
             let counted = Counted::new(pattern, self.counters, logic.terms());
             self.counters += 1;
             self.patterns.insert(own[0].node, counted);
             groups.push(Group { members: own, before: before.clone(), outer });
         }
         let rest: Vec<Box<State>> = members.into_iter().flatten().collect();
+        if rest.len() > 1 {
+            self.trials.has_exit(None);
+        }
         if !rest.is_empty() {
             groups.push(Group { members: rest, before, outer });
         }
