@@ -16,6 +16,7 @@
 
 mod abstract_state;
 mod hoare_triple;
+mod induction;
 mod known_sides;
 mod satisfaction;
 #[cfg(test)]
@@ -64,7 +65,7 @@ pub(crate) enum AuditError {
 
 /// Checks everything that the pruner kept ([`Interpolation::audit_log`]), up to `limit` nodes. The machine's solver is
 /// the other one meanwhile.
-pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> AuditReport {
+pub fn audit(machine: &mut Machine, pruner: &mut Interpolation, limit: usize) -> AuditReport {
     let mut report = AuditReport::default();
     let Some(audit_log) = &pruner.audit_log else { return report };
     let other = pleach_smt::assemble(SolverConfig {
@@ -129,6 +130,7 @@ pub fn audit(machine: &mut Machine, pruner: &Interpolation, limit: usize) -> Aud
             }
         }
     }
+    induction::check(machine, pruner, &mut report);
     machine.take_back(aside);
     report
 }

@@ -30,6 +30,7 @@ pub const MODES: &[Mode] = &[
     unbounded("unbounded, dfs", "dfs"),
     unbounded("unbounded, bfs", "bfs"),
     unbounded("unbounded, random-path", "random-path"),
+    Mode { induction: true, ..unbounded("induction, dfs", "dfs") },
     bounded("3 rounds, dfs", "dfs", 3),
     bounded("8 rounds, bfs", "bfs", 8),
     bounded("1 round, random-path", "random-path", 1),

@@ -6,7 +6,7 @@ use pleach_exec::{ExecConfig, LoopBound, ProgramEntry, Resolution, SizeMode, Siz
 use pleach_explore::{Ended, Limits, Rechecked, RunConfig, SearchConfig, Sink, Strategy};
 use pleach_ir::Program;
 use pleach_merge::{MergeConfig, MergeMethod, MergeScope};
-use pleach_prune::{Checks, Interpolation, Method};
+use pleach_prune::{Checks, Interpolation, Method, WhenInduction};
 use pleach_smt::SolverConfig;
 use pleach_state::Pruner;
 use pleach_state::{Cut, End};
@@ -27,6 +27,8 @@ pub struct Mode {
     pub speculate: bool,
     /// loops without a bound
     pub unbounded: bool,
+    /// an attempt to prove by induction before anything else
+    pub induction: bool,
     /// cut paths after this many rounds of a loop
     pub unwind: Option<u32>,
     pub merge: Option<(MergeMethod, MergeScope)>,
@@ -55,6 +57,7 @@ const fn memory(name: &'static str, resolution: Resolution) -> Mode {
         splitting: None,
         speculate: false,
         unbounded: false,
+        induction: false,
         unwind: None,
         sizes,
         merge: None,
@@ -214,6 +217,7 @@ pub fn explore_and_audit(
         always: true,
         speculate: mode.speculate,
         unbounded: mode.unbounded,
+        induction: mode.induction.then_some(WhenInduction::First),
         errors_only: mode.unbounded && bounds.recheck == 0,
         audit: bounds.audit > 0 && mode.search == "dfs",
         ..PruneConfig::default()

@@ -11,9 +11,10 @@ use pleach_exec::{ExecConfig, LoopBound, Sizes, Splitting};
 use pleach_explore::{Limits, RunConfig, SearchConfig, Strategy};
 use pleach_ir::{ErrorKind, UnknownErrorKind};
 use pleach_merge::{MergeConfig, MergeMethod};
-use pleach_prune::Method;
+use pleach_prune::{Method, WhenInduction};
 use pleach_session::{EntryChoice, OutputConfig, SessionConfig, Style, program_name};
 use pleach_smt::{BackendKind, QueryCache, SolverConfig};
+use pleach_verify::Class;
 
 /// Everything that a command says of its exploration, once it is known to make sense.
 pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<SessionConfig, CliError> {
@@ -276,6 +277,12 @@ fn prune(args: &RunArgs, settings: &ExplorationSettings) -> PruneConfig {
         always: args.prune_always || settings.loop_bound.is_some(),
         speculate: args.speculate,
         unbounded: args.unbounded.map_or(default_on, |method| method == Unbounded::Subsumption),
+        induction: match () {
+            () if args.no_induction || settings.loop_bound.is_some() || args.merge != Merge::None => None,
+            () if args.induction_first => Some(WhenInduction::First),
+            () => Some(WhenInduction::Late),
+        },
+        may_abort: settings.property.class(ErrorKind::Abort, None) == Class::End,
         minimise_invariants: !args.full_invariants,
         rounds: !args.no_rounds,
         errors_only: settings.errors_only && args.check_pruning.is_none(),

@@ -231,6 +231,10 @@ impl PathOracle for Machine {
         state.path.add(&mut self.terms, condition, address_free, &relevant, model.clone());
     }
 
+    fn assume(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
+        Machine::constrain(self, state, condition)
+    }
+
     fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {
         !self.config.fixed_layout && self.terms.bases(condition).len() > 1 && self.depends(state, condition, true)
     }

@@ -17,6 +17,7 @@ pub mod counters;
 mod defer;
 mod drive;
 pub mod evict;
+mod induction;
 mod limit_polling;
 pub mod limits;
 mod merge;

@@ -98,6 +98,8 @@ pub struct Run {
     /// errors that paths of the run ended in
     pub(crate) error_sites: BTreeSet<ErrorSite>,
     pub(crate) speculation: Speculation,
+    /// by induction: nothing has to be explored any more
+    pub(crate) proved: bool,
     next_id: u64,
     pub(crate) rng: Rng,
     pub(crate) started: Instant,
@@ -143,6 +145,7 @@ impl Run {
             shares: vec![1.0],
             error_sites: BTreeSet::new(),
             speculation: Speculation::default(),
+            proved: false,
             next_id: 0,
             started: now,
             last_poll: now,

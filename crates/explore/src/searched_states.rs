@@ -67,6 +67,10 @@ impl<'a> SearchedStates<'a> {
 
     /// Ends the state if it is subsumed, and notes what the step will consume if it is not.
     fn prepare<M: Stepper>(&mut self, id: StateId, run: &mut Run, ctx: &mut RunContext<M>) -> Option<SteppedState> {
+        if run.is_proved(ctx) {
+            run.drop_proved(id, ctx);
+            return None;
+        }
         let state = run.states.get_mut(&id)?;
         let mut look = ctx.learners.pruner.check_subsumed(state, &run.tree, ctx.machine.logic());
         if let PruneDecision::Speculate(limit) = look

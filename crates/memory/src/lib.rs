@@ -11,6 +11,7 @@
 
 mod access;
 pub mod constant_offsets;
+mod differences;
 pub mod known_bits;
 pub mod merge;
 pub mod model;

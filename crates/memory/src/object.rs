@@ -129,6 +129,16 @@ impl Contents {
         all
     }
 
+    /// Both have the very same page with this byte, or none.
+    pub(crate) fn shares_page(&self, other: &Contents, off: u64) -> bool {
+        let of = |c: &Contents| c.pages.get(off as usize / PAGE).cloned().flatten();
+        match (of(self), of(other)) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Rc::ptr_eq(&a, &b),
+            _ => false,
+        }
+    }
+
     /// Something was written to the page with this byte.
     pub(crate) fn has_page(&self, off: u64) -> bool {
         self.pages.get(off as usize / PAGE).is_some_and(Option::is_some)

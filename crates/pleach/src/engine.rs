@@ -12,7 +12,7 @@ use pleach_explore::search::SeedsFirst;
 use pleach_explore::{Halt, Limits, Run, RunConfig, Seams, SearchConfig, Sink};
 use pleach_ir::{BlockId, FuncId, Program};
 use pleach_merge::{MergeConfig, Merging};
-use pleach_prune::{Checks, Interpolation, Method};
+use pleach_prune::{Checks, Interpolation, Method, WhenInduction};
 use pleach_smt::SolverConfig;
 use pleach_state::seams::{CheckedSearcher, Searcher};
 use pleach_state::{Leaks, Merger, NoMerger, NoPruner, Pruner, State};
@@ -31,6 +31,10 @@ pub struct PruneConfig {
     pub speculate: bool,
     /// Subsume states by open nodes of their loops. Default: no.
     pub unbounded: bool,
+    /// Prove loops without a bound by induction, too, if only errors matter. Default: not.
+    pub induction: Option<WhenInduction>,
+    /// A call of `abort` is no error. Default: no.
+    pub may_abort: bool,
     /// Drop literals that an invariant does not need. Default: yes.
     pub minimise_invariants: bool,
     /// Learn from paths that a bound on rounds cut. Default: yes.
@@ -52,6 +56,8 @@ impl Default for PruneConfig {
             always: false,
             speculate: false,
             unbounded: false,
+            induction: None,
+            may_abort: false,
             minimise_invariants: true,
             rounds: true,
             errors_only: false,
@@ -69,6 +75,8 @@ impl PruneConfig {
         made.always_on(self.always || self.speculate || self.unbounded);
         made.speculate(self.speculate);
         made.unbounded(self.unbounded);
+        let induction = self.induction.filter(|_| self.unbounded && self.errors_only);
+        made.prove_by_induction(induction, self.may_abort);
         made.minimise_invariants(self.minimise_invariants);
         made.rounds = self.rounds;
         made.errors_only = self.errors_only;

@@ -11,6 +11,7 @@
 use crate::audit_log::{AuditOutcome, AuditRecord};
 use crate::budget::{Budget, Cost, Work};
 use crate::explain::{Explained, Explanation};
+use crate::induction::InductionState;
 use crate::linear::Written;
 use crate::loops::Loops;
 use crate::matching::{MatchFailure, Matcher};
@@ -22,7 +23,7 @@ use crate::speculation_policy::Speculations;
 use crate::statistics::Statistics;
 use crate::table::{SubsumptionTable, TableEntry};
 use pleach_ir::Program;
-use pleach_state::pruner::{Assumptions, CostSampler, Interpolator, PruneDecision, Pruner, Subsumption};
+use pleach_state::pruner::{Assumptions, CostSampler, Induction, Interpolator, PruneDecision, Pruner, Subsumption};
 use pleach_state::seams::{Effort, PathOracle};
 use pleach_state::{End, ErrorKind, Exit, ForkKind, Leaks, NodeId, State, Status, Trace, Tree};
 use pleach_wp::{Condition, Locs, NoInterpolant, WpResult};
@@ -120,6 +121,7 @@ pub struct Interpolation {
     pub(crate) readings: Readings,
     pub(crate) speculations: Speculations,
     pub(crate) loops: Loops,
+    pub(crate) induction: InductionState,
     /// what a subsumed state would reach matters only if it is an error
     pub errors_only: bool,
     /// interpolants speak of the rounds that bounded loops have left
@@ -146,6 +148,7 @@ impl Interpolation {
             readings: Readings::default(),
             speculations: Speculations::default(),
             loops: Loops::default(),
+            induction: InductionState::default(),
             errors_only: false,
             rounds: true,
             fixed: pleach_wp::fixed_objects(program),
@@ -544,6 +547,10 @@ impl Pruner for Interpolation {
         self.loops.on.then_some(self as &mut dyn Assumptions)
     }
 
+    fn induction(&mut self) -> Option<&mut dyn Induction> {
+        self.induction.on.then_some(self as &mut dyn Induction)
+    }
+
     fn knows_rounds(&self) -> bool {
         self.rounds
     }
@@ -558,6 +565,7 @@ impl Pruner for Interpolation {
         statistics.extend(self.budget.list());
         if self.loops.on {
             statistics.extend(self.loops.list());
+            statistics.extend(self.induction.list());
         }
         statistics
     }

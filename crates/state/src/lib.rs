@@ -40,7 +40,7 @@ pub use map::{HashMap, OrdMap};
 pub use merger::{Fork, Group, Merger, NoMerger, RegionId, StopPoints, TrialCost};
 pub use outcome::{Cut, Detail, End, ErrorKind, Leaks, ProgramError, StackLine};
 pub use path::{IndependentSlice, PathConstraint};
-pub use pruner::{CostSampler, Interpolator, NoPruner, PruneDecision, Pruner, Subsumption};
+pub use pruner::{CostSampler, Induction, Interpolator, NoPruner, PruneDecision, Pruner, Subsumption};
 pub use state::{AtExit, Deferred, Phase, State, StateId};
 pub use step::{Child, Step};
 pub use trace::{Access, Exit, ForkKind, MayPointTo, RangeStart, SizeBound, Trace};

@@ -72,6 +72,52 @@ pub trait Assumptions {
     fn leaves_loop(&mut self, state: &State, program: &Program) -> bool;
 }
 
+/// What becomes of a state of a proof by induction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InductionStep {
+    Continue,
+    /// it is one of the states that its loop is explored from
+    Covered,
+    /// the attempt proves nothing
+    GiveUp,
+}
+
+/// How one pass of a proof by induction ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassEnd {
+    /// all of its states ended without harm, or were covered
+    Complete,
+    /// one did not
+    Failed,
+    /// it cost too much
+    Limit,
+}
+
+/// What follows a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterPass {
+    Again,
+    /// no execution of the program, however often its loops go round, ends in harm
+    Proved,
+    GaveUp,
+}
+
+/// Proves the whole program at once: at the start of each loop a state stands for all rounds. The passes are explored
+/// outside the run, from its initial states.
+pub trait Induction {
+    /// What an attempt may cost now, in units of effort, if one is due after this much.
+    fn due(&mut self, spent: u64) -> Option<u64>;
+    /// An attempt begins, from these states.
+    fn begin(&mut self, _roots: &[State]) {}
+    /// Called before each step of a state. *Contract*: `Covered` only if the state is one of those that an earlier
+    /// state of the same path stands for, which has made a step since.
+    fn arrive(&mut self, state: &mut State, logic: &mut dyn PathOracle) -> InductionStep;
+    /// A path that ends so does no harm.
+    fn is_harmless(&mut self, end: &End) -> bool;
+    /// *Contract*: `Proved` only after a complete pass in which nothing had to be made more general.
+    fn after_pass(&mut self, end: PassEnd, logic: &mut dyn PathOracle) -> AfterPass;
+}
+
 /// Measures what subsumption saves: a subsumed state is now and then explored without pruning, and stays subsumed.
 pub trait CostSampler {
     /// The last `check_subsumed` subsumed a state. Whether to explore it, or to go on with that after this effort and
@@ -85,6 +131,10 @@ pub trait CostSampler {
 pub trait Pruner: Subsumption + Interpolator {
     /// Who answers for assumptions, if there may be any.
     fn assumptions(&mut self) -> Option<&mut dyn Assumptions> {
+        None
+    }
+    /// Who proves by induction, if anyone does.
+    fn induction(&mut self) -> Option<&mut dyn Induction> {
         None
     }
     /// What it learns speaks of the rounds that loops have left, so that a path that was cut by the bound on them teaches

@@ -137,6 +137,10 @@ pub trait PathOracle {
     }
     /// Adds a condition to a state's path constraint. *Contract*: the model satisfies it and the path constraint.
     fn constrain(&mut self, state: &mut State, condition: pleach_expr::TermId, model: &std::rc::Rc<pleach_expr::Model>);
+    /// Adds a condition to a state's path constraint, which it has to allow; whether it does. `None`: not known.
+    fn assume(&mut self, _: &mut State, _condition: pleach_expr::TermId) -> Option<bool> {
+        None
+    }
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;
     /// Constraints of the path that imply `goal` together with `given`, as few as were found. `None`: not implied, no

@@ -78,10 +78,14 @@ impl Locs {
 
     /// A variable that stands for nothing in the state: any value.
     pub fn fresh_variable(&mut self, terms: &mut Terms, width: u16) -> TermId {
-        let number = self.fresh_variables;
-        let name = || format!("any!{number}");
-        let s = terms.symbols.intern(SymbolOrigin::Any(number), SymbolKind::Bits(width), name);
-        self.fresh_variables += 1;
+        let s = self.fresh_symbol(terms, SymbolKind::Bits(width));
         terms.var(s)
+    }
+
+    /// The same, a number or an array.
+    pub fn fresh_symbol(&mut self, terms: &mut Terms, kind: SymbolKind) -> SymbolId {
+        let number = self.fresh_variables;
+        self.fresh_variables += 1;
+        terms.symbols.intern(SymbolOrigin::Any(number), kind, || format!("any!{number}"))
     }
 }

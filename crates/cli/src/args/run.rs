@@ -177,6 +177,12 @@ pub struct RunArgs {
     /// Without it, `verify` proves those over numbers by contracts.
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub no_contracts: bool,
+    /// Prove no loops by induction: only interpolants and the states that come again count
+    #[arg(long, help_heading = "Pruning", hide_short_help = true)]
+    pub no_induction: bool,
+    /// Attempt a proof by induction before anything else
+    #[arg(long, help_heading = "Pruning", hide_short_help = true, conflicts_with = "no_induction")]
+    pub induction_first: bool,
     /// Keep the literals of invariants that the proof does not need
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub full_invariants: bool,

@@ -86,7 +86,7 @@ impl Interpolation {
     }
 
     /// The state came back to its loop.
-    pub(super) fn note_round(&mut self, state: &State, rounds: usize, program: &Program) {
+    pub(crate) fn note_round(&mut self, state: &State, rounds: usize, program: &Program) {
         for (_, frame) in frames(state) {
             self.loops.natural_loops(frame.func, program);
         }
@@ -105,7 +105,7 @@ impl Interpolation {
         }
     }
 
-    pub(super) fn note_invariant(&mut self, node: NodeId, state: &State, invariant: Explained) {
+    pub(crate) fn note_invariant(&mut self, node: NodeId, state: &State, invariant: Explained) {
         let here = (state.frame.func.0, state.block.0);
         let at_header = self.loop_of(state) == Some(here);
         if let Some(account) = self.account(state) {

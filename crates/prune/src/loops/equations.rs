@@ -78,7 +78,7 @@ fn of_width(
 }
 
 /// Integer vectors, each with a column of its own, that span all solutions of `rows · x = 0`.
-fn null_space(mut rows: Vec<Vec<i128>>, columns: usize) -> Option<Vec<Vec<i128>>> {
+pub(crate) fn null_space(mut rows: Vec<Vec<i128>>, columns: usize) -> Option<Vec<Vec<i128>>> {
     let mut pivots: Vec<usize> = Vec::new();
     for column in 0..columns {
         let done = pivots.len();

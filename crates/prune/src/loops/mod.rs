@@ -31,6 +31,7 @@ use crate::table::TableEntry;
 use account::LoopAccounts;
 pub use account::{InvariantInC, LoopExplanation};
 use discharge::Discharged;
+pub(crate) use equations::null_space;
 use pleach_expr::SymbolId;
 use pleach_state::seams::PathOracle;
 use pleach_state::{NodeId, State, Tree};

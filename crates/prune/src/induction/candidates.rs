@@ -1,0 +1,286 @@
+//! Candidates: what may hold whenever a loop's header is reached, relative to the state that entered the loop.
+
+use super::places::{Place, Values, arrays};
+use super::polynomial;
+use super::{AtHeader, Entry};
+use pleach_expr::{INDEX_BITS, TermId, Terms, sign_extend};
+use pleach_ir::{Const, FuncId, Inst, OpndKind, Program};
+use pleach_memory::ObjId;
+use std::collections::BTreeSet;
+
+/// Places and constants that are looked at.
+const PLACES: usize = 14;
+const CONSTANTS: usize = 12;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Candidate {
+    /// signed or not: not below, not above what it was on entry
+    AtLeastEntry(Place, bool),
+    AtMostEntry(Place, bool),
+    /// so many low bits are as on entry
+    LowBits(Place, u16),
+    /// a constant that the function compares with
+    AtLeast(Place, i64, bool),
+    AtMost(Place, i64, bool),
+    /// the second is not below the first, or by this much at most
+    NotAbove(Place, Place, u64, bool),
+    /// the same, or the first is not above what it was on entry
+    NotAboveOrEntry(Place, Place, u64),
+    /// all elements that the index went by since the loop was entered
+    Everywhere {
+        obj: ObjId,
+        bytes: u8,
+        index: Place,
+        says: Says,
+    },
+    /// this combination of products is as on entry
+    Equation(Vec<(Vec<Place>, i64)>),
+}
+
+/// What all elements are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Says {
+    Constant(i64),
+    /// the value of another place
+    Value(Place),
+    /// their index and this
+    Index(i64),
+    NotNegative,
+    /// the element of another array with the same index
+    SameAs(ObjId),
+}
+
+impl Candidate {
+    /// Places whose values on entry it speaks of.
+    pub fn on_entry(&self) -> Vec<Place> {
+        match self {
+            Candidate::AtLeastEntry(p, _) | Candidate::AtMostEntry(p, _) | Candidate::LowBits(p, _) => vec![*p],
+            Candidate::NotAboveOrEntry(p, ..) | Candidate::Everywhere { index: p, .. } => vec![*p],
+            Candidate::Equation(parts) => parts.iter().flat_map(|(m, _)| m.iter().copied()).collect(),
+            Candidate::AtLeast(..) | Candidate::AtMost(..) | Candidate::NotAbove(..) => Vec::new(),
+        }
+    }
+
+    /// What it says now follows from what it says of the general state, by computing with polynomials alone.
+    pub fn is_kept(&self, now: &Values, general: &Values, terms: &mut Terms) -> bool {
+        let Candidate::Equation(parts) = self else { return false };
+        let (Some(a), Some(b)) = (sum(parts, now, terms), sum(parts, general, terms)) else { return false };
+        polynomial::are_equal(a, b, terms)
+    }
+
+    /// The candidate over values of now and on entry; `None` if a place has none.
+    pub fn term(&self, now: &Values, entry: &Values, terms: &mut Terms) -> Option<TermId> {
+        let le = |terms: &mut Terms, a, b, signed: bool| if signed { terms.sle(a, b) } else { terms.ule(a, b) };
+        Some(match self {
+            Candidate::AtLeastEntry(p, s) => le(terms, *entry.get(p)?, *now.get(p)?, *s),
+            Candidate::AtMostEntry(p, s) => le(terms, *now.get(p)?, *entry.get(p)?, *s),
+            Candidate::LowBits(p, n) => {
+                let (a, b) = (terms.extract(*now.get(p)?, 0, *n), terms.extract(*entry.get(p)?, 0, *n));
+                terms.eq(a, b)
+            }
+            Candidate::AtLeast(p, k, s) => {
+                let x = *now.get(p)?;
+                let k = terms.constant(terms.width(x), *k as u64);
+                le(terms, k, x, *s)
+            }
+            Candidate::AtMost(p, k, s) => {
+                let x = *now.get(p)?;
+                let k = terms.constant(terms.width(x), *k as u64);
+                le(terms, x, k, *s)
+            }
+            Candidate::NotAbove(p, q, by, s) => not_above(*now.get(p)?, *now.get(q)?, *by, *s, terms),
+            Candidate::NotAboveOrEntry(p, q, by) => {
+                let x = *now.get(p)?;
+                let below = not_above(x, *now.get(q)?, *by, true, terms);
+                let first = terms.sle(x, *entry.get(p)?);
+                terms.or(below, first)
+            }
+            Candidate::Everywhere { obj, bytes, index, says } => {
+                let array = *now.get(&Place::Array(*obj))?;
+                let (from, to) = (*entry.get(index)?, *now.get(index)?);
+                everywhere(array, *bytes, (from, to), *says, now, terms)?
+            }
+            Candidate::Equation(parts) => {
+                let (a, b) = (sum(parts, now, terms)?, sum(parts, entry, terms)?);
+                terms.eq(a, b)
+            }
+        })
+    }
+}
+
+/// The element with this index.
+fn element(array: TermId, index: TermId, bytes: u8, terms: &mut Terms) -> Option<TermId> {
+    let size = terms.constant(INDEX_BITS, u64::from(bytes));
+    let first = terms.mul(index, size);
+    let mut out = None;
+    for i in 0..bytes {
+        let k = terms.constant(INDEX_BITS, u64::from(i));
+        let at = terms.add(first, k);
+        let byte = terms.read(array, at);
+        out = Some(out.map_or(byte, |low| terms.concat(byte, low)));
+    }
+    out
+}
+
+/// All elements from one index up to another are so.
+fn everywhere(
+    array: TermId,
+    bytes: u8,
+    (from, to): (TermId, TermId),
+    says: Says,
+    now: &Values,
+    terms: &mut Terms,
+) -> Option<TermId> {
+    let j = terms.variable_to_bind(INDEX_BITS);
+    let x = element(array, j, bytes, terms)?;
+    let width = terms.width(x);
+    let body = match says {
+        Says::Constant(k) => {
+            let k = terms.constant(width, k as u64);
+            terms.eq(x, k)
+        }
+        Says::Value(p) => {
+            let v = *now.get(&p)?;
+            if terms.width(v) != width {
+                return None;
+            }
+            terms.eq(x, v)
+        }
+        Says::Index(k) => {
+            let (k, j) = (terms.constant(width, k as u64), terms.resize_unsigned(j, width));
+            let is = terms.add(j, k);
+            terms.eq(x, is)
+        }
+        Says::NotNegative => {
+            let zero = terms.constant(width, 0);
+            terms.sle(zero, x)
+        }
+        Says::SameAs(other) => {
+            let other = *now.get(&Place::Array(other))?;
+            let y = element(other, j, bytes, terms)?;
+            terms.eq(x, y)
+        }
+    };
+    let (from, to) = (terms.resize_unsigned(from, INDEX_BITS), terms.resize_unsigned(to, INDEX_BITS));
+    Some(terms.forall_in(j, from, to, body))
+}
+
+/// What all elements may be: what the function stores, and what its registers hold.
+fn guess_arrays(at: &AtHeader, entry: &Entry, program: &Program, terms: &Terms) -> Vec<Candidate> {
+    let f = program.function(FuncId(entry.header.0));
+    let (mut sizes, mut stored) = (BTreeSet::new(), BTreeSet::from([0]));
+    for inst in &f.insts {
+        let Inst::Store { ty, value, .. } = *inst else { continue };
+        let bytes = program.target.store_bytes(ty);
+        if let (1 | 2 | 4 | 8, true) = (bytes, stored.len() < CONSTANTS) {
+            sizes.insert(bytes as u8);
+            if let OpndKind::Const(c) = value.kind()
+                && let Some(Const::Int { value, width }) = f.consts.get(c as usize)
+            {
+                stored.insert(sign_extend(*value, *width));
+            }
+        }
+    }
+    let width = |r: &u32| entry.values.get(&Place::Register(*r)).map(|v| terms.width(*v));
+    let index = |r: &u32| matches!(width(r), Some(32 | 64)) && !entry.objects.contains_key(r);
+    let mut out = Vec::new();
+    for obj in arrays(at) {
+        for &bytes in &sizes {
+            for index in at.written.iter().map(|w| w.0).filter(index).map(Place::Register) {
+                let mut says: Vec<Says> = stored.iter().map(|k| Says::Constant(*k)).collect();
+                says.extend([Says::Index(0), Says::Index(1), Says::NotNegative]);
+                let kept = at.kept.iter().filter(|(r, w)| *w == u16::from(bytes) * 8 && width(r).is_some());
+                says.extend(kept.map(|(r, _)| Says::Value(Place::Register(*r))));
+                says.extend(arrays(at).filter(|o| *o != obj).map(Says::SameAs));
+                out.extend(says.into_iter().map(|says| Candidate::Everywhere { obj, bytes, index, says }));
+            }
+        }
+    }
+    out
+}
+
+/// `x <= y + by`, if `y + by` does not wrap.
+fn not_above(x: TermId, y: TermId, by: u64, signed: bool, terms: &mut Terms) -> TermId {
+    if by == 0 {
+        return if signed { terms.sle(x, y) } else { terms.ule(x, y) };
+    }
+    let k = terms.constant(terms.width(y), by);
+    let more = terms.add(y, k);
+    if signed { terms.sle(x, more) } else { terms.ule(x, more) }
+}
+
+fn sum(parts: &[(Vec<Place>, i64)], values: &Values, terms: &mut Terms) -> Option<TermId> {
+    let mut total: Option<TermId> = None;
+    for (places, k) in parts {
+        let mut product = None;
+        for p in places {
+            let v = *values.get(p)?;
+            product = Some(product.map_or(v, |m| terms.mul(m, v)));
+        }
+        let product = product?;
+        let k = terms.constant(terms.width(product), *k as u64);
+        let part = terms.mul(product, k);
+        total = Some(match total {
+            Some(t) if terms.width(t) != terms.width(part) => return None,
+            Some(t) => terms.add(t, part),
+            None => part,
+        });
+    }
+    total
+}
+
+/// Constants that the function compares numbers of this width with.
+fn constants(func: FuncId, width: u16, program: &Program) -> BTreeSet<i64> {
+    let f = program.function(func);
+    let mut all: BTreeSet<i64> = [0, 1].into();
+    for inst in &f.insts {
+        if let Inst::Cmp { width: w, a, b, .. } = *inst
+            && w == width
+        {
+            for o in [a, b] {
+                if let OpndKind::Const(c) = o.kind()
+                    && let Some(Const::Int { value, .. }) = f.consts.get(c as usize)
+                {
+                    all.insert(sign_extend(*value, width));
+                }
+            }
+        }
+    }
+    while all.len() > CONSTANTS {
+        all.pop_last();
+    }
+    all
+}
+
+pub(super) fn guess(at: &AtHeader, entry: &Entry, program: &Program, terms: &mut Terms) -> Vec<Candidate> {
+    let mut places: Vec<Place> = entry.values.keys().copied().collect();
+    places.sort_unstable();
+    let changes = |p: &Place| match p {
+        Place::Register(r) => at.written.iter().any(|(w, _)| w == r),
+        Place::Word { .. } | Place::Array(_) => true,
+    };
+    places.retain(|p| !matches!(p, Place::Array(_)));
+    places.sort_by_key(|p| !changes(p));
+    places.truncate(PLACES);
+    let mut out = guess_arrays(at, entry, program, terms);
+    for &p in places.iter().filter(|p| changes(p)) {
+        let width = terms.width(entry.values[&p]);
+        for signed in [true, false] {
+            out.extend([Candidate::AtLeastEntry(p, signed), Candidate::AtMostEntry(p, signed)]);
+            for k in constants(FuncId(entry.header.0), width, program) {
+                out.extend([Candidate::AtLeast(p, k, signed), Candidate::AtMost(p, k, signed)]);
+            }
+        }
+        out.extend([1, 2, 3].map(|n| Candidate::LowBits(p, n)));
+        for &q in places.iter().filter(|q| **q != p && terms.width(entry.values[*q]) == width) {
+            for signed in [true, false] {
+                out.extend([0, 1].map(|by| Candidate::NotAbove(p, q, by, signed)));
+                if !changes(&q) {
+                    out.extend([0, 1].map(|by| Candidate::NotAbove(q, p, by, signed)));
+                }
+            }
+            out.extend([0, 1].map(|by| Candidate::NotAboveOrEntry(p, q, by)));
+        }
+    }
+    out
+}
