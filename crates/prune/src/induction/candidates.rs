@@ -1,8 +1,8 @@
 //! Candidates: what may hold whenever a loop's header is reached, relative to the state that entered the loop.
 
-use super::places::{Place, Values, arrays};
+use super::places::{LoopLocation, Values, arrays};
 use super::polynomial;
-use super::{AtHeader, Entry};
+use super::{AtHeader, LoopEntry};
 use pleach_expr::{INDEX_BITS, TermId, Terms, sign_extend};
 use pleach_ir::{Const, FuncId, Inst, OpndKind, Program};
 use pleach_memory::ObjId;
@@ -15,26 +15,26 @@ const CONSTANTS: usize = 12;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Candidate {
     /// signed or not: not below, not above what it was on entry
-    AtLeastEntry(Place, bool),
-    AtMostEntry(Place, bool),
-    /// so many low bits are as on entry
-    LowBits(Place, u16),
+    AtLeastEntry(LoopLocation, bool),
+    AtMostEntry(LoopLocation, bool),
+    /// this many low bits are as on entry
+    LowBits(LoopLocation, u16),
     /// a constant that the function compares with
-    AtLeast(Place, i64, bool),
-    AtMost(Place, i64, bool),
+    AtLeast(LoopLocation, i64, bool),
+    AtMost(LoopLocation, i64, bool),
     /// the second is not below the first, or by this much at most
-    NotAbove(Place, Place, u64, bool),
+    NotAbove(LoopLocation, LoopLocation, u64, bool),
     /// the same, or the first is not above what it was on entry
-    NotAboveOrEntry(Place, Place, u64),
+    NotAboveOrEntry(LoopLocation, LoopLocation, u64),
     /// all elements that the index went by since the loop was entered
     Everywhere {
         obj: ObjId,
         bytes: u8,
-        index: Place,
+        index: LoopLocation,
         says: Says,
     },
     /// this combination of products is as on entry
-    Equation(Vec<(Vec<Place>, i64)>),
+    Equation(Vec<(Vec<LoopLocation>, i64)>),
 }
 
 /// What all elements are.
@@ -42,7 +42,7 @@ pub(super) enum Candidate {
 pub(super) enum Says {
     Constant(i64),
     /// the value of another place
-    Value(Place),
+    Value(LoopLocation),
     /// their index and this
     Index(i64),
     NotNegative,
@@ -52,7 +52,7 @@ pub(super) enum Says {
 
 impl Candidate {
     /// Places whose values on entry it speaks of.
-    pub fn on_entry(&self) -> Vec<Place> {
+    pub fn on_entry(&self) -> Vec<LoopLocation> {
         match self {
             Candidate::AtLeastEntry(p, _) | Candidate::AtMostEntry(p, _) | Candidate::LowBits(p, _) => vec![*p],
             Candidate::NotAboveOrEntry(p, ..) | Candidate::Everywhere { index: p, .. } => vec![*p],
@@ -96,7 +96,7 @@ impl Candidate {
                 terms.or(below, first)
             }
             Candidate::Everywhere { obj, bytes, index, says } => {
-                let array = *now.get(&Place::Array(*obj))?;
+                let array = *now.get(&LoopLocation::Array(*obj))?;
                 let (from, to) = (*entry.get(index)?, *now.get(index)?);
                 everywhere(array, *bytes, (from, to), *says, now, terms)?
             }
@@ -156,7 +156,7 @@ fn everywhere(
             terms.sle(zero, x)
         }
         Says::SameAs(other) => {
-            let other = *now.get(&Place::Array(other))?;
+            let other = *now.get(&LoopLocation::Array(other))?;
             let y = element(other, j, bytes, terms)?;
             terms.eq(x, y)
         }
@@ -166,7 +166,7 @@ fn everywhere(
 }
 
 /// What all elements may be: what the function stores, and what its registers hold.
-fn guess_arrays(at: &AtHeader, entry: &Entry, program: &Program, terms: &Terms) -> Vec<Candidate> {
+fn guess_arrays(at: &AtHeader, entry: &LoopEntry, program: &Program, terms: &Terms) -> Vec<Candidate> {
     let f = program.function(FuncId(entry.header.0));
     let (mut sizes, mut stored) = (BTreeSet::new(), BTreeSet::from([0]));
     for inst in &f.insts {
@@ -181,16 +181,16 @@ fn guess_arrays(at: &AtHeader, entry: &Entry, program: &Program, terms: &Terms) 
             }
         }
     }
-    let width = |r: &u32| entry.values.get(&Place::Register(*r)).map(|v| terms.width(*v));
+    let width = |r: &u32| entry.values.get(&LoopLocation::Register(*r)).map(|v| terms.width(*v));
     let index = |r: &u32| matches!(width(r), Some(32 | 64)) && !entry.objects.contains_key(r);
     let mut out = Vec::new();
     for obj in arrays(at) {
         for &bytes in &sizes {
-            for index in at.written.iter().map(|w| w.0).filter(index).map(Place::Register) {
+            for index in at.written.iter().map(|w| w.0).filter(index).map(LoopLocation::Register) {
                 let mut says: Vec<Says> = stored.iter().map(|k| Says::Constant(*k)).collect();
                 says.extend([Says::Index(0), Says::Index(1), Says::NotNegative]);
                 let kept = at.kept.iter().filter(|(r, w)| *w == u16::from(bytes) * 8 && width(r).is_some());
-                says.extend(kept.map(|(r, _)| Says::Value(Place::Register(*r))));
+                says.extend(kept.map(|(r, _)| Says::Value(LoopLocation::Register(*r))));
                 says.extend(arrays(at).filter(|o| *o != obj).map(Says::SameAs));
                 out.extend(says.into_iter().map(|says| Candidate::Everywhere { obj, bytes, index, says }));
             }
@@ -209,7 +209,7 @@ fn not_above(x: TermId, y: TermId, by: u64, signed: bool, terms: &mut Terms) -> 
     if signed { terms.sle(x, more) } else { terms.ule(x, more) }
 }
 
-fn sum(parts: &[(Vec<Place>, i64)], values: &Values, terms: &mut Terms) -> Option<TermId> {
+fn sum(parts: &[(Vec<LoopLocation>, i64)], values: &Values, terms: &mut Terms) -> Option<TermId> {
     let mut total: Option<TermId> = None;
     for (places, k) in parts {
         let mut product = None;
@@ -252,14 +252,14 @@ fn constants(func: FuncId, width: u16, program: &Program) -> BTreeSet<i64> {
     all
 }
 
-pub(super) fn guess(at: &AtHeader, entry: &Entry, program: &Program, terms: &mut Terms) -> Vec<Candidate> {
-    let mut places: Vec<Place> = entry.values.keys().copied().collect();
+pub(super) fn guess(at: &AtHeader, entry: &LoopEntry, program: &Program, terms: &mut Terms) -> Vec<Candidate> {
+    let mut places: Vec<LoopLocation> = entry.values.keys().copied().collect();
     places.sort_unstable();
-    let changes = |p: &Place| match p {
-        Place::Register(r) => at.written.iter().any(|(w, _)| w == r),
-        Place::Word { .. } | Place::Array(_) => true,
+    let changes = |p: &LoopLocation| match p {
+        LoopLocation::Register(r) => at.written.iter().any(|(w, _)| w == r),
+        LoopLocation::Word { .. } | LoopLocation::Array(_) => true,
     };
-    places.retain(|p| !matches!(p, Place::Array(_)));
+    places.retain(|p| !matches!(p, LoopLocation::Array(_)));
     places.sort_by_key(|p| !changes(p));
     places.truncate(PLACES);
     let mut out = guess_arrays(at, entry, program, terms);

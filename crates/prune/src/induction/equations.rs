@@ -1,7 +1,7 @@
 //! Equations between places and products of two of them, guessed from how much they changed since the loop was entered.
 
 use super::candidates::Candidate;
-use super::places::{Place, Values};
+use super::places::{LoopLocation, Values};
 use super::{AtHeader, InductionState};
 use crate::loops::null_space;
 use pleach_expr::{Model, TermId, Terms, sign_extend};
@@ -16,19 +16,19 @@ const LARGE: i128 = 1 << 10;
 const HUGE: i64 = 1 << 20;
 
 /// The monomials of a header: registers and words of 32 and 64 bits that it writes, and the others it reads.
-fn monomials(at: &AtHeader, values: &Values, terms: &Terms) -> Vec<(Vec<Place>, u16)> {
-    let width = |p: &Place| terms.width(values[p]);
-    let changes = |p: &Place| match p {
-        Place::Register(r) => at.written.iter().any(|(w, _)| w == r),
-        Place::Word { .. } => true,
-        Place::Array(_) => false,
+fn monomials(at: &AtHeader, values: &Values, terms: &Terms) -> Vec<(Vec<LoopLocation>, u16)> {
+    let width = |p: &LoopLocation| terms.width(values[p]);
+    let changes = |p: &LoopLocation| match p {
+        LoopLocation::Register(r) => at.written.iter().any(|(w, _)| w == r),
+        LoopLocation::Word { .. } => true,
+        LoopLocation::Array(_) => false,
     };
-    let number = |p: &Place| !matches!(p, Place::Array(_)) && matches!(width(p), 32 | 64);
-    let mut places: Vec<Place> = values.keys().copied().filter(number).collect();
+    let number = |p: &LoopLocation| !matches!(p, LoopLocation::Array(_)) && matches!(width(p), 32 | 64);
+    let mut places: Vec<LoopLocation> = values.keys().copied().filter(number).collect();
     places.sort_unstable();
     places.sort_by_key(|p| !changes(p));
     places.truncate(PLACES);
-    let mut out: Vec<(Vec<Place>, u16)> = Vec::new();
+    let mut out: Vec<(Vec<LoopLocation>, u16)> = Vec::new();
     out.extend(places.iter().filter(|p| changes(p)).map(|p| (vec![*p], width(p))));
     for (i, a) in places.iter().enumerate().take(FACTORS).filter(|(_, p)| changes(p)) {
         for b in places.iter().take(FACTORS).skip(i).filter(|b| width(b) == width(a)) {
@@ -90,7 +90,7 @@ pub(super) fn guess(at: &AtHeader) -> Vec<Candidate> {
         for columns in sets {
             let of = |r: &Vec<Option<i128>>| columns.iter().map(|i| r[*i]).collect::<Option<Vec<i128>>>();
             let rows: Vec<Vec<i128>> = at.rows.iter().filter_map(of).collect();
-            // One sample more than unknowns that are determined by them.
+            // As many samples as coefficients, at least.
             if columns.len() < 2 || rows.len() < columns.len() {
                 continue;
             }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Objects of which more words change are changed as a whole.
 const WORDS: usize = 16;
-/// So are objects of which so many neighbours do.
+/// So are objects of which this many neighbours do.
 const ELEMENTS: usize = 3;
 
 /// Bytes of an object that rounds of a loop change.

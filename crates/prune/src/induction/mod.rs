@@ -1,6 +1,6 @@
 //! Proof by induction over the rounds of all loops at once.
 //!
-//! *Paper*: none; the way of k-induction and of Houdini, beside Unbounded. *Idea*: a state that enters a loop is made
+//! *Paper*: none; the way of k-induction and of Houdini, next to Unbounded. *Idea*: a state that enters a loop is made
 //! general: what the loop's rounds change may have any value that satisfies the *candidates*, which are guessed from
 //! the states of a few rounds. A state that comes back must be one of these; otherwise what differs is made general,
 //! too, or the candidate that does not hold is dropped, and the program is explored again. *Invariant*: in the last
@@ -19,7 +19,7 @@ use crate::explain::Explained;
 use crate::pruner::Interpolation;
 use candidates::Candidate;
 use general::Changed;
-use places::{Place, Values};
+use places::{LoopLocation, Values};
 use pleach_expr::TermId;
 use pleach_ir::cfg::Cfg;
 use pleach_ir::liveness::Liveness;
@@ -35,7 +35,7 @@ use std::collections::BTreeSet;
 /// After how much effort the first attempt is made, and what it may cost.
 const FIRST: (u64, u64) = (1_000_000, 3_000_000);
 /// What an attempt before anything else may cost.
-const MOST: u64 = 100_000_000;
+const MAX_EFFORT: u64 = 100_000_000;
 /// What is between attempts that cost too much.
 const GROWS: u64 = 4;
 /// Passes of one attempt.
@@ -75,7 +75,7 @@ pub(crate) struct InductionState {
     /// something was made more general, or a candidate was dropped
     changed: bool,
     headers: FxHashMap<Header, AtHeader>,
-    entries: Vec<Entry>,
+    entries: Vec<LoopEntry>,
     liveness: FxHashMap<u32, Liveness>,
     /// where paths begin
     roots: Vec<State>,
@@ -99,7 +99,7 @@ struct AtHeader {
     dropped: FxHashSet<Candidate>,
     /// differences to the values on entry, for equations
     rows: Vec<Vec<Option<i128>>>,
-    monomials: Option<Vec<(Vec<Place>, u16)>>,
+    monomials: Option<Vec<(Vec<LoopLocation>, u16)>>,
 }
 
 impl InductionState {
@@ -126,7 +126,7 @@ impl AtHeader {
 }
 
 /// A state that entered a loop.
-struct Entry {
+struct LoopEntry {
     header: Header,
     /// as it entered, or as it was made general
     state: State,
@@ -145,7 +145,7 @@ impl Interpolation {
     /// Proves by induction. `may_abort`: calls of `abort` are no errors.
     pub fn prove_by_induction(&mut self, when: Option<WhenInduction>, may_abort: bool) {
         self.induction.on = when.is_some();
-        self.induction.first = if when == Some(WhenInduction::First) { (0, MOST) } else { FIRST };
+        self.induction.first = if when == Some(WhenInduction::First) { (0, MAX_EFFORT) } else { FIRST };
         self.induction.may_abort = may_abort;
     }
 
@@ -188,7 +188,7 @@ impl Interpolation {
             self.induction.headers.insert(header, known);
         }
         let sampling = self.induction.sampling;
-        let mut entry = Entry {
+        let mut entry = LoopEntry {
             header,
             state: State::placeholder(),
             instructions: state.instructions,
@@ -232,7 +232,7 @@ impl Interpolation {
     fn drop_failing(
         &mut self,
         header: Header,
-        entry: &Entry,
+        entry: &LoopEntry,
         now: &Values,
         state: &State,
         sampling: bool,
@@ -262,7 +262,7 @@ impl Interpolation {
         at.dropped.extend(dropped);
     }
 
-    fn come_back(&mut self, state: &State, number: usize, oracle: &mut dyn PathOracle) -> InductionStep {
+    fn compare_round(&mut self, state: &State, number: usize, oracle: &mut dyn PathOracle) -> InductionStep {
         let entry = self.induction.entries.swap_remove(number);
         let result = self.compare_with_entry(state, &entry, oracle);
         self.induction.entries.push(entry);
@@ -288,7 +288,7 @@ impl Interpolation {
 
     /// Whether something has to be more general for the state to be one of those that the entry stands for; `None`: it
     /// cannot be one.
-    fn compare_with_entry(&mut self, state: &State, entry: &Entry, oracle: &mut dyn PathOracle) -> Option<bool> {
+    fn compare_with_entry(&mut self, state: &State, entry: &LoopEntry, oracle: &mut dyn PathOracle) -> Option<bool> {
         let header = entry.header;
         let sampling = self.induction.sampling;
         let at = self.induction.headers.get_mut(&header)?;
@@ -347,7 +347,8 @@ impl Interpolation {
             let now = places::locations(at, e, &mut self.locs, oracle.terms());
             let mut all = Vec::new();
             for c in at.candidates.iter().flatten().filter(|c| !at.dropped.contains(c)) {
-                let constant = |p: &Place| e.values.get(p).is_some_and(|v| oracle.terms().as_const(*v).is_some());
+                let constant =
+                    |p: &LoopLocation| e.values.get(p).is_some_and(|v| oracle.terms().as_const(*v).is_some());
                 if c.on_entry().iter().all(constant)
                     && let Some(t) = c.term(&now, &e.values, oracle.terms())
                     && t != pleach_expr::Terms::TRUE
@@ -418,7 +419,7 @@ impl Induction for Interpolation {
             Some(n) if self.induction.entries[n as usize].instructions == state.instructions => InductionStep::Continue,
             Some(n) => {
                 state.history = History::beginning(state.inst);
-                self.come_back(state, n as usize, oracle)
+                self.compare_round(state, n as usize, oracle)
             }
             None => {
                 state.history = History::beginning(state.inst);

@@ -1,7 +1,7 @@
 //! Places whose values candidates speak of: registers of the innermost frame, and words of memory that the loop writes.
 
 use super::general::Changed;
-use super::{AtHeader, Entry};
+use super::{AtHeader, LoopEntry};
 use pleach_expr::{TermId, Terms, facts};
 use pleach_memory::{ObjId, Value};
 use pleach_state::State;
@@ -9,7 +9,7 @@ use pleach_wp::{Loc, Locs};
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Place {
+pub(super) enum LoopLocation {
     Register(u32),
     Word {
         obj: ObjId,
@@ -21,12 +21,12 @@ pub(super) enum Place {
 }
 
 /// Values of places; a pointer has its offset.
-pub(super) type Values = FxHashMap<Place, TermId>;
+pub(super) type Values = FxHashMap<LoopLocation, TermId>;
 
 /// Words of memory that may be places.
-fn words(at: &AtHeader) -> impl Iterator<Item = Place> + '_ {
+fn word_locations(at: &AtHeader) -> impl Iterator<Item = LoopLocation> + '_ {
     let word = |c: &Changed| match c.len {
-        1 | 2 | 4 | 8 => Some(Place::Word { obj: c.obj, start: c.start, bytes: c.len as u8 }),
+        1 | 2 | 4 | 8 => Some(LoopLocation::Word { obj: c.obj, start: c.start, bytes: c.len as u8 }),
         _ => None,
     };
     at.memory.iter().filter_map(word)
@@ -70,11 +70,11 @@ pub(super) fn values(state: &State, at: &AtHeader, objects: &FxHashMap<u32, ObjI
     for &(r, width) in at.written.iter().chain(&at.kept).filter(|(_, w)| (8..=64).contains(w)) {
         let object = objects.get(&r).copied();
         if let Some(t) = number(state.frame.regs[r as usize], width, object, terms) {
-            out.insert(Place::Register(r), t);
+            out.insert(LoopLocation::Register(r), t);
         }
     }
-    for place in words(at) {
-        let Place::Word { obj, start, bytes } = place else { continue };
+    for place in word_locations(at) {
+        let LoopLocation::Word { obj, start, bytes } = place else { continue };
         if let Some(o) = state.memory.get(obj)
             && start + u64::from(bytes) <= o.capacity()
         {
@@ -88,21 +88,21 @@ pub(super) fn values(state: &State, at: &AtHeader, objects: &FxHashMap<u32, ObjI
         if let Some(o) = state.memory.get(obj).filter(|o| o.size().fixed().is_some()) {
             let mut contents = o.contents.clone();
             let all = contents.whole();
-            out.insert(Place::Array(obj), contents.flatten(terms, all, obj));
+            out.insert(LoopLocation::Array(obj), contents.flatten(terms, all, obj));
         }
     }
     out
 }
 
 /// The places as locations, to be explained.
-pub(super) fn locations(at: &AtHeader, entry: &Entry, locs: &mut Locs, terms: &mut Terms) -> Values {
+pub(super) fn locations(at: &AtHeader, entry: &LoopEntry, locs: &mut Locs, terms: &mut Terms) -> Values {
     let mut out = Values::default();
     for &(r, width) in at.written.iter().chain(&at.kept).filter(|(r, _)| !entry.objects.contains_key(r)) {
         let loc = Loc::Reg { depth: entry.depth, slot: r };
-        out.insert(Place::Register(r), locs.term(terms, loc, width));
+        out.insert(LoopLocation::Register(r), locs.term(terms, loc, width));
     }
-    for place in words(at) {
-        let Place::Word { obj, start, bytes } = place else { continue };
+    for place in word_locations(at) {
+        let LoopLocation::Word { obj, start, bytes } = place else { continue };
         let loc = Loc::Cell { obj, off: start, bytes: u32::from(bytes) };
         out.insert(place, locs.term(terms, loc, u16::from(bytes) * 8));
     }
