@@ -203,7 +203,8 @@ fn a_run_from_every_function() {
     assert_eq!(clash.status.code(), Some(2));
 }
 
-/// A run that its limit ends in the middle of a step ends its process; the functions behind it have theirs.
+/// A run that its limit ends in the middle of a step ends its process, one that is asked between steps does not: on a
+/// machine with other work it is the first. In both cases the functions behind it have their runs.
 #[test]
 fn functions_behind_one_that_is_ended() {
     let place = tempfile::tempdir().expect("a directory");
@@ -225,7 +226,8 @@ fn functions_behind_one_that_is_ended() {
     };
     let summary = read("b/summary.json");
     assert_eq!(summary["cut"][0]["reason"], "max-memory");
-    assert!(summary["warnings"].to_string().contains("in the middle of a step"), "{}", summary["warnings"]);
+    let said = summary["warnings"].to_string();
+    assert!(said.contains("in the middle of a step") || said.contains("states were dropped"), "{said}");
     assert_eq!(read("entries.json").as_array().map(Vec::len), Some(4));
     // What is not explored to the end has a status, if nothing else has.
     let alone = source.replace("10 / (x + 1)", "x");
