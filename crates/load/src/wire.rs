@@ -17,8 +17,6 @@ pub const GAVE_UP: u8 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Message {
-    /// an input is compiled, of several that are compiled side by side
-    Compiled,
     /// about to read the input of this index
     Reading(u32),
     /// all are read and linked
@@ -29,6 +27,8 @@ pub enum Message {
     Refused(String),
     /// the compiler used up the processor time that the system allows
     OutOfTime,
+    /// an input is compiled, of several that are compiled side by side
+    Compiled,
 }
 
 pub fn encode_request(options: &Options) -> postcard::Result<Vec<u8>> {

@@ -31,6 +31,10 @@ fn of(t: TermId, terms: &Terms, depth: u32) -> Option<Polynomial> {
         let n = terms.node(atom);
         let of_atom = match n.op {
             Op::Mul => product(&of(n.arg_a(), terms, depth)?, &of(n.arg_b(), terms, depth)?, ones)?,
+            Op::Concat => match doubled(atom, terms) {
+                Some((of_what, times)) => scaled(of(of_what, terms, depth)?, 1 << times, ones),
+                None => Polynomial::from([(vec![atom], 1)]),
+            },
             _ => Polynomial::from([(vec![atom], 1)]),
         };
         for (monomial, x) in scaled(of_atom, k, ones) {
@@ -38,6 +42,14 @@ fn of(t: TermId, terms: &Terms, depth: u32) -> Option<Polynomial> {
         }
     }
     (out.len() <= LARGE).then_some(out)
+}
+
+/// A term shifted by a constant: its low bits and zeros behind them.
+fn doubled(t: TermId, terms: &Terms) -> Option<(TermId, u16)> {
+    let n = terms.node(t);
+    let (high, low) = (terms.node(n.arg_a()), n.arg_b());
+    let cut = high.op == Op::Extract && high.b == 0 && terms.width(high.arg_a()) == terms.width(t);
+    (cut && terms.as_const(low) == Some(0)).then(|| (high.arg_a(), terms.width(low)))
 }
 
 fn add(to: &mut Polynomial, monomial: Vec<TermId>, k: u64, ones: u64) {
