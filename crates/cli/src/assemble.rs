@@ -40,6 +40,8 @@ pub fn session(args: &RunArgs, settings: &ExplorationSettings) -> Result<Session
         check_interpolants: args.check_interpolants,
         deepening: args.unbounded == Some(Unbounded::Deepening),
         contracts: settings.contracts && !args.no_contracts && args.merge == Merge::None,
+        portfolio: settings.portfolio && !args.no_portfolio,
+        added_flags: Vec::new(),
         output: OutputConfig {
             write_all_tests: args.write_all_tests,
             specification: settings.specification.clone(),
@@ -209,6 +211,7 @@ fn run(args: &RunArgs, settings: &ExplorationSettings) -> Result<RunConfig, CliE
         max_memory: Some(args.max_memory).filter(|m| *m != 0),
         // As in KLEE, 0 stands for no limit.
         max_instructions: args.max_instructions.filter(|n| *n != 0),
+        max_effort: None,
         max_forks: args.max_forks.filter(|n| *n != 0),
         max_depth: args.max_depth.filter(|n| *n != 0),
         max_tests: settings.max_tests.filter(|n| *n != 0),

@@ -14,6 +14,8 @@ pub struct ExplorationSettings {
     pub unbounded: bool,
     /// Recursive functions may be proved by contracts.
     pub contracts: bool,
+    /// Other ways to explore may take turns with the run.
+    pub portfolio: bool,
     /// Which blocks are covered does not matter, only which errors there are.
     pub errors_only: bool,
     /// Signed overflow is an error.

@@ -41,6 +41,9 @@ impl Run {
         if self.config.limits.max_instructions.is_some_and(|max| self.counters.instructions >= max) {
             self.stop.get_or_insert(Cut::Instructions);
         }
+        if self.config.limits.max_effort.is_some() || self.portfolio.is_some() {
+            self.poll_effort(ctx);
+        }
         match self.steps_to_poll {
             0 if self.stop.is_none() => {
                 self.steps_to_poll = STEPS_PER_LOOK;
@@ -49,6 +52,19 @@ impl Run {
             n => self.steps_to_poll = n.saturating_sub(1),
         }
         self.stop.is_some()
+    }
+
+    /// What the run has cost may be enough, or another exploration have its turn.
+    fn poll_effort<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {
+        if self.stop.is_some() {
+            return;
+        }
+        let spent = ctx.learners.pruner.run_cost(ctx.machine.logic().effort(), self.counters.forks);
+        if self.config.limits.max_effort.is_some_and(|max| spent >= max) {
+            self.stop = Some(Cut::Stopped("it has cost as much as was allowed".into()));
+        } else if self.portfolio.as_mut().is_some_and(|p| p.has_decided(spent)) {
+            self.stop = Some(Cut::Stopped("another exploration has decided the program".into()));
+        }
     }
 
     fn poll_clock<M: Stepper>(&mut self, ctx: &mut RunContext<M>) {

@@ -14,6 +14,9 @@ pub struct Limits {
     pub max_memory: Option<u64>,
     /// Instructions over all paths. Default: none.
     pub max_instructions: Option<u64>,
+    /// Units of [`Effort`](pleach_state::seams::Effort): instructions, queries and forks, each at its price. Default:
+    /// none.
+    pub max_effort: Option<u64>,
     /// Forks; further ones follow one side and cut the others. Default: none.
     pub max_forks: Option<u64>,
     /// Forks on one path; deeper states are cut. Default: none.

@@ -21,7 +21,7 @@ use pleach_expr::Terms;
 use pleach_ir::Span;
 use pleach_state::pruner::Interpolator as _;
 use pleach_state::reached_set::{ErrorSite, place_of};
-use pleach_state::seams::{Age, Searcher, States, View};
+use pleach_state::seams::{Age, Portfolio, Searcher, States, View};
 use pleach_state::{
     Cut, End, Merger, NoMerger, NoPruner, NodeId, PathConstraint, Pruner, State, StateId, Status, Tree,
 };
@@ -80,6 +80,8 @@ pub struct Run {
     pub tree: Tree,
     pub counters: Counters,
     pub(crate) halt: Halt,
+    /// other explorations that take turns with this one
+    pub portfolio: Option<Box<dyn Portfolio>>,
     /// where paths begin, to re-execute evicted states
     pub(crate) initial: Vec<State>,
     pub(crate) evicted: Vec<Evicted>,
@@ -135,6 +137,7 @@ impl Run {
             tree: Tree::new(),
             counters: Counters::default(),
             halt,
+            portfolio: None,
             initial: Vec::new(),
             evicted: Vec::new(),
             evicts: Age::Oldest,

@@ -449,6 +449,7 @@ fn limits(line: &CommandLine) -> Result<Limits, CliError> {
         max_time: line.time("max-time")?.filter(|t| !t.is_zero()),
         max_memory: line.number("max-memory")?.or(Some(2000)).filter(|n| *n != 0),
         max_instructions: count("max-instructions")?,
+        max_effort: None,
         max_forks: line.number("max-forks")?,
         max_depth: count("max-depth")?.map(|n| n as u32),
         max_tests: count("max-tests")?,

@@ -140,7 +140,7 @@ impl Budget {
     }
 
     /// What pruning has cost so far.
-    fn spent(&self) -> u64 {
+    pub fn spent(&self) -> u64 {
         self.work()
             + self.queries * PRUNER_QUERY
             + self.hard * HARD_QUERY

@@ -555,6 +555,10 @@ impl Pruner for Interpolation {
         self.rounds
     }
 
+    fn run_cost(&self, effort: Effort, _: u64) -> u64 {
+        self.budget.spent() + self.budget.executed(effort)
+    }
+
     fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
         Some(self)
     }

@@ -47,8 +47,8 @@ pub use rundir::{RunDir, write_atomically};
 pub use runinfo::{EntryKind, Parameter, RunInfo};
 pub use stats::{StatsRow, StatsWriter};
 pub use summary::{
-    Assumption, ContractRecord, CostlyLine, Cut, LoopRecord, Paths, PatternRecord, Summary, TargetResult, Timing,
-    Totals,
+    Assumption, ContractRecord, CostlyLine, Cut, LoopRecord, Paths, PatternRecord, PortfolioRecord, Summary,
+    TargetResult, Timing, Totals,
 };
 pub use testcomp::SuiteMetadata;
 pub use tree::{NodeStatus, TreeNode, TreeReader, TreeWriter};

@@ -123,6 +123,16 @@ pub struct ContractRecord {
     pub ensures: Vec<String>,
 }
 
+/// Explorations that took turns with the run.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
+pub struct PortfolioRecord {
+    /// How often one of them had its turn.
+    pub turns: u64,
+    /// The flags of the one that has decided; `None` if the run was decided without them, or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+}
+
 /// States that left a loop after different numbers of rounds and became one.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Default, Debug)]
 pub struct PatternRecord {
@@ -202,6 +212,9 @@ pub struct Summary {
     /// Recursive functions whose calls were proved by a contract.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contracts: Vec<ContractRecord>,
+    /// Explorations that took turns with the run; absent without a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub portfolio: Option<PortfolioRecord>,
     /// Figures of merging; empty when it is off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub merging: BTreeMap<String, u64>,

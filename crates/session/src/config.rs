@@ -36,6 +36,10 @@ pub struct SessionConfig {
     pub deepening: bool,
     /// Prove recursive functions by contracts.
     pub contracts: bool,
+    /// Other ways to explore take turns with the run.
+    pub portfolio: bool,
+    /// Flags that the command does not have, and that this configuration has.
+    pub added_flags: Vec<&'static str>,
     pub output: OutputConfig,
 }
 

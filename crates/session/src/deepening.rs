@@ -24,7 +24,7 @@ impl Session {
         let mut bound = 1;
         loop {
             let left = limit.map(|all| all.saturating_sub(start.elapsed()).max(Duration::from_millis(1)));
-            let mut found = self.with_bound(bound, left).explore_once(observer, to.as_deref(), conclude)?;
+            let mut found = self.with_bound(bound, left).explore_once(observer, to.as_deref(), conclude, None)?;
             let beyond = found.finished && found.counters.rounds().is_some();
             if !beyond || found.crashed || !found.summary.errors.is_empty() || !found.undefined.is_empty() {
                 found.summary.pruning.insert("deepening-bound".into(), u64::from(bound));

@@ -34,6 +34,7 @@ mod entry;
 pub mod explanations;
 mod native_calls;
 mod observer;
+mod portfolio;
 mod progress;
 mod recursion;
 mod replay_note;

@@ -19,11 +19,14 @@ pub struct PathEnd<'a> {
     pub dir: &'a RunDir,
 }
 
+/// Blocks whose first entries are noted.
+pub type Targets = BTreeSet<(FuncId, BlockId)>;
+
 pub trait Observer {
     fn ended(&mut self, _path: PathEnd) {}
     /// Blocks whose first entries it wants to know of.
-    fn targets(&self) -> BTreeSet<(FuncId, BlockId)> {
-        BTreeSet::new()
+    fn targets(&self) -> Targets {
+        Targets::new()
     }
     /// Wants to know of them at once: the run may be ended in the middle of a step.
     fn arrived(&self, _program: &Rc<Program>, _argv: &[String]) -> Option<Arrived> {

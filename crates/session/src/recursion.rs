@@ -81,7 +81,7 @@ impl Session {
         conclude: &Conclude,
     ) -> Result<Option<ExplorationResult>, CliError> {
         let session = self.with_program(proof.program.clone());
-        let mut found = session.explore_once(&mut NoObserver, to, conclude)?;
+        let mut found = session.explore_once(&mut NoObserver, to, conclude, None)?;
         let proved = found.finished && !found.crashed && found.summary.errors.is_empty() && found.undefined.is_empty();
         if !proved {
             // SOUND: an error among contracts need not be one of the program.

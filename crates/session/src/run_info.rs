@@ -41,8 +41,16 @@ pub fn run_info(
         entry: entry_name(entry).to_owned(),
         entry_kind,
         argv,
-        command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+        command: command(config),
     })
+}
+
+/// The command with the flags that the run has in addition, before anything that belongs to the program.
+fn command(config: &SessionConfig) -> Vec<String> {
+    let mut words: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let subcommand = words.len().min(2);
+    words.splice(subcommand..subcommand, config.added_flags.iter().map(|&f| f.to_owned()));
+    words
 }
 
 /// The inputs that the first state begins with are the parameters, in order.

@@ -2,7 +2,8 @@
 
 use crate::config::SessionConfig;
 use crate::entry::entry_name;
-use crate::observer::Observer;
+use crate::observer::{Observer, Targets};
+use crate::portfolio::Outcome;
 use crate::progress::Line;
 use crate::result::ExplorationResult;
 use crate::standing::Standing;
@@ -165,21 +166,24 @@ impl Session {
         {
             return Ok(found);
         }
-        let mut found = self.explore_once(observer, to, conclude)?;
+        let mut found = self.explore_in_turns(observer, to, conclude)?;
         if let Some(Err(why)) = tried {
             found.summary.warnings.push(format!("no contracts for recursive functions: {why}"));
         }
         Ok(found)
     }
 
+    /// One exploration, with others in turns if there is an `outcome` to tell.
     pub(crate) fn explore_once(
         &self,
         observer: &mut dyn Observer,
         to: Option<&Path>,
         conclude: &Conclude,
+        outcome: Option<&Rc<Outcome>>,
     ) -> Result<ExplorationResult, CliError> {
         let Watched { halt, dog, began } = self.take_watch()?;
-        let mut engine = self.engine(observer, &halt)?;
+        let mut engine = self.engine(observer.targets(), &halt)?;
+        engine.run.portfolio = outcome.map(|o| self.turns(o, &halt));
         let dir = RunDir::create(to)?;
         let argv = self.write_head(&engine, &dir)?;
         engine.executor.machine.arrived = observer.arrived(&self.program, &argv);
@@ -226,7 +230,7 @@ impl Session {
         Session { program, ..self.again() }
     }
 
-    fn engine(&self, observer: &dyn Observer, halt: &Halt) -> Result<Engine<'static>, CliError> {
+    pub(crate) fn engine(&self, targets: Targets, halt: &Halt) -> Result<Engine<'static>, CliError> {
         let config = &self.config;
         let mut builder = Engine::builder(self.program.clone())
             .exec(ExecConfig { entry: self.entry.clone(), ..config.exec.clone() })
@@ -235,7 +239,7 @@ impl Session {
             .run_config(config.run.clone())
             .halt(halt)
             .check_seams(config.check_seams)
-            .targets(observer.targets())
+            .targets(targets)
             .seeds(config.seeds.clone())
             .native_calls(native_calls::calls(config.exec.external));
         if let Some(prune) = &config.prune {
@@ -281,7 +285,7 @@ impl Session {
     /// What the account of every exploration says of the command.
     fn summary(&self) -> Summary {
         Summary {
-            flags: flags(),
+            flags: self.config.added_flags.iter().map(|&f| f.to_owned()).chain(flags()).collect(),
             seed: self.config.run.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             entry: entry_name(&self.entry).to_owned(),

@@ -107,6 +107,9 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
     }
     loops(&mut out, found, verdict.answer);
     s.contracts.iter().for_each(|c| contract(&mut out, c));
+    if let Some(flags) = s.portfolio.as_ref().and_then(|p| p.decided_by.as_deref()) {
+        let _ = writeln!(out, "  explored with {flags}, which was tried in turns with the default");
+    }
     out += &what_to_do(topics(found, verdict));
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };
     let explored = c.completed + c.errored + c.silent;

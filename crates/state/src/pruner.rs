@@ -146,6 +146,10 @@ pub trait Pruner: Subsumption + Interpolator {
     fn cost_sampler(&mut self) -> Option<&mut dyn CostSampler> {
         None
     }
+    /// What the run has cost so far, in units of [`Effort`], with what the pruner does itself.
+    fn run_cost(&self, effort: Effort, forks: u64) -> u64 {
+        effort.units(forks)
+    }
     /// Statistics by name.
     fn statistics(&self) -> Vec<(String, u64)> {
         Vec::new()

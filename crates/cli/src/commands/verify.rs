@@ -106,6 +106,7 @@ fn settings(args: &VerifyArgs, property: Property) -> ExplorationSettings {
         prune: !args.proof.no_prune && !args.check_uninit,
         unbounded: args.proof.unwind.is_none(),
         contracts: args.proof.unwind.is_none() && !property.is_everything(),
+        portfolio: args.proof.unwind.is_none(),
         errors_only: true,
         overflow: property.has(Goal::NoOverflow),
         uninit: args.check_uninit,
