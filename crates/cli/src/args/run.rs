@@ -177,10 +177,7 @@ pub struct RunArgs {
     /// Without it, `verify` proves those over numbers by contracts.
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub no_contracts: bool,
-    /// Explore in one way only, as the flags say
-    ///
-    /// Without it, `verify` also explores with --merge, with each size of an object on a path of its own, and without
-    /// invariants, in turns.
+    /// Explore in one way only, where `verify` explores in several ways in turns
     #[arg(long, help_heading = "Pruning", hide_short_help = true)]
     pub no_portfolio: bool,
     /// Prove no loops by induction: only interpolants and the states that come again count
