@@ -36,6 +36,7 @@ mod pattern;
 mod regions;
 mod suffixes;
 mod trial;
+mod waiting;
 
 pub use config::{MergeConfig, MergeEvent, MergeScope};
 pub use fields::Refusal;

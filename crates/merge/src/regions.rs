@@ -13,13 +13,13 @@ mod groups;
 mod statistics;
 
 use crate::config::{MergeConfig, MergeEvent, MergeScope};
-use crate::fields::same_callers;
 use crate::guard::MergeMethod;
 use crate::held::{HeldStates, Parents};
 use crate::loops::{Mark, ProgramFacts};
 use crate::measure::TermSizes;
 use crate::pattern::{Counted, PatternText, Words};
 use crate::trial::Trials;
+use crate::waiting::WaitingGroups;
 use groups::each_alone;
 use pleach_expr::TermId;
 use pleach_ir::bitset::BitSet;
@@ -51,12 +51,6 @@ impl Extent {
     }
 }
 
-/// States that left a region in the same way.
-struct WaitingGroup {
-    #[expect(clippy::vec_box, reason = "as the states are kept: moving the box is cheap, moving the state is not")]
-    members: Vec<Box<State>>,
-}
-
 struct Region {
     extent: Extent,
     stop: StopPoints,
@@ -68,7 +62,7 @@ struct Region {
     outer: Option<RegionId>,
     inside: usize,
     inner: usize,
-    waiting: Vec<WaitingGroup>,
+    waiting: WaitingGroups,
     /// states inside that are held for others to join them
     held: HeldStates,
 }
@@ -255,7 +249,7 @@ impl Merging {
             Extent::Loop(f, l) if self.config.incremental => Some(self.facts.of(f).exits(l)),
             _ => None,
         };
-        let (waiting, held) = (Vec::new(), Vec::new());
+        let (waiting, held) = (WaitingGroups::default(), Vec::new());
         let region = Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held };
         self.regions.insert(id, region);
         if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
@@ -360,8 +354,8 @@ impl Merging {
     fn take_group(&mut self, id: RegionId) -> Option<Group> {
         let r = self.regions.get_mut(&id)?;
         self.trials.of = r.extent.of_loop().filter(|_| self.config.trials && r.header.is_none());
-        if let Some(g) = (!r.waiting.is_empty()).then(|| r.waiting.remove(0)) {
-            return Some(Group { members: g.members, before: r.before.clone(), outer: r.outer });
+        if let Some(members) = r.waiting.take_first() {
+            return Some(Group { members, before: r.before.clone(), outer: r.outer });
         }
         let outer = self.regions.remove(&id)?.outer?;
         let o = self.regions.get_mut(&outer)?;
@@ -459,24 +453,8 @@ impl Merger for Merging {
             r.held.push(state);
             return self.note_held(id);
         }
-        let position = |s: &State| (s.frame.func, s.block, s.inst);
-        let meets = |g: &WaitingGroup| {
-            let other = &g.members[0];
-            position(other) == position(&state)
-                && same_callers(&other.callers, &state.callers)
-                && other.inputs.is_same(&state.inputs)
-        };
-        let group = match r.waiting.iter().position(meets) {
-            Some(i) => i,
-            None => {
-                r.waiting.push(WaitingGroup { members: Vec::new() });
-                r.waiting.len() - 1
-            }
-        };
-        r.waiting[group].members.push(state);
-        if r.waiting[group].members.len() >= self.config.max_states {
-            let g = r.waiting.remove(group);
-            self.early.push_back(Group { members: g.members, before: r.before.clone(), outer: r.outer });
+        if let Some(members) = r.waiting.add(state, self.config.max_states) {
+            self.early.push_back(Group { members, before: r.before.clone(), outer: r.outer });
         }
         self.leave(id);
     }
@@ -589,7 +567,7 @@ impl Merger for Merging {
 
     fn take_waiting(&mut self) -> Vec<Box<State>> {
         let regions = std::mem::take(&mut self.regions).into_values();
-        let groups = regions.flat_map(|r| r.waiting.into_iter().map(|g| g.members).chain([r.held]));
+        let groups = regions.flat_map(|r| r.waiting.into_members().chain([r.held]));
         groups.chain(std::mem::take(&mut self.early).into_iter().map(|g| g.members)).flatten().collect()
     }
 

@@ -188,7 +188,7 @@ impl<'a> CorrectnessWitness<'a> {
         config.output.print_findings = false;
         config.output.progress = Style::choose(false, true);
         config.output.write_all_tests = false;
-        config.check_interpolants = None;
+        (config.check_interpolants, config.portfolio) = (None, false);
         let limits = &mut config.run.limits;
         let time = Duration::from_secs(1) + self.elapsed;
         limits.max_time = Some(limits.max_time.map_or(time, |t| time.min(t.saturating_sub(self.elapsed))));

@@ -27,7 +27,9 @@ use std::time::{Duration, Instant};
 
 /// What the run has cost before the first turn, in units of effort, and how much later the next one is.
 const FIRST: u64 = 2_000_000;
-const GROWS: u64 = 2;
+const GROWS: u64 = 4;
+/// The first budget of a query in a turn is one search step for each of so many units of the turn.
+const PER_QUERY_STEP: u64 = 20_000;
 /// No turn if more memory is in use, in percent of what is allowed.
 const ROOM: u64 = 50;
 
@@ -54,9 +56,9 @@ impl Member {
         }
     }
 
-    /// It may cost what the run has cost, divided by this. All turns together cost at most a little more than the run.
+    /// It may cost what the run has cost, divided by this. All turns together cost at most half as much as the run.
     fn part(self) -> u64 {
-        if self == Member::Merging { 3 } else { 9 }
+        if self == Member::Merging { 4 } else { 12 }
     }
 
     /// What these flags say.
@@ -171,6 +173,8 @@ impl Session {
         session.config.run.limits =
             Limits { max_effort: Some(effort), max_time: None, ..session.config.run.limits.clone() };
         session.config.run.flush_time = Duration::ZERO;
+        // A query that would take most of the turn waits for the others first.
+        session.config.exec.query_budget = Some((effort / PER_QUERY_STEP).max(1));
         let Ok(mut engine) = session.engine(Default::default(), halt) else { return false };
         let mut judge = Judge { session: &session, answer: None };
         let end = engine.explore(&mut judge);
@@ -199,6 +203,10 @@ impl Sink<GuidedExecutor> for Judge<'_> {
                 Class::Undefined => self.answer = self.answer.or(Some(false)),
                 Class::End => {}
             }
+        }
+        // What is cut cannot end any more, and a violation is for the run to find.
+        if let End::Cut(_) = ended.end {
+            self.answer = self.answer.or(Some(false));
         }
         0
     }
