@@ -8,11 +8,13 @@ static struct file files[MAX_FILES] = {
     [3] = {.kind = SINK, .mode = S_IFCHR | 0666, .links = 1},
     [4] = {.kind = ZEROS, .mode = S_IFCHR | 0666, .links = 1},
     [5] = {.kind = DIRECTORY, .mode = S_IFDIR | 0755, .links = 1},
+    [6] = {.kind = DIRECTORY, .mode = S_IFDIR | 01777, .links = 1},
 };
-static int file_count = 6;
+static int file_count = 7;
 
-/* The directory, devices, and the root, which is the directory for who looks into it. */
-struct name pleach_names[MAX_NAMES] = {{".", &files[2]}, {"/dev/null", &files[3]}, {"/dev/zero", &files[4]}, {"/", &files[5]}};
+/* The directory, devices, the root, which is the directory for who looks into it, and the one for temporary files. */
+struct name pleach_names[MAX_NAMES] = {
+    {".", &files[2]}, {"/dev/null", &files[3]}, {"/dev/zero", &files[4]}, {"/", &files[5]}, {"/tmp", &files[6]}};
 struct name *pleach_directory = &pleach_names[0];
 
 static struct description standard[3] = {

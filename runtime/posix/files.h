@@ -3,7 +3,7 @@
 #define PLEACH_POSIX_FILES_H
 #include "abi.h"
 
-enum { MAX_FILES = 32, MAX_NAMES = 64, MAX_OPEN = 64, LONGEST_NAME = 64, DEVICES = 3, ROOT = 3, FIXED_NAMES = 4 };
+enum { MAX_FILES = 32, MAX_NAMES = 64, MAX_OPEN = 64, LONGEST_NAME = 64, DEVICES = 3, ROOT = 3, TEMPORARY = 4, FIXED_NAMES = 5 };
 
 /* FILE_: bytes in memory. SINK: takes everything. ZEROS: gives zeros and takes everything. EMPTY: at its end. PIPE: bytes, read once. FIFO: a pipe with a name, which would wait to be
  * opened. LINK: its bytes are another name. */

@@ -63,11 +63,20 @@ static struct name *base(long at, const char *path, long *why) {
   return d && d->file->kind == DIRECTORY ? name_of(d->file) : 0;
 }
 
+/* The directory for temporary files is there and empty, unless the program has made one of that name before. What follows its name in the path, or none. */
+static int temporary_used;
+static const char *in_temporary(const char *path) {
+  /* A symbolic name is not compared: the path would split for nothing. */
+  if (klee_is_symbolic((unsigned long)*path) || compare("tmp", path) == DIFFERENT) return 0;
+  pleach_assume_once(&temporary_used, "the directory /tmp is there and empty");
+  return skip(path + 3);
+}
+
 /* The directory that a name is in. */
 static struct name *parent(const struct name *n) {
   struct name *best = pleach_names;
   int longest = 0;
-  for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
+  for (int i = TEMPORARY; i < MAX_NAMES; i++) {
     struct name *d = &pleach_names[i];
     if (!d->file || d == n || d->file->kind != DIRECTORY || !below(d, n->text)) continue;
     int length = 0;
@@ -113,13 +122,15 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
   path = skip(path);
   if (!path[0] || (path[0] == '.' && !path[1])) return from;
   /* A directory that the program made has nothing else in it. */
-  int from_root = from == &pleach_names[ROOT], own = from >= pleach_names + FIXED_NAMES;
+  int from_root = from == &pleach_names[ROOT], own = from >= pleach_names + TEMPORARY;
   if (path[0] == '.' && path[1] == '.') {
-    struct name *above = from_root || from == pleach_names ? &pleach_names[ROOT] : parent(from);
+    int at_top = from_root || from == pleach_names || from == &pleach_names[TEMPORARY];
+    struct name *above = at_top ? &pleach_names[ROOT] : parent(from);
     if (!path[2] || (path[2] == '/' && only_directory(path + 2))) return above;
     if (path[2] == '/') return find_below(above, skip(path + 2), follow, depth, why);
   }
-  for (int i = FIXED_NAMES; i < MAX_NAMES; i++) {
+  const char *temporary = from_root && temporary_used ? in_temporary(path) : 0;
+  for (int i = temporary ? MAX_NAMES : FIXED_NAMES; i < MAX_NAMES; i++) {
     struct name *n = &pleach_names[i];
     const char *rest = n->file ? below(from_root ? pleach_names : from, n->text) : 0;
     if (!rest) continue;
@@ -148,6 +159,8 @@ static struct name *find_below(struct name *from, const char *path, int follow, 
     }
     own = 1;
   }
+  if (from_root && !temporary) temporary = in_temporary(path);
+  if (temporary) return find_below(&pleach_names[TEMPORARY], temporary, follow, depth, why);
   if (from_root)
     pleach_assume_once(&said, "files outside the directory do not exist");
   else if (!own && !(follow & UNSAID) && !removed(from, path))

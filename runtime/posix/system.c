@@ -8,10 +8,11 @@ static long get_cwd(char *to, size_t size) {
     return -ERANGE;
   }
   static int said;
-  pleach_assume_once(&said, "the directory is /");
   const char *text = pleach_directory->text;
   size_t n = 0;
-  if (text[0] == '.' || text[0] == '/') text = "/";
+  /* Where the directory for temporary files is, is known. */
+  if (text[0] != '/' || !text[1]) pleach_assume_once(&said, "the directory is /");
+  if (text[0] == '.') text = "/";
   if (*text != '/') {
     if (size < 2) return -ERANGE;
     to[n++] = '/';
