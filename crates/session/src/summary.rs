@@ -1,6 +1,6 @@
 //! The account of a run: `summary.json`, and the same as text.
 
-use pleach::cut_reason::{reason, what_to_do};
+use pleach::cut_reason::{accounts, reason, together, what_to_do};
 use pleach::number_format::{count, number, percent};
 use pleach_command::duration;
 use pleach_explore::{Counters, Rechecked, Speculated};
@@ -75,8 +75,9 @@ pub fn describe(s: &Summary, c: &Counters, elapsed: Duration, run: &str, files: 
     if !s.complete {
         not_exhaustive(&mut out, c);
     }
-    for assumption in &s.assumptions {
-        let _ = writeln!(out, "Assuming that {}.", assumption.clause);
+    let clauses: Vec<String> = s.assumptions.iter().map(|a| a.clause.clone()).collect();
+    for clause in together(&clauses) {
+        let _ = writeln!(out, "Assuming that {clause}.");
     }
     if c.merged > 0 {
         let _ = writeln!(out, "{} became {} by merging.", count(c.merged, "state"), number(c.merged_into));
@@ -120,8 +121,8 @@ fn is_limit(cut: &Cut) -> bool {
 
 fn not_exhaustive(out: &mut String, c: &Counters) {
     out.push_str("Not exhaustive because:\n");
-    for (cut, n) in &c.cuts {
-        let _ = writeln!(out, "  {}", reason(cut).account(*n));
+    for account in accounts(&c.cuts) {
+        let _ = writeln!(out, "  {account}");
     }
     if c.cuts.is_empty() {
         out.push_str("  the engine stopped on an internal error\n");

@@ -1,12 +1,11 @@
 //! What is said of a verification: the verdict from the evidence, and its words.
 
 use crate::{ExplorationResult, Judged};
-use pleach::cut_reason::what_to_do;
+use pleach::cut_reason::{accounts, together, what_to_do};
 use pleach::number_format;
 use pleach_command::{CliError, Code, duration};
 use pleach_ir::{OWN_ALLOCATION, Program};
 use pleach_report::{ContractRecord, LoopRecord, ReportError};
-use pleach_state::Cut;
 use pleach_verify::{Answer, Verdict, VerificationEvidence};
 use std::fmt::Write;
 use std::path::Path;
@@ -31,14 +30,13 @@ pub(crate) fn allocates(program: &Program) -> bool {
 
 /// The verdict that the evidence allows.
 pub(crate) fn verdict(found: &ExplorationResult, judged: &Judged) -> Verdict {
-    let cut = |(cut, n): (&Cut, &u64)| pleach::cut_reason::reason(cut).account(*n);
     // Where nothing else is missing, the bound on rounds is an assumption.
-    let cuts = found.counters.cuts.iter().filter(|_| !found.finished);
+    let cuts = if found.finished { Vec::new() } else { accounts(&found.counters.cuts) };
     Verdict::of(VerificationEvidence {
         violation: judged.violation.as_ref().map(|(goal, _)| *goal),
         unconfirmed: judged.unconfirmed.clone(),
         undefined: found.undefined.clone(),
-        cuts: cuts.map(cut).collect(),
+        cuts,
         finished: found.finished,
         assumptions: found.assumptions.clone(),
     })
@@ -99,7 +97,7 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
         }
         let _ = writeln!(out, "  {}.", s.replay);
     }
-    for reason in &verdict.reasons {
+    for reason in together(&verdict.reasons) {
         let _ = writeln!(out, "  {reason}");
     }
     if verdict.answer == Answer::SafeAssuming && c.cut > 0 {
@@ -132,7 +130,8 @@ fn topics(found: &ExplorationResult, verdict: &Verdict) -> Vec<&'static str> {
         Answer::SafeAssuming => found.assumptions.iter().map(|a| a.name()).collect(),
         Answer::Unknown => {
             let mut topics = found.open_topics();
-            let explained = found.undefined.len() + if found.finished { 0 } else { found.counters.cuts.len() };
+            let explained =
+                found.undefined.len() + if found.finished { 0 } else { accounts(&found.counters.cuts).len() };
             if verdict.reasons.len() > explained && !topics.contains(&"internal-error") {
                 topics.push("unconfirmed");
             }

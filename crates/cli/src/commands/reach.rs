@@ -236,8 +236,9 @@ fn account(found: &ExplorationResult) -> String {
         duration::show(found.elapsed)
     );
     if found.summary.targets.iter().any(|t| t.result == "unreachable") {
-        for assumption in &found.summary.assumptions {
-            let _ = writeln!(out, "  assuming that {}", assumption.clause);
+        let clauses: Vec<String> = found.summary.assumptions.iter().map(|a| a.clause.clone()).collect();
+        for clause in pleach::cut_reason::together(&clauses) {
+            let _ = writeln!(out, "  assuming that {clause}");
         }
     }
     if found.summary.targets.iter().any(|t| t.result == "unknown") {
