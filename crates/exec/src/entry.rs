@@ -160,6 +160,17 @@ impl Machine {
         Ok(obj)
     }
 
+    /// The type of an object of `bytes` bytes that a parameter points to.
+    pub(crate) fn pointee_of_parameter(&self, st: &State, obj: ObjId, bytes: u64) -> Option<InputType> {
+        let site = st.memory.header(obj)?.site;
+        let i = site.inst.checked_sub(FIRST_PARAMETER)? as usize;
+        let p = self.program.functions.get(site.func as usize)?.params.get(i).filter(|p| p.byval.is_none())?;
+        let ty = self.pointee(p.debug_type?)?;
+        let count = bytes.checked_div(self.size_of_type(ty)?)?;
+        // One scalar behind a pointer is an array, too: a test says which parameters are pointers.
+        Some(InputType::Debug { ty, count: if self.is_aggregate(ty) { count } else { InputType::ARRAY } })
+    }
+
     /// The last byte of a string is zero: stored, so that nothing is computed from it, and in the test too.
     fn terminate(&mut self, st: &mut State, last: ResolvedLocation) {
         let byte = self.read_place(st, last, 1);
@@ -249,7 +260,8 @@ impl Machine {
         let extent = Size::Symbolic { size, capacity: u64::from(capacity) };
         let obj = st.memory.allocate(extent, 16, ObjectKind::Global, site, contents).map_err(|_| full())?;
         let site = (st.frame.func, InstId(st.inst));
-        let (ty, length) = (InputType::Bytes, Some(size));
+        let ty = self.pointee_of_parameter(st, obj, u64::from(capacity)).unwrap_or(InputType::Bytes);
+        let length = Some(size);
         st.inputs.push(Input { name: shown, symbol, size: capacity, length, origin, ty, site });
         Ok((obj, n))
     }

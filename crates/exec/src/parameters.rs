@@ -148,7 +148,7 @@ impl Machine {
         format!("`{name}` {null} points to {objects}, to the start of it, and no other parameter does (--param)")
     }
 
-    fn is_aggregate(&self, ty: TypeId) -> bool {
+    pub(crate) fn is_aggregate(&self, ty: TypeId) -> bool {
         match &self.program.types[ty.index()] {
             DebugType::Struct { .. } | DebugType::Union { .. } | DebugType::Array { .. } => true,
             DebugType::Named { of: Some(of), .. } => self.is_aggregate(*of),

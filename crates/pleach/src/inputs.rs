@@ -37,7 +37,14 @@ impl Types {
                     return known.clone();
                 }
                 let element = self.debug(program, *ty, DEEPEST);
-                let whole = if *count == 1 { element } else { InputType::array(element, *count) };
+                let whole = match *count {
+                    1 => element,
+                    PathType::ARRAY => {
+                        let fit = (size as u64).checked_div(element.size()).unwrap_or(0);
+                        InputType::array(element, fit)
+                    }
+                    count => InputType::array(element, count),
+                };
                 // What the program declared must fit what it made symbolic.
                 let fits = whole.size() == size as u64;
                 let whole = if fits { whole } else { InputType::Bytes(size as u64) };
@@ -111,6 +118,19 @@ pub fn pointee(p: &Program, ty: TypeId) -> Option<TypeId> {
         }
     }
     None
+}
+
+/// Whether a type is, maybe behind typedefs, a pointer to a function.
+pub fn is_function_pointer(p: &Program, ty: TypeId) -> bool {
+    let mut at = pointee(p, ty);
+    for _ in 0..DEEPEST {
+        match at.and_then(|t| p.types.get(t.index())) {
+            Some(DebugType::Function { .. }) => return true,
+            Some(DebugType::Named { of, .. }) => at = *of,
+            _ => return false,
+        }
+    }
+    false
 }
 
 fn base(name: &str, bits: u32, encoding: Encoding) -> InputType {
@@ -194,8 +214,14 @@ mod tests {
         assert_eq!(fields[1].ty, InputType::Pointer { to: "struct node".into(), bits: 64 });
         let three = types.convert(&p, &PathType::Debug { ty: TypeId(0), count: 3 }, 12);
         assert_eq!(three, InputType::array(InputType::int(), 3));
+        let fit = types.convert(&p, &PathType::Debug { ty: TypeId(0), count: PathType::ARRAY }, 4);
+        assert_eq!(fit, InputType::array(InputType::int(), 1));
         let misfit = types.convert(&p, &PathType::Debug { ty: TypeId(0), count: 3 }, 13);
         assert_eq!(misfit, InputType::Bytes(13));
         assert_eq!(pointee(&p, TypeId(3)), Some(TypeId(2)));
+        p.types.push(DebugType::Function { result: None, parameters: Vec::new() });
+        p.types.push(DebugType::Named { name: "callback".into(), of: Some(TypeId(4)) });
+        p.types.push(DebugType::Pointer { to: Some(TypeId(5)) });
+        assert!(is_function_pointer(&p, TypeId(6)) && !is_function_pointer(&p, TypeId(3)));
     }
 }

@@ -62,8 +62,11 @@ fn parameters(program: &Program, first: Option<&State>) -> Vec<Parameter> {
     let parameter = |(input, p): (&Rc<pleach_state::Input>, &pleach_ir::Param)| {
         let by_pointer = matches!(p.ty, Ty::Ptr) && p.byval.is_none();
         let pointee = p.debug_type.and_then(|t| pointee(program, t)).filter(|_| by_pointer);
+        // Of an array that a pointer refers to: what its elements are.
         let ty = match (&input.ty, pointee) {
-            (pleach_state::InputType::Bytes, Some(ty)) => pleach_state::InputType::Debug { ty, count: 1 },
+            (pleach_state::InputType::Bytes | pleach_state::InputType::Debug { .. }, Some(ty)) => {
+                pleach_state::InputType::Debug { ty, count: 1 }
+            }
             (known, _) => known.clone(),
         };
         Parameter { name: input.name.clone(), ty: types.convert(program, &ty, input.size as usize), by_pointer }

@@ -16,7 +16,7 @@ pub enum Origin {
 /// What the C type of an input is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputType {
-    /// from the program's debug information; `count` elements of it
+    /// from the program's debug information; `count` elements of it, or [`ARRAY`](Self::ARRAY)
     Debug {
         ty: TypeId,
         count: u64,
@@ -28,6 +28,11 @@ pub enum InputType {
         signed: bool,
     },
     Bytes,
+}
+
+impl InputType {
+    /// A `count` for an array of as many elements as the input has.
+    pub const ARRAY: u64 = 0;
 }
 
 #[derive(Clone, Debug)]

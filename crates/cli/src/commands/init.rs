@@ -2,10 +2,9 @@
 
 use crate::args::InitArgs;
 use crate::assemble;
-use pleach::inputs::Types;
+use pleach::inputs::{Types, is_function_pointer};
 use pleach_command::{CliError, Code};
-use pleach_present::harness;
-use pleach_report::Parameter;
+use pleach_present::harness::{self, Argument};
 use std::io::Write;
 
 pub fn run(mut args: InitArgs) -> Result<Code, CliError> {
@@ -21,11 +20,17 @@ pub fn run(mut args: InitArgs) -> Result<Code, CliError> {
         id.ok_or_else(|| CliError::Usage(format!("{} has no function `{}`", args.file.display(), args.function)))?;
     let types = Types::new(&program);
     let numbered = program.function(id).params.iter().enumerate();
-    let parameters: Vec<Parameter> = numbered.map(|(i, p)| types.parameter(&program, i, p)).collect();
-    let text = harness::render(&args.function, &parameters, &args.file.display().to_string());
+    let arguments: Vec<Argument> = numbered
+        .map(|(i, p)| Argument {
+            parameter: types.parameter(&program, i, p),
+            is_function: p.debug_type.is_some_and(|ty| is_function_pointer(&program, ty)),
+        })
+        .collect();
+    let command = format!("pleach test {project}{}", args.output.display());
+    let text = harness::render(&args.function, &arguments, &args.file.display().to_string(), &command);
     // A harness may have been edited: it is never overwritten.
     let made = std::fs::File::create_new(&args.output).and_then(|mut f| f.write_all(text.as_bytes()));
     made.map_err(|why| CliError::Usage(format!("cannot create {}: {why}", args.output.display())))?;
-    println!("Wrote {}. Edit it, then: pleach test {project}{}", args.output.display(), args.output.display());
+    println!("Wrote {}. Edit it, then: {command}", args.output.display());
     Ok(Code::Fine)
 }

@@ -118,7 +118,7 @@ impl Machine {
         let debug = if whole { self.object_type(st, obj) } else { None };
         let ty = match debug {
             Some(ty) => InputType::Debug { ty, count: 1 },
-            None => InputType::Bytes,
+            None => self.pointee_of_parameter(st, obj, n).unwrap_or(InputType::Bytes),
         };
         self.commit(st);
         crate::access::note(st, || Access::FreshMemory { obj, off, len: n });
