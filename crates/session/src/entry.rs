@@ -23,10 +23,9 @@ pub struct EntryChoice {
 impl EntryChoice {
     /// The entry in this program, if the choice makes sense there.
     pub fn resolve(&self, program: &Program) -> Result<ProgramEntry, CliError> {
-        let has_body = |name: &str| program.function_named(name).is_some_and(|f| !program.function(f).is_declaration());
         let name = match &self.name {
             Some(name) => name.as_str(),
-            None if !has_body("main") && has_body(FUZZ_ENTRY) => FUZZ_ENTRY,
+            None if !has_body(program, "main") && has_body(program, FUZZ_ENTRY) => FUZZ_ENTRY,
             None => "main",
         };
         if name != "main" && !self.args.is_empty() {
@@ -42,6 +41,18 @@ impl EntryChoice {
             other => ProgramEntry::Function(other.to_owned()),
         })
     }
+}
+
+impl EntryChoice {
+    /// A remark where nothing was chosen and the user may have meant the other of two entries.
+    pub fn remark(&self, program: &Program) -> Option<String> {
+        let both = self.name.is_none() && has_body(program, "main") && has_body(program, FUZZ_ENTRY);
+        both.then(|| format!("the program has `main` and `{FUZZ_ENTRY}`; it starts at `main` (--entry {FUZZ_ENTRY})"))
+    }
+}
+
+fn has_body(program: &Program, name: &str) -> bool {
+    program.function_named(name).is_some_and(|f| !program.function(f).is_declaration())
 }
 
 pub fn entry_name(entry: &ProgramEntry) -> &str {
@@ -75,8 +86,12 @@ mod tests {
         let choice = EntryChoice { max_fuzz_size: 3, ..EntryChoice::default() };
         assert_eq!(resolve(choice.clone(), &[FUZZ_ENTRY]), Ok(fuzz.clone()));
         assert_eq!(resolve(choice.clone(), &[FUZZ_ENTRY, "main"]), Ok(ProgramEntry::Main { args: Vec::new() }));
+        let both =
+            parse(&[FUZZ_ENTRY, "main"].map(|f| format!("func @{f}() -> () {{\nb0:\n  return ()\n}}\n")).concat());
+        let both = both.unwrap();
+        assert!(choice.remark(&both).is_some_and(|r| r.contains("starts at `main`")));
         let named = EntryChoice { name: Some(FUZZ_ENTRY.into()), ..choice };
-        assert_eq!(resolve(named, &[FUZZ_ENTRY, "main"]), Ok(fuzz));
+        assert_eq!((named.remark(&both), named.resolve(&both).ok()), (None, Some(fuzz)));
     }
 
     #[test]

@@ -205,6 +205,7 @@ impl Session {
         for remark in &self.program.remarks {
             writer.warn(remark.clone());
         }
+        self.config.entry.remark(&self.program).into_iter().for_each(|remark| writer.warn(remark));
 
         let end = engine.explore(&mut writer);
         let elapsed = began.elapsed();
