@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Command::Reach(args) => commands::reach::run(*args),
         Command::Replay(args) => pleach_inspect::replay(args, commands::configuration::of_run),
         Command::Explain(args) => commands::explain::run(args),
-        Command::Report(args) => pleach_present::commands::report(args),
+        Command::Report(args) => pleach_present::commands::report(args, commands::configuration::traces),
         Command::View(args) => pleach_inspect::view(args, commands::configuration::of_run),
         Command::Export(args) => pleach_present::commands::export(args),
         Command::When(args) => pleach_present::commands::when(&args),

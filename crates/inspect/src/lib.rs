@@ -20,4 +20,5 @@ mod view;
 
 pub use debugger::Debugger;
 pub use replay::{ReplayArgs, Sanitizers, run as replay};
+pub use trace::record as traces;
 pub use view::{Configure, ViewArgs, run as view};

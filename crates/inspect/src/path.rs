@@ -140,9 +140,19 @@ impl Paths {
     /// One path, block by block, where the inputs leave only one. `each` sees the state before each block and at the
     /// end.
     pub fn walk(&mut self, each: &mut dyn FnMut(&mut Machine, &State, Walked)) -> Result<End, String> {
+        self.walk_while(&mut |machine, state, at| {
+            each(machine, state, at);
+            true
+        })
+    }
+
+    /// As [`walk`](Self::walk), until `each` says that it has seen enough, which is an error.
+    pub fn walk_while(&mut self, each: &mut dyn FnMut(&mut Machine, &State, Walked) -> bool) -> Result<End, String> {
         let mut state = self.first(&[Choice { side: 0, of: 1 }][..usize::from(self.initial.len() > 1)])?.0;
-        each(&mut self.engine.executor.machine, &state, Walked::Block);
         for _ in 0..MAX_BLOCKS {
+            if !each(&mut self.engine.executor.machine, &state, Walked::Block) {
+                return Err("the path is longer than wanted".into());
+            }
             match self.engine.executor.step(&mut state, ONE_BLOCK) {
                 Step::Next | Step::Deferred => {}
                 Step::End(end) => {
@@ -160,7 +170,6 @@ impl Paths {
                     }
                 }
             }
-            each(&mut self.engine.executor.machine, &state, Walked::Block);
         }
         Err(format!("the path has more than {MAX_BLOCKS} blocks"))
     }

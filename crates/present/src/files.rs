@@ -1,7 +1,8 @@
 //! The files that a command writes besides the run directory: flags for them, and the writing.
 
 use crate::formats::{annotations, cobertura, code_quality, fingerprint, junit, sarif};
-use crate::{Run, page, run};
+use crate::run::{self, Traces};
+use crate::{Run, page};
 use clap::Args;
 use pleach_report::{ErrorRecord, ReportError, RunDir, write_atomically};
 use std::collections::BTreeSet;
@@ -39,14 +40,17 @@ pub struct Files {
 type Render = fn(&Run) -> String;
 
 impl Files {
-    /// Writes what is wanted of the run in a directory; the files written.
-    pub fn write(&self, run: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    /// Writes what is wanted of the run in a directory; the files written. `trace` executes the paths of its errors
+    /// again, for the page.
+    pub fn write(&self, run: &Path, trace: fn(&Path) -> Traces) -> Result<Vec<PathBuf>, ReportError> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let mut run = Run::open(run)?;
+        let place = run;
+        let mut run = Run::open(place)?;
         let mut written = Vec::new();
         if let Some(file) = &self.html {
+            run.traces = trace(place);
             write_atomically(file, page::render(&run).as_bytes())?;
             written.push(file.clone());
         }

@@ -5,6 +5,7 @@ use pleach_report::{
     Coverage, ErrorRecord, Interpolant, Prediction, ReportError, RunDir, RunInfo, StatsRow, Summary, TestCase, TestId,
     Timing, names, recover, stats,
 };
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -23,9 +24,25 @@ pub struct Run {
     pub tree: TreeReader,
     pub samples: Vec<StatsRow>,
     pub interpolants: BTreeMap<u32, Interpolant>,
+    /// Paths of errors, where somebody has executed them again.
+    pub traces: Traces,
     /// What could not be read, in sentences.
     pub damage: Vec<String>,
 }
+
+/// A line of the program on a path, and the variables that have changed when the next is executed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct TraceStep {
+    pub file: String,
+    pub line: u32,
+    /// calls around it
+    pub depth: u32,
+    /// `name = value`
+    pub values: Vec<String>,
+}
+
+/// The last steps of the paths of tests.
+pub type Traces = BTreeMap<TestId, Vec<TraceStep>>;
 
 /// What a run says of itself, or what was found of one that says nothing.
 pub struct Account {
@@ -64,6 +81,7 @@ impl Run {
             interpolants: dir.interpolants()?.unwrap_or_default(),
             tests: tests.into_iter().map(|t| (t.id, t)).collect(),
             samples: samples.0,
+            traces: Traces::new(),
             dir,
             info,
             summary,
@@ -176,6 +194,7 @@ pub fn outcome(predicted: &Prediction) -> String {
         Prediction::Exit { code: None } => "exit".into(),
         Prediction::Error { kind, file, line, .. } if !file.is_empty() => format!("{kind} at {file}:{line}"),
         Prediction::Error { kind, .. } => kind.to_string(),
+        Prediction::Cut { reason } if reason == Prediction::MERGED => reason.clone(),
         Prediction::Cut { reason } => format!("cut: {reason}"),
     }
 }

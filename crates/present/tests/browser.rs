@@ -5,7 +5,8 @@
 
 mod support;
 
-use pleach_present::{Run, page};
+use pleach_present::{Run, TraceStep, page};
+use pleach_report::TestId;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -77,7 +78,15 @@ fn visit_with(html: &str, place: &Path, before: &str, script: &str, flags: &[&st
 fn a_person_looks_at_a_run() {
     let place = tempfile::tempdir().unwrap();
     let dir = support::small(place.path());
-    let html = page::render(&Run::open(dir.path()).unwrap());
+    let mut run = Run::open(dir.path()).unwrap();
+    let step = |line, values: &[&str]| TraceStep {
+        file: "a.c".into(),
+        line,
+        depth: 0,
+        values: values.iter().map(|v| (*v).to_owned()).collect(),
+    };
+    run.traces.insert(TestId(2), vec![step(2, &["x = 2"]), step(4, &[])]);
+    let html = page::render(&run);
     let Some(seen) = visit(&html, place.path()) else { return };
     assert_eq!(seen["troubles"], serde_json::json!([]));
     // The first error is selected: its line and its node.
@@ -93,7 +102,11 @@ fn a_person_looks_at_a_run() {
     assert_eq!(seen["cut"], "1 node: cut: mystery", "{seen}");
     assert_eq!(seen["found"], "1 node: subsumed", "{seen}");
     assert_eq!(seen["afterKeys"], 1, "{seen}");
-    assert_eq!(seen["step"], "2", "{seen}");
+    assert_eq!((&seen["step"], &seen["values"], &seen["below"]), (&"2".into(), &"x = 2".into(), &"3".into()), "{seen}");
+    // What was proved of a loop and of a recursive function.
+    let said = |what: &str, text: &str| seen[what][1].as_str().unwrap().contains(text);
+    assert_eq!(seen["loop"][0], "2", "{seen}");
+    assert!(said("loop", "x < 9") && said("contract", "result == 2"), "{seen}");
     // The interpolant is next to the line.
     assert!(seen["atLine"].as_str().unwrap().contains("x > 3"), "{seen}");
     assert_eq!(seen["clicked"], 0, "{seen}");

@@ -64,6 +64,7 @@ pub(crate) fn describe(predicted: &Prediction) -> String {
         Prediction::Exit { code: None } => "a normal exit".into(),
         Prediction::Error { kind, file, line, .. } if *line > 0 => format!("{kind} at {file}:{line}"),
         Prediction::Error { kind, .. } => kind.to_string(),
+        Prediction::Cut { reason } if reason == Prediction::MERGED => format!("nothing ({reason})"),
         Prediction::Cut { reason } => format!("nothing (the path was cut: {reason})"),
     }
 }
@@ -73,6 +74,9 @@ pub(crate) fn compare(predicted: &Prediction, observed: &Observed) -> Verdict {
     let disagrees = || Verdict::Disagrees { expected: describe(predicted), observed: observed.to_string() };
     match (predicted, &observed.ending) {
         (_, Ending::BadTest | Ending::NotRun) => Verdict::undetermined(observed.to_string()),
+        (Prediction::Cut { reason }, _) if reason == Prediction::MERGED => {
+            Verdict::undetermined(format!("{reason}, natively {observed}"))
+        }
         (Prediction::Cut { reason }, _) => {
             Verdict::undetermined(format!("the path was cut ({reason}), natively {observed}"))
         }

@@ -74,6 +74,11 @@ pub enum Prediction {
     },
 }
 
+impl Prediction {
+    /// The reason of a path that did not end itself, because it became one with others.
+    pub const MERGED: &str = "the path goes on as part of a merged one";
+}
+
 /// One input of the program and what it leads to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestCase {

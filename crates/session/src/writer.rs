@@ -351,7 +351,7 @@ impl Sink<GuidedExecutor> for Writer<'_> {
         let id = TestId(self.tests + 1);
         let end = End::Cut(Cut::Stopped("it goes on as part of a merged path".into()));
         let ended = Ended { state, end: &end, node: state.node, skip_test: false };
-        let predicted = Prediction::Cut { reason: "the path goes on as part of a merged one".into() };
+        let predicted = Prediction::Cut { reason: Prediction::MERGED.into() };
         let test = self.paths.test(&mut machine.machine, &ended, id, predicted);
         let written = self.put(&test, None, false);
         self.keep(written);

@@ -59,7 +59,8 @@ fn conclude(
     found.write();
     let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place(), found.dir.files());
     found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
-    found.keep(files.write(found.dir.path()));
+    let traces = super::configuration::traces_of(&found.counters);
+    found.keep(files.write(found.dir.path(), traces));
     if let Some(directory) = sync {
         let own = directory.join(pleach_session::seeds::INSTANCE);
         found.keep(pleach_present::corpus::write_run(found.dir.path(), Naming::Afl, &own));

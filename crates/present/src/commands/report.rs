@@ -1,10 +1,11 @@
 //! `pleach report`: what a run found and cost, on the terminal and as files.
 
-use crate::{Files, run, statistics};
+use crate::run::{self, Traces};
+use crate::{Files, statistics};
 use clap::Args;
 use pleach_command::{CliError, Code};
 use pleach_report::RunDir;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
@@ -17,9 +18,10 @@ pub struct ReportArgs {
     pub files: Files,
 }
 
-pub fn run(args: ReportArgs) -> Result<Code, CliError> {
+/// `trace` executes the paths of errors again, for the page.
+pub fn run(args: ReportArgs, trace: fn(&Path) -> Traces) -> Result<Code, CliError> {
     if !args.files.is_empty() {
-        for file in args.files.write(&args.run)? {
+        for file in args.files.write(&args.run, trace)? {
             if !args.json && !args.files.github {
                 println!("Wrote {}.", file.display());
             }

@@ -38,6 +38,7 @@ pub fn of(run: &Run, tree: &PackedTree) -> Value {
         "damage": run.damage,
         "targets": s.targets,
         "loops": s.loops,
+        "contracts": s.contracts,
         "why": Why::ALL.map(|w| json!({ "key": w, "label": w.label(), "sentence": w.sentence() })),
         "files": files(run),
         "cost": cost(run),
@@ -91,6 +92,7 @@ fn error(run: &Run, e: &ErrorRecord) -> Value {
         "stack": e.stack,
         "test": e.test,
         "node": leaf,
+        "trace": e.test.and_then(|id| run.traces.get(&id)),
         "path": leaf.map(|leaf| run.path_to(leaf)),
         "inputs": test.map(inputs),
         "report": report.map(|text| String::from_utf8_lossy(&text).into_owned()),
@@ -113,6 +115,7 @@ fn tests(run: &Run) -> Value {
         let kind = match &t.predicted {
             Prediction::Exit { .. } => "completed",
             Prediction::Error { .. } => "errored",
+            Prediction::Cut { reason } if reason == Prediction::MERGED => "merged",
             Prediction::Cut { .. } => "cut",
         };
         let (node, new) = (run.leaf(t), t.covers_new);

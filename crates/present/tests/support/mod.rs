@@ -3,9 +3,9 @@
 #![allow(dead_code)]
 
 use pleach_report::{
-    Assumption, Coverage, Cut, ErrorKind, ErrorRecord, FileCoverage, FunctionCoverage, Input, InputOrigin, InputType,
-    Interpolant, NodeStatus, Paths, Prediction, RunDir, RunInfo, StackFrame, StatsRow, StatsWriter, Summary, TestCase,
-    TestId, Timing, TreeNode, TreeWriter,
+    Assumption, ContractRecord, Coverage, Cut, ErrorKind, ErrorRecord, FileCoverage, FunctionCoverage, Input,
+    InputOrigin, InputType, Interpolant, LoopRecord, NodeStatus, Paths, Prediction, RunDir, RunInfo, StackFrame,
+    StatsRow, StatsWriter, Summary, TestCase, TestId, Timing, TreeNode, TreeWriter,
 };
 use std::path::Path;
 
@@ -58,6 +58,22 @@ pub fn summary() -> Summary {
         covered: [("a.c".to_owned(), vec![1, 2, 3, 4])].into(),
         cut: vec![Cut { reason: "external-call".into(), count: 1, detail: "mystery".into() }],
         assumptions: vec![Assumption { kind: "arguments".into(), clause: "there are no arguments".into() }],
+        loops: vec![LoopRecord {
+            file: "a.c".into(),
+            line: 2,
+            function: "f".into(),
+            unrolled: 1,
+            rounds: 1,
+            invariants: vec![vec!["x < 9".into()]],
+            ..LoopRecord::default()
+        }],
+        contracts: vec![ContractRecord {
+            file: "a.c".into(),
+            line: 7,
+            function: "never".into(),
+            requires: Vec::new(),
+            ensures: vec!["result == 2".into()],
+        }],
         verdict: "unsafe".into(),
         sources: vec!["a.c".into()],
         version: "0.1.0".into(),

@@ -19,8 +19,16 @@
   key($("icicle"), "ArrowDown");
   seen.afterKeys = node();
   key(document.body, "n");
+  seen.values = document.querySelector("#detail .values")?.textContent;
   key(document.body, "]");
   seen.step = line();
+  key($("source"), "ArrowDown");
+  seen.below = line();
+  const row = (text) => [...document.querySelectorAll("#lists .row")].find((r) => r.textContent.includes(text));
+  row("a.c:2 in f").click();
+  seen.loop = [line(), $("detail").textContent];
+  row("never at").click();
+  seen.contract = [line(), $("detail").textContent];
   page.showLine("a.c", 3);
   seen.atLine = $("detail").textContent;
   const box = $("icicle").getBoundingClientRect();

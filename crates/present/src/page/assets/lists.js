@@ -8,6 +8,12 @@ class Lists {
     this.section(nav, "Errors", data.errors.length, data.errors, (e) => this.error(e));
     if (data.targets.length > 0) this.section(nav, "Targets", data.targets.length, data.targets, (t) => this.target(t));
     if (data.cuts.length > 0) this.section(nav, "Not explored", null, data.cuts, (c) => this.cut(c));
+    // Loops of the model of the system have no line.
+    const loops = data.loops.filter((l) => l.line > 0);
+    if (loops.length > 0) this.section(nav, "Loops", loops.length, loops, (l) => this.loop(l));
+    if (data.contracts.length > 0) {
+      this.section(nav, "Recursive functions", data.contracts.length, data.contracts, (c) => this.contract(c));
+    }
     this.section(nav, "Tests", data.testsTotal, data.tests, (t) => this.test(t));
     const left = data.testsTotal - data.tests.length;
     if (left > 0) nav.append(el("p", { class: "more" }, `and ${count(left, "test")} more, with nothing new`));
@@ -56,6 +62,19 @@ class Lists {
   cut(c) {
     const text = `${c.reason}${c.detail ? `: ${c.detail}` : ""}`;
     return this.row("cut", text, `${count(c.count, "path")} not explored to the end`, () => this.page.showCut(c));
+  }
+
+  loop(l) {
+    const text = `${l.file.split("/").pop()}:${l.line} in ${l.function}`;
+    const said = l.invariants.length > 0 ? count(l.invariants.length, "invariant") : "no invariant was found";
+    const small = l.states > 0 ? `explored from each of its ${count(l.states, "state")}` : said;
+    const known = l.invariants.length > 0 || l.states > 0;
+    return this.row(known ? "completed" : "soft", text, small, () => this.page.showLoop(l));
+  }
+
+  contract(c) {
+    const small = `ensures ${c.ensures.join(" and ") || "nothing"}`;
+    return this.row("completed", `${c.function} at ${c.file.split("/").pop()}:${c.line}`, small, () => this.page.showContract(c));
   }
 
   test(t) {

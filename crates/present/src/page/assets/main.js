@@ -48,13 +48,16 @@ class Page {
     else if (data.errors.length > 0 || !shown) this.begin();
   }
 
-  /** The node that the address names (`#node-12`) or the first error is selected, or the first file shown. */
+  /** The node that the address names (`#node-12`), the first error or what was proved is selected, or the first file shown. */
   begin() {
     const main = this.data.files.find((f) => this.data.places.some((p) => p[0] === f.name)) ?? this.data.files[0];
     if (main) this.source.show(main.name);
     const [, id] = /^#node-(\d+)$/.exec(location.hash) ?? [];
+    const proved = this.data.loops.find((l) => l.line > 0 && l.invariants.length > 0);
     if (id && this.tree.find(Number(id)) >= 0) this.showNode(this.tree.find(Number(id)));
     else if (this.data.errors.length > 0) this.step(0);
+    else if (proved) this.showLoop(proved);
+    else if (this.data.contracts.length > 0) this.showContract(this.data.contracts[0]);
     else this.show("Selection", el("p", {}, "Select an error, a test, a line or a node of the tree."));
   }
 
@@ -156,7 +159,7 @@ class Page {
       e.inputs && !e.report && this.inputs(e.inputs),
       el("h3", {}, "Calls, innermost first"),
       el("ol", {}, ...e.stack.map((f) => el("li", {}, this.frame(f)))),
-      this.pathOf(e.node),
+      e.trace?.length > 0 ? this.traceOf(e.trace) : this.pathOf(e.node),
     );
     this.source.select(e.file, e.line);
     this.selectNode(e.node);
@@ -188,6 +191,31 @@ class Page {
     this.source.select(file, line);
     const test = this.data.tests.find((one) => one.test === t.test);
     this.selectNode(test ? test.node : null);
+  }
+
+  showLoop(l) {
+    const one = (all, n) => el("pre", {}, `${l.invariants.length > 1 ? `invariant ${n + 1}` : "invariant"}:\n${all.join("\n") || "true"}`);
+    this.source.select(l.file, l.line);
+    this.show(
+      `Loop at ${l.file}:${l.line} in ${l.function}`,
+      el("p", {}, `Unrolled ${count(l.unrolled, "time")}, at most ${count(l.rounds, "round")} on one path.`),
+      l.states > 0 && el("p", {}, `It was explored from each of its ${count(l.states, "state")}.`),
+      l.invariants.length > 0
+        ? el("p", {}, "Each time before its condition is evaluated, this holds:")
+        : el("p", {}, "No invariant was found."),
+      ...l.invariants.map(one),
+    );
+  }
+
+  showContract(c) {
+    const all = (claims) => claims.join("\n") || "nothing";
+    this.source.select(c.file, c.line);
+    this.show(
+      `\`${c.function}\` at ${c.file}:${c.line}`,
+      el("p", {}, "Proved for every call, however deep the calls are:"),
+      el("pre", {}, `requires:\n${all(c.requires)}`),
+      el("pre", {}, `ensures:\n${all(c.ensures)}`),
+    );
   }
 
   showLine(file, line, why) {
@@ -277,27 +305,49 @@ class Page {
     for (const i of this.tree.path(leaf)) {
       if (this.tree.place[i] < 0 || this.tree.place[i] === before) continue;
       before = this.tree.place[i];
-      const button = el("button", { type: "button" }, this.nameOf(i));
-      const n = this.steps.length;
-      button.addEventListener("click", () => this.stepTo(n));
-      this.steps.push({ id: this.tree.id[i], button });
+      const id = this.tree.id[i];
+      this.addStep(this.nameOf(i), () => {
+        const at = this.tree.find(id);
+        if (at < 0) return;
+        this.source.select(...this.data.places[this.tree.place[at]]);
+        this.icicle.linked = [at];
+        this.icicle.draw();
+      });
     }
     const shown = this.steps.slice(0, 2000).map((s) => el("li", {}, s.button));
     const title = `Path: ${count(this.steps.length, "place")} where it forked or was compared`;
     return el("div", {}, el("h3", {}, title), el("ol", {}, ...shown));
   }
 
+  /** The path as lines to step along, each with the values that it changes. The last is the error's. */
+  traceOf(trace) {
+    this.steps = [];
+    this.at = -1;
+    const lines = trace.map((s) => {
+      const text = this.data.files.find((f) => f.name === s.file)?.lines?.[s.line - 1] ?? "";
+      const at = `${s.file.split("/").pop()}:${s.line}`;
+      const button = this.addStep(el("span", {}, el("small", {}, at), ` ${text.trim()}`), () => this.source.select(s.file, s.line));
+      const values = s.values.length > 0 ? el("div", { class: "values" }, s.values.join(", ")) : null;
+      return el("li", { css: `--depth: ${Math.min(s.depth, 8)}` }, button, values);
+    });
+    return el("div", {}, el("h3", {}, "Path: its last lines, with the values that change"), el("ol", { class: "trace" }, ...lines));
+  }
+
+  /** One more place to step to. */
+  addStep(text, act) {
+    const n = this.steps.length;
+    const button = el("button", { type: "button", onclick: () => this.stepTo(n) }, text);
+    this.steps.push({ button, act });
+    return button;
+  }
+
   stepTo(n) {
     if (!this.steps || n < 0 || n >= this.steps.length) return;
     this.steps[this.at]?.button.removeAttribute("aria-current");
     this.at = n;
-    const { id, button } = this.steps[n];
-    const i = this.tree.find(id);
+    const { act, button } = this.steps[n];
     button.setAttribute("aria-current", "true");
-    if (i < 0) return;
-    this.source.select(...this.data.places[this.tree.place[i]]);
-    this.icicle.linked = [i];
-    this.icicle.draw();
+    act();
   }
 
   selectNode(id) {
@@ -369,6 +419,11 @@ class Page {
         "]": () => this.stepTo(this.at + 1),
         "[": () => this.stepTo(this.at - 1),
       };
+      // Lines of the source, where it has the focus.
+      if (e.target === $("source")) {
+        keys.ArrowDown = () => this.source.walk(1);
+        keys.ArrowUp = () => this.source.walk(-1);
+      }
       if (!(e.key in keys)) return;
       e.preventDefault();
       keys[e.key]();

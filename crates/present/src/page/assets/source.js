@@ -110,6 +110,13 @@ class Source {
     return parts;
   }
 
+  /** Selects the next or the previous line. */
+  walk(by) {
+    const line = (this.marked ?? 0) + by;
+    const why = this.why.get(this.data.files.find((f) => f.name === this.shown)?.why[line]);
+    if (this.rows.has(line)) this.onLine(this.shown, line, why);
+  }
+
   /** Marks a line of the file that is shown, and returns its row. */
   mark(line) {
     this.marked = line;
