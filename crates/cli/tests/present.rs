@@ -146,6 +146,23 @@ fn files_and_flags_of_a_build() {
 }
 
 #[test]
+fn the_page_has_the_path_of_an_error_with_values() {
+    let place = tempfile::tempdir().expect("a directory");
+    let program = "int f(const char *t) {\n  int n = 0;\n  if (t[0] == 'a')\n    n = 3;\n  return 10 / (n - 3);\n}\n";
+    std::fs::write(place.path().join("a.c"), program).expect("a program");
+    let flags = ["test", "a.c", "--entry", "f", "--param", "t:string[2]", "--output-dir", "run", "--html", "now.html"];
+    let out = pleach(&flags, place.path());
+    assert!(text(&out).contains("char t[3] = \"a\""), "strings as strings: {}", text(&out));
+    let out = pleach(&["report", "run", "--html", "later.html"], place.path());
+    assert!(out.status.success(), "{}", text(&out));
+    for page in ["now.html", "later.html"] {
+        let page = std::fs::read_to_string(place.path().join(page)).expect("the page");
+        assert!(page.contains(r#"{"depth":0,"file":"a.c","line":3,"values":["n = 3"]}"#), "{page}");
+        assert!(page.contains(r#"{"depth":0,"file":"a.c","line":5,"values":[]}]"#), "it ends at the error");
+    }
+}
+
+#[test]
 fn a_harness_finds_the_error() {
     let place = tempfile::tempdir().expect("a directory");
     let program = "struct s { int a; };\nint f(const char *t, struct s *s, int n) {\n  \
@@ -155,6 +172,13 @@ fn a_harness_finds_the_error() {
     assert!(out.status.success(), "{}", text(&out));
     let out = pleach(&["test", "harness.c"], place.path());
     assert!(text(&out).contains("div-zero at a.c:3"), "{}", text(&out));
+    let called = "typedef int (*each)(char);\nint g(const char *t, unsigned len, each e) {\n  \
+        int n = 0;\n  for (unsigned i = 0; i < len; i++) n += e ? e(t[i]) : t[i] == 'x';\n  return n;\n}\n";
+    std::fs::write(place.path().join("b.c"), called).expect("a program");
+    let out = pleach(&["init", "b.c", "g", "-o", "counted.c"], place.path());
+    assert!(out.status.success(), "{}", text(&out));
+    let out = pleach(&["test", "counted.c", "--html", "page.html"], place.path());
+    assert!(text(&out).contains("no errors"), "as many elements as there are, no function: {}", text(&out));
     let again = pleach(&["init", "a.c", "f"], place.path());
     assert_eq!(again.status.code(), Some(2), "an edited harness is kept: {}", text(&again));
     let none = pleach(&["init", "a.c", "g", "-o", "other.c"], place.path());
