@@ -48,7 +48,11 @@ pub fn print(session: &Session, test: &TestCase) -> Result<(), CliError> {
 }
 
 /// The paths of the errors of a finished run, for its page. What cannot be executed again is left out.
-pub fn record(run: &Path, configure: Configure) -> Result<Traces, CliError> {
+pub fn record(run: &Path, configure: Configure) -> Traces {
+    try_record(run, configure).unwrap_or_default()
+}
+
+fn try_record(run: &Path, configure: Configure) -> Result<Traces, CliError> {
     let run = RunDir::open(run)?;
     let errors = run.summary()?.errors;
     let wanted: BTreeMap<TestId, &ErrorRecord> =

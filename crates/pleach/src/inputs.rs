@@ -2,7 +2,7 @@
 
 use pleach_exec::ConcreteInput;
 use pleach_ir::types::{DebugType, Encoding, Member};
-use pleach_ir::{Param, Program, Ty, TypeId};
+use pleach_ir::{FuncId, Param, Program, Ty, TypeId};
 use pleach_report::{Field, Input, InputOrigin, InputType, Parameter};
 use pleach_state::{InputType as PathType, Origin};
 use rustc_hash::FxHashMap;
@@ -120,8 +120,16 @@ pub fn pointee(p: &Program, ty: TypeId) -> Option<TypeId> {
     None
 }
 
+/// The parameters of a function, and which of them are pointers to functions.
+pub fn parameters(p: &Program, function: FuncId) -> Vec<(Parameter, bool)> {
+    let types = Types::new(p);
+    let is_function = |param: &Param| param.debug_type.is_some_and(|ty| is_function_pointer(p, ty));
+    let numbered = p.function(function).params.iter().enumerate();
+    numbered.map(|(i, param)| (types.parameter(p, i, param), is_function(param))).collect()
+}
+
 /// Whether a type is, maybe behind typedefs, a pointer to a function.
-pub fn is_function_pointer(p: &Program, ty: TypeId) -> bool {
+fn is_function_pointer(p: &Program, ty: TypeId) -> bool {
     let mut at = pointee(p, ty);
     for _ in 0..DEEPEST {
         match at.and_then(|t| p.types.get(t.index())) {

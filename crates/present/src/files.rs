@@ -1,7 +1,7 @@
 //! The files that a command writes besides the run directory: flags for them, and the writing.
 
 use crate::formats::{annotations, cobertura, code_quality, fingerprint, junit, sarif};
-use crate::run::{self, Traces};
+use crate::run::{self, Trace};
 use crate::{Run, page};
 use clap::Args;
 use pleach_report::{ErrorRecord, ReportError, RunDir, write_atomically};
@@ -42,7 +42,7 @@ type Render = fn(&Run) -> String;
 impl Files {
     /// Writes what is wanted of the run in a directory; the files written. `trace` executes the paths of its errors
     /// again, for the page.
-    pub fn write(&self, run: &Path, trace: fn(&Path) -> Traces) -> Result<Vec<PathBuf>, ReportError> {
+    pub fn write(&self, run: &Path, trace: Option<Trace>) -> Result<Vec<PathBuf>, ReportError> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
@@ -50,7 +50,7 @@ impl Files {
         let mut run = Run::open(place)?;
         let mut written = Vec::new();
         if let Some(file) = &self.html {
-            run.traces = trace(place);
+            run.traces = trace.map(|trace| trace(place)).unwrap_or_default();
             write_atomically(file, page::render(&run).as_bytes())?;
             written.push(file.clone());
         }

@@ -13,6 +13,12 @@ pub struct Argument {
     pub is_function: bool,
 }
 
+impl From<(Parameter, bool)> for Argument {
+    fn from((parameter, is_function): (Parameter, bool)) -> Argument {
+        Argument { parameter, is_function }
+    }
+}
+
 /// The C file. `include` declares the function: its source, or a header.
 pub fn render(function: &str, arguments: &[Argument], include: &str, command: &str) -> String {
     let mut out = format!(

@@ -24,4 +24,4 @@ pub mod statistics;
 pub mod unit_tests;
 
 pub use files::Files;
-pub use run::{Run, TraceStep, Traces};
+pub use run::{Run, Trace, TraceStep, Traces};

@@ -44,6 +44,9 @@ pub struct TraceStep {
 /// The last steps of the paths of tests.
 pub type Traces = BTreeMap<TestId, Vec<TraceStep>>;
 
+/// Executes the paths of the errors of a run again.
+pub type Trace = fn(&Path) -> Traces;
+
 /// What a run says of itself, or what was found of one that says nothing.
 pub struct Account {
     pub summary: Summary,

@@ -4,7 +4,7 @@ use crate::explanations::LoopInC;
 use pleach_command::Code;
 use pleach_explore::Counters;
 use pleach_report::{Coverage, Interpolant, RunDir, Summary, Timing};
-use pleach_state::Assumption;
+use pleach_state::{Assumption, Cut};
 use std::any::Any;
 use std::time::Duration;
 
@@ -39,6 +39,13 @@ pub struct ExplorationResult {
 }
 
 impl ExplorationResult {
+    /// No limit and no signal ended it: paths may be executed again.
+    pub fn may_go_on(&self) -> bool {
+        let ends =
+            |cut: &Cut| matches!(cut, Cut::Time | Cut::Processor | Cut::Memory | Cut::Interrupted | Cut::Stopped(_));
+        !self.crashed && !self.counters.cuts.keys().any(ends)
+    }
+
     /// Ends it without dropping what it left: the process ends.
     pub fn forget(self) {
         std::mem::forget(self.left);

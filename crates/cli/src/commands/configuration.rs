@@ -4,11 +4,9 @@ use crate::args::{Cli, Command};
 use crate::{argv, commands};
 use clap::Parser;
 use pleach_command::CliError;
-use pleach_explore::Counters;
 use pleach_present::Traces;
 use pleach_report::RunInfo;
 use pleach_session::SessionConfig;
-use pleach_state::Cut;
 use std::path::Path;
 
 /// What the run's flags say. Its files are relative to the run's directory, which must be the current one.
@@ -28,14 +26,7 @@ pub fn of_run(info: &RunInfo) -> Result<SessionConfig, CliError> {
 
 /// The paths of the errors of a run, for its page.
 pub fn traces(run: &Path) -> Traces {
-    pleach_inspect::traces(run, of_run).unwrap_or_default()
-}
-
-/// As [`traces`], where the run has the time and the memory to execute them: a limit that ended it is one on this, too.
-pub fn traces_of(run: &Counters) -> fn(&Path) -> Traces {
-    let is_limit =
-        |cut: &Cut| matches!(cut, Cut::Time | Cut::Processor | Cut::Memory | Cut::Interrupted | Cut::Stopped(_));
-    if run.cuts.keys().any(is_limit) { |_| Traces::new() } else { traces }
+    pleach_inspect::traces(run, of_run)
 }
 
 /// One of several runs of a command has its own entry.

@@ -2,7 +2,7 @@
 
 use crate::args::InitArgs;
 use crate::assemble;
-use pleach::inputs::{Types, is_function_pointer};
+use pleach::inputs::parameters;
 use pleach_command::{CliError, Code};
 use pleach_present::harness::{self, Argument};
 use std::io::Write;
@@ -18,14 +18,7 @@ pub fn run(mut args: InitArgs) -> Result<Code, CliError> {
     let id = program.function_named(&args.function).filter(|f| !program.function(*f).is_declaration());
     let id =
         id.ok_or_else(|| CliError::Usage(format!("{} has no function `{}`", args.file.display(), args.function)))?;
-    let types = Types::new(&program);
-    let numbered = program.function(id).params.iter().enumerate();
-    let arguments: Vec<Argument> = numbered
-        .map(|(i, p)| Argument {
-            parameter: types.parameter(&program, i, p),
-            is_function: p.debug_type.is_some_and(|ty| is_function_pointer(&program, ty)),
-        })
-        .collect();
+    let arguments: Vec<Argument> = parameters(&program, id).into_iter().map(Argument::from).collect();
     let command = format!("pleach test {project}{}", args.output.display());
     let text = harness::render(&args.function, &arguments, &args.file.display().to_string(), &command);
     // A harness may have been edited: it is never overwritten.

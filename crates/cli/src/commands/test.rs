@@ -6,8 +6,8 @@ use crate::exploration_settings::ExplorationSettings;
 use pleach::number_format::count;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
-use pleach_present::Files;
 use pleach_present::corpus::Naming;
+use pleach_present::{Files, Trace};
 use pleach_session::all_entries::AllEntries;
 use pleach_session::{Conclude, CoveredCalls, ExplorationResult, Session, SessionConfig, summary};
 use pleach_state::Leaks;
@@ -59,7 +59,7 @@ fn conclude(
     found.write();
     let text = summary::describe(&found.summary, &found.counters, found.elapsed, &found.place(), found.dir.files());
     found.say(&(text + &summary::costly_lines(&found.counters, &found.timing)), json);
-    let traces = super::configuration::traces_of(&found.counters);
+    let traces = found.may_go_on().then_some(super::configuration::traces as Trace);
     found.keep(files.write(found.dir.path(), traces));
     if let Some(directory) = sync {
         let own = directory.join(pleach_session::seeds::INSTANCE);

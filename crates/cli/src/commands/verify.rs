@@ -5,7 +5,7 @@ use crate::assemble;
 use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
-use pleach_present::Traces;
+use pleach_present::Trace;
 use pleach_report::{Cut, RunDir, RunInfo, Summary, Timing};
 use pleach_session::verdict_text::conclude;
 use pleach_session::witness_check::WitnessCheck;
@@ -45,7 +45,7 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let (json, files) = (args.run.json, args.files.clone());
     let conclude: Conclude = Arc::new(move |found| {
         let judged = judged.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let traces = super::configuration::traces_of(&found.counters);
+        let traces = found.may_go_on().then_some(super::configuration::traces as Trace);
         conclude(found, &judged, &name, json, |run| files.write(run, traces))
     });
     let found = session.explore(&mut judge, args.run.output_dir.as_deref(), &conclude)?;
@@ -80,7 +80,7 @@ fn not_supported(property: &str, args: &VerifyArgs) -> Result<Code, CliError> {
         true => println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default()),
         false => print!("{text}"),
     }
-    args.files.write(dir.path(), |_| Traces::new())?;
+    args.files.write(dir.path(), None)?;
     Ok(Code::Unknown)
 }
 

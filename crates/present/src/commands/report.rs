@@ -1,11 +1,11 @@
 //! `pleach report`: what a run found and cost, on the terminal and as files.
 
-use crate::run::{self, Traces};
+use crate::run::{self, Trace};
 use crate::{Files, statistics};
 use clap::Args;
 use pleach_command::{CliError, Code};
 use pleach_report::RunDir;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
@@ -19,9 +19,9 @@ pub struct ReportArgs {
 }
 
 /// `trace` executes the paths of errors again, for the page.
-pub fn run(args: ReportArgs, trace: fn(&Path) -> Traces) -> Result<Code, CliError> {
+pub fn run(args: ReportArgs, trace: Trace) -> Result<Code, CliError> {
     if !args.files.is_empty() {
-        for file in args.files.write(&args.run, trace)? {
+        for file in args.files.write(&args.run, Some(trace))? {
             if !args.json && !args.files.github {
                 println!("Wrote {}.", file.display());
             }
