@@ -41,8 +41,7 @@ pub struct ExplorationResult {
 impl ExplorationResult {
     /// No limit and no signal ended it: paths may be executed again.
     pub fn may_go_on(&self) -> bool {
-        let ends =
-            |cut: &Cut| matches!(cut, Cut::Time | Cut::Processor | Cut::Memory | Cut::Interrupted | Cut::Stopped(_));
+        let ends = |cut: &Cut| matches!(cut, Cut::Time | Cut::Processor | Cut::Memory | Cut::Interrupted);
         !self.crashed && !self.counters.cuts.keys().any(ends)
     }
 

@@ -201,7 +201,7 @@ class Page {
       el("p", {}, `Unrolled ${count(l.unrolled, "time")}, at most ${count(l.rounds, "round")} on one path.`),
       l.states > 0 && el("p", {}, `It was explored from each of its ${count(l.states, "state")}.`),
       l.invariants.length > 0
-        ? el("p", {}, "Each time before its condition is evaluated, this holds:")
+        ? el("p", {}, `At the start of each round, ${l.invariants.length > 1 ? "one of these" : "this"} holds:`)
         : el("p", {}, "No invariant was found."),
       ...l.invariants.map(one),
     );
