@@ -48,6 +48,7 @@ mod target_replay;
 mod target_results;
 mod target_tracker;
 mod timing;
+pub mod unsupported_property;
 pub mod verdict_text;
 pub mod witness_check;
 mod writer;

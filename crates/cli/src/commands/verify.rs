@@ -6,12 +6,12 @@ use crate::exploration_settings::ExplorationSettings;
 use pleach_command::{CliError, Code};
 use pleach_exec::LoopBound;
 use pleach_present::Trace;
-use pleach_report::{Cut, RunDir, RunInfo, Summary, Timing};
+use pleach_session::unsupported_property;
 use pleach_session::verdict_text::conclude;
 use pleach_session::witness_check::WitnessCheck;
 use pleach_session::{Conclude, CorrectnessWitness, Counterexample, Session, SessionConfig};
 use pleach_state::Leaks;
-use pleach_verify::{Answer, Goal, Property, PropertyError};
+use pleach_verify::{Goal, Property, PropertyError};
 use std::sync::{Arc, PoisonError};
 
 /// What the flags say, for a run that is executed again.
@@ -26,7 +26,12 @@ pub fn configuration(mut args: VerifyArgs) -> Result<SessionConfig, CliError> {
 
 pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let property = match Property::parse(&args.property) {
-        Err(PropertyError::Unsupported(name)) => return not_supported(name, &args),
+        Err(PropertyError::Unsupported(name)) => {
+            let (run, to) = (&args.run, args.run.output_dir.as_deref());
+            let dir = unsupported_property::answer(name, &run.files, to, run.json)?;
+            args.files.write(dir.path(), None)?;
+            return Ok(Code::Unknown);
+        }
         property => property?,
     };
     args.run.read_project()?;
@@ -53,35 +58,6 @@ pub fn run(mut args: VerifyArgs) -> Result<Code, CliError> {
     let code = conclude(found)?;
     witness.write(code)?;
     Ok(code)
-}
-
-/// Nothing is known about a property that others verify; the run directory says so.
-fn not_supported(property: &str, args: &VerifyArgs) -> Result<Code, CliError> {
-    let dir = RunDir::create(args.run.output_dir.as_deref())?;
-    let command: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
-    let directory = std::env::current_dir().unwrap_or_default();
-    dir.write_run_info(&RunInfo { sources: args.run.files.clone(), directory, command, ..RunInfo::default() })?;
-    let reason = format!("{property} cannot be verified yet");
-    let text = format!("Unknown: {reason}.\nunknown\n");
-    let summary = Summary {
-        verdict: Answer::Unknown.as_str().into(),
-        property: property.into(),
-        svcomp: "unknown".into(),
-        cut: vec![Cut { reason: "unsupported".into(), count: 0, detail: reason.clone() }],
-        reasons: vec![reason],
-        version: env!("CARGO_PKG_VERSION").into(),
-        sources: args.run.files.iter().map(|f| f.display().to_string()).collect(),
-        ..Summary::default()
-    };
-    dir.write_summary(&summary)?;
-    dir.write_timing(&Timing::default())?;
-    dir.write_result_text(&text)?;
-    match args.run.json {
-        true => println!("{}", serde_json::to_string_pretty(&summary).unwrap_or_default()),
-        false => print!("{text}"),
-    }
-    args.files.write(dir.path(), None)?;
-    Ok(Code::Unknown)
 }
 
 /// `init(f())` of a property file is an entry like `--entry f`.
