@@ -1,8 +1,8 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
 //! `trivial → domain → address → independence → domain → cache → cores → choices → difference → models → rewrite → (the
-//! same on what is left) → quantified → (independence → domain) → local search → random sampling → enumerate → back
-//! end`
+//! same on what is left) → quantified → (independence → domain) → indices → (independence → domain) → local search →
+//! random sampling → enumerate → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `choices` and `difference`, many of the
 //! others at `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent,
@@ -21,6 +21,7 @@ use crate::link::domain::{Domain, TruthTables};
 use crate::link::enumerate::Enumerate;
 use crate::link::fallback::Fallback;
 use crate::link::independence::Independence;
+use crate::link::indices::Indices;
 use crate::link::local_search::LocalSearch;
 use crate::link::log::Log;
 use crate::link::models::Models;
@@ -43,6 +44,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     }
     if config.use_local_search {
         chain = Box::new(LocalSearch::new(Sample::new(chain)));
+    }
+    if config.use_enumerate {
+        chain = Box::new(Indices::new(&truths, split(chain, &truths, &config)));
     }
     if config.use_quantified {
         let quantified = Quantified::new(split(chain, &truths, &config), config.check_quantified);

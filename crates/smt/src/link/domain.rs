@@ -20,12 +20,16 @@ const MAX_OPERATORS: usize = 2_000;
 
 const VALUES: usize = 256;
 
+/// Up to this many variables are looked for one after the other.
+const FEW: usize = 8;
+
 /// A set of values below 256.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Set([u64; 4]);
+pub(super) struct Set([u64; 4]);
 
 impl Set {
     const EMPTY: Set = Set([0; 4]);
+    pub const ALL: Set = Set([u64::MAX; 4]);
     fn below(n: usize) -> Set {
         let mut s = Set::EMPTY;
         for (i, word) in s.0.iter_mut().enumerate() {
@@ -49,14 +53,14 @@ impl Set {
         Set([f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2]), f(a[3], b[3])])
     }
     #[inline]
-    fn and(self, other: Set) -> Set {
+    pub fn and(self, other: Set) -> Set {
         self.zip(other, |a, b| a & b)
     }
     #[inline]
-    fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.0 == [0; 4]
     }
-    fn first(self) -> Option<u64> {
+    pub fn first(self) -> Option<u64> {
         let i = self.0.iter().position(|&w| w != 0)?;
         Some(64 * i as u64 + u64::from(self.0[i].trailing_zeros()))
     }
@@ -113,7 +117,7 @@ fn few_operators(terms: &Terms, t: TermId) -> bool {
 
 impl TruthTables {
     #[inline]
-    fn truth(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
+    pub(super) fn truth(&mut self, terms: &mut Terms, c: TermId) -> Option<(Key, Set)> {
         match self.truth.get(&c) {
             Some(&known) => known,
             None => {
@@ -211,6 +215,7 @@ impl TruthTables {
     /// The answer, if some constraints contradict each other or all are on symbolic variables with few values.
     fn decide(&mut self, terms: &mut Terms, constraints: &[TermId]) -> Option<Answer> {
         let mut found: SmallVec<[(Key, Set); 4]> = SmallVec::new();
+        let mut places: FxHashMap<Key, usize> = FxHashMap::default();
         let mut empty = None;
         let mut complete = true;
         for &c in constraints.iter().rev() {
@@ -218,11 +223,26 @@ impl TruthTables {
                 complete = false;
                 break;
             };
-            match found.iter_mut().find(|(k, _)| *k == key) {
-                Some((_, old)) => *old = old.and(set),
-                None => found.push((key, set)),
-            }
-            if found.iter().any(|(k, s)| *k == key && s.is_empty()) {
+            let place = match found.len() {
+                n if n <= FEW => found.iter().position(|(k, _)| *k == key),
+                _ => places.get(&key).copied(),
+            };
+            let left = match place {
+                Some(i) => {
+                    found[i].1 = found[i].1.and(set);
+                    found[i].1
+                }
+                None => {
+                    found.push((key, set));
+                    match found.len() {
+                        n if n == FEW + 1 => places.extend(found.iter().enumerate().map(|(i, f)| (f.0, i))),
+                        n if n > FEW => drop(places.insert(key, n - 1)),
+                        _ => {}
+                    }
+                    set
+                }
+            };
+            if left.is_empty() {
                 empty = Some(key);
                 break;
             }
@@ -244,7 +264,7 @@ impl TruthTables {
                 on_key.push((c, set));
             }
         }
-        let mut kept = Set([u64::MAX; 4]);
+        let mut kept = Set::ALL;
         let mut core = Vec::new();
         let mut end = on_key.len();
         while !kept.is_empty() && end > 0 {

@@ -12,6 +12,7 @@ pub mod domain;
 pub mod enumerate;
 pub mod fallback;
 pub mod independence;
+pub mod indices;
 pub mod local_search;
 pub mod log;
 pub mod models;

@@ -9,6 +9,8 @@ use smallvec::{SmallVec, smallvec};
 
 /// Symbolic indices for which instances are made at first.
 const MAX_INDICES: usize = 32;
+/// The same for cells at a number, the last ones.
+const MAX_ENDS: usize = 2;
 
 type Origins = SmallVec<[TermId; 2]>;
 
@@ -178,14 +180,16 @@ impl Problem {
     /// Instances for the indices at which clauses read what a quantifier reads.
     fn add_indices(&mut self, terms: &mut Terms) {
         let roots: Vec<TermId> = self.clauses.iter().map(|c| c.term).collect();
-        let mut found: Vec<(TermId, TermId)> = Vec::new();
-        for t in terms.reachable(&roots) {
-            let n = terms.node(t);
-            if n.op == Op::Read && terms.op(n.arg_a()) == Op::ArrayVar && !terms.is_constant(n.arg_b()) {
-                found.push((n.arg_a(), n.arg_b()));
-            }
-        }
+        let reads = |t: &TermId| {
+            let n = terms.node(*t);
+            (n.op == Op::Read && terms.op(n.arg_a()) == Op::ArrayVar).then_some((n.arg_a(), n.arg_b()))
+        };
+        let all: Vec<(TermId, TermId)> = terms.reachable(&roots).iter().filter_map(reads).collect();
+        let (mut ends, mut found): (Vec<_>, Vec<_>) = all.into_iter().partition(|r| terms.is_constant(r.1));
         found.truncate(MAX_INDICES);
+        // A scan ends at the last cell at the latest.
+        ends.sort_unstable_by_key(|r| std::cmp::Reverse(terms.as_const(r.1)));
+        found.extend(ends.into_iter().take(MAX_ENDS));
         for which in 0..self.quantifiers.len() {
             let var = self.quantifiers[which].quantifier.var;
             for (array, index) in self.quantifiers[which].reads.clone() {
