@@ -32,6 +32,7 @@ mod guard;
 mod held;
 mod loops;
 mod measure;
+mod patience;
 mod pattern;
 mod regions;
 mod suffixes;

@@ -9,14 +9,17 @@
 //! loops with calls and several exits are included, which the thesis excludes. A region begins at its first fork, not at
 //! the loop's entry, so that loops without forks cost nothing.
 
+mod abandon;
 mod groups;
+mod marks;
 mod statistics;
 
-use crate::config::{MergeConfig, MergeEvent, MergeScope};
+use crate::config::{MergeConfig, MergeScope};
 use crate::guard::MergeMethod;
 use crate::held::{HeldStates, Parents};
-use crate::loops::{Mark, ProgramFacts};
+use crate::loops::ProgramFacts;
 use crate::measure::TermSizes;
+use crate::patience::Patience;
 use crate::pattern::{Counted, PatternText, Words};
 use crate::trial::Trials;
 use crate::waiting::WaitingGroups;
@@ -65,6 +68,9 @@ struct Region {
     waiting: WaitingGroups,
     /// states inside that are held for others to join them
     held: HeldStates,
+    /// the work done when it was opened, and when it is abandoned, if it may be
+    began: u64,
+    until: Option<u64>,
 }
 
 /// Where a state in a region is.
@@ -139,6 +145,7 @@ pub struct Merging {
     passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
     trials: Trials,
+    patience: Patience,
     /// figures and texts before the last merge, which a trial may undo
     before_merge: Option<(MergeStatistics, usize)>,
     sizes: TermSizes,
@@ -166,6 +173,7 @@ impl Merging {
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
             trials: Trials::default(),
+            patience: Patience::default(),
             before_merge: None,
             sizes: TermSizes::default(),
             words: Words::default(),
@@ -215,7 +223,7 @@ impl Merging {
             let same = here.is_some_and(|r| is_same(r) && r.stop.depth == stop.depth);
             // A call's region does not end inside it, a loop's does.
             let inside = here.is_none_or(|r| stop.depth >= r.stop.depth);
-            if !same && inside {
+            if !same && inside && self.is_worth_opening(extent) {
                 region = Some(self.open_region(extent, stop, fork.before.clone(), current));
             }
         }
@@ -250,67 +258,14 @@ impl Merging {
             _ => None,
         };
         let (waiting, held) = (WaitingGroups::default(), Vec::new());
-        let region = Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held };
+        let (began, until) = (self.patience.now(), self.until(extent));
+        let region =
+            Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held, began, until };
         self.regions.insert(id, region);
         if let Some(o) = outer.and_then(|o| self.regions.get_mut(&o)) {
             o.inner += 1;
         }
         id
-    }
-
-    /// The state has just passed a mark.
-    fn new_mark(&mut self, state: &State) -> Option<Mark> {
-        if !self.config.scopes.contains(&MergeScope::Marked) {
-            return None;
-        }
-        let mark = self.facts.of(state.frame.func).mark_before(state.inst)?;
-        // A fork at the next instruction leaves its children there.
-        (self.passed.insert(state.node, state.position()) != Some(state.position())).then_some(mark)
-    }
-
-    /// Deals with a mark; whether the state waits.
-    fn pass_mark(&mut self, mark: Mark, state: &State) -> bool {
-        let marked = self.marked_region(state.node);
-        let event = match (mark, marked) {
-            (Mark::Open, _) => MergeEvent::Open,
-            (Mark::Close, Some(_)) => MergeEvent::Close,
-            (Mark::Close, None) => MergeEvent::StrayClose,
-        };
-        if let Some(tell) = self.config.on_mark {
-            tell(event, state);
-        }
-        match event {
-            MergeEvent::Open => {
-                let current = self.leaves.remove(&state.node);
-                let blocks = self.facts.of(state.frame.func).no_block();
-                let stop = StopPoints { func: state.frame.func, depth: 0, blocks };
-                let id = self.open_region(Extent::Marked, stop, state.path.clone(), current);
-                self.enter(state.node, Some(id));
-                current.into_iter().for_each(|c| self.leave(c));
-                false
-            }
-            // Regions inside are left without waiting.
-            MergeEvent::Close => {
-                while let Some(&id) = self.leaves.get(&state.node)
-                    && Some(id) != marked
-                {
-                    let outer = self.regions.get(&id).and_then(|r| r.outer);
-                    self.leaves.remove(&state.node);
-                    self.enter(state.node, outer);
-                    self.leave(id);
-                }
-                true
-            }
-            MergeEvent::StrayClose => false,
-        }
-    }
-
-    /// The innermost marked region around a leaf.
-    fn marked_region(&self, leaf: NodeId) -> Option<RegionId> {
-        let first = self.leaves.get(&leaf).copied();
-        let outer = |id: &RegionId| self.regions.get(id).and_then(|r| r.outer);
-        let is_marked = |id: &RegionId| self.regions.get(id).is_some_and(|r| r.extent == Extent::Marked);
-        std::iter::successors(first, outer).find(is_marked)
     }
 
     fn enter(&mut self, leaf: NodeId, region: Option<RegionId>) {
@@ -389,6 +344,9 @@ impl Merger for Merging {
     }
 
     fn forked(&mut self, fork: Fork, logic: &mut dyn PathOracle) {
+        if self.config.trials {
+            self.abandon_overdue(logic.effort().units(0));
+        }
         let current = self.leaves.remove(&fork.node);
         let region = if fork.children.len() > 1 { self.region_of(&fork, current, logic) } else { current };
         let passed = self.passed.remove(&fork.node);
@@ -572,7 +530,8 @@ impl Merger for Merging {
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {
-        let trials = self.trials.lines().into_iter().filter(|_| self.config.trials);
+        let abandoned = ("loops_abandoned".to_owned(), self.patience.abandoned);
+        let trials = self.trials.lines().into_iter().chain([abandoned]).filter(|_| self.config.trials);
         self.statistics.lines(&self.config).into_iter().chain(trials).collect()
     }
 }

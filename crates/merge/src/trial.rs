@@ -14,7 +14,7 @@ use pleach_state::seams::Effort;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What trials may cost at the start of a run, and one part of the work done in addition.
-const START: u64 = 60_000;
+const START: u64 = 30_000;
 const SHARE: u64 = 12;
 /// What one trial may cost at least, or there is none; and at most, as a part of what is left.
 const LEAST: u64 = 1_000;
@@ -24,7 +24,8 @@ const SAMPLE: u64 = 8;
 /// A loop that paid is tried again when it was merged this many times as often.
 const AGAIN: u64 = 8;
 
-/// A loop is given up for more than this; with less at stake, only the states of the trial go on separately.
+/// A loop is given up for more than this; with less at stake, only the states of the trial go on separately. They also
+/// do if all of them cost less.
 const TRIFLE: u64 = 25_000;
 
 type LoopKey = (FuncId, LoopId);
@@ -62,6 +63,13 @@ pub(crate) fn separately(members: usize, sampled: &[TrialCost]) -> Option<u64> {
     let all_ended = !sampled.is_empty() && sampled.iter().all(|c| c.ended);
     let sum: u64 = sampled.iter().map(|c| c.units).sum();
     all_ended.then(|| (sum / sampled.len() as u64).saturating_mul(members as u64))
+}
+
+/// What all members cost, as far as the merged state came: none of them ended, each instruction costs what it did.
+fn separately_so_far(members: usize, sampled: &[TrialCost], merged: TrialCost) -> u64 {
+    let (units, longest) = sampled.iter().fold((0, 0), |(u, l), c| (u + c.units, l + c.longest));
+    let all = u128::from(units) * u128::from(merged.longest) * members as u128 / u128::from(longest.max(1));
+    u64::try_from(all).unwrap_or(u64::MAX)
 }
 
 /// What the merged state costs at least: it executes what the longest path of a member executes. Others of its paths
@@ -121,9 +129,14 @@ impl Trials {
         (each >= LEAST).then_some(each)
     }
 
-    /// How far the merged state is explored: for a part of what the members cost.
+    /// How far the merged state is explored: for a part of what the members cost, or as far as a member if that is not
+    /// known. Not at all if they cost next to nothing.
     pub fn limit_of_merged(&self, members: usize, sampled: &[TrialCost]) -> Option<u64> {
-        separately(members, sampled).map(|all| (all / SAMPLE).clamp(LEAST, self.allowed))
+        match separately(members, sampled) {
+            Some(all) if all <= TRIFLE => None,
+            Some(all) => Some((all / SAMPLE).clamp(LEAST, self.allowed)),
+            None => Some(self.allowed / 2 / 3),
+        }
     }
 
     /// Whether the current group is merged.
@@ -132,10 +145,26 @@ impl Trials {
         self.trials += 1;
         self.spent += sampled.iter().chain(&merged).map(|c| c.units).sum::<u64>();
         let known = self.exits.entry((of_loop, self.exit)).or_default();
-        let loss = separately(members, sampled).zip(merged).map(|(all, m)| together(sampled, m).saturating_sub(all));
-        // Without an answer there is more to spend the next time.
+        let loss = match (separately(members, sampled), merged) {
+            // They cost next to nothing.
+            (Some(_), None) => {
+                known.next = known.merges;
+                return false;
+            }
+            (Some(all), Some(m)) => Some(together(sampled, m).saturating_sub(all)),
+            (None, Some(m)) if m.ended => Some(0),
+            // What it loses in a sample, it loses again and again.
+            (None, Some(m)) => {
+                let loss = m.units.saturating_sub(separately_so_far(members, sampled, m));
+                self.open += 1;
+                Some(loss * SAMPLE)
+            }
+            (None, None) => {
+                self.open += 1;
+                None
+            }
+        };
         known.next = known.merges * if loss == Some(0) { AGAIN } else { 2 };
-        self.open += u64::from(loss.is_none());
         // Others leave the same loop where more follows.
         known.given_up = loss.is_some_and(|l| l > TRIFLE);
         if known.given_up && self.exits.iter().all(|(key, k)| key.0 != of_loop || k.given_up) {
@@ -178,7 +207,8 @@ mod tests {
         let mut t = begun();
         assert!(t.end(100, &[ENDED; 3], merged(25_000, 200, false)), "half of it for a quarter");
         assert!((0..7).all(|_| t.begin(Effort::default()).is_none()), "it is known for a while");
-        assert!(t.begin(Effort::default()).is_some());
+        let more = Effort { instructions: SHARE * START, ..Effort::default() };
+        assert!(t.begin(more).is_some());
         assert!(begun().end(100, &[ENDED; 3], merged(99_000, 10, true)), "it ended");
         assert!(!begun().end(100, &[ENDED; 3], merged(101_000, 10, true)), "too late");
     }
@@ -216,10 +246,34 @@ mod tests {
     fn what_is_not_known_is_merged() {
         let mut t = begun();
         let long = TrialCost { units: 20_000, instructions: 1, longest: 1, ended: false };
-        assert_eq!(t.limit_of_merged(10, &[ENDED, ENDED, long]), None);
         assert!(t.end(10, &[ENDED, ENDED, long], None));
         assert_eq!((t.open, t.given_up), (1, 0));
         assert!(t.begin(Effort::default()).is_none(), "there is no other trial at once");
+    }
+
+    #[test]
+    fn members_without_an_end_are_compared_by_instruction() {
+        // Each instruction of a member costs 10 units.
+        let member = TrialCost { units: 2_000, instructions: 200, longest: 200, ended: false };
+        let mut t = begun();
+        assert_eq!(t.limit_of_merged(20, &[member; 3]), Some(t.allowed / 6));
+        assert!(t.end(20, &[member; 3], merged(1_990, 10, false)), "199 units for what costs 20 members 200");
+        let mut t = begun();
+        assert!(!t.end(20, &[member; 3], merged(2_010, 10, false)));
+        assert!(!t.is_given_up((FuncId(0), LoopId(0))), "a trifle");
+        let mut t = begun();
+        assert!(!t.end(20, &[member; 3], merged(9_000, 10, false)));
+        assert!(t.is_given_up((FuncId(0), LoopId(0))));
+        assert!(begun().end(20, &[member; 3], merged(9_000, 10, true)), "it ended, and they did not");
+    }
+
+    #[test]
+    fn members_that_cost_next_to_nothing_go_on() {
+        let mut t = begun();
+        assert_eq!(t.limit_of_merged(20, &[ENDED; 3]), None);
+        assert!(!t.end(20, &[ENDED; 3], None));
+        assert_eq!((t.open, t.given_up), (0, 0));
+        assert!(t.begin(Effort::default()).is_some(), "with more of them it may be different");
     }
 
     #[test]
