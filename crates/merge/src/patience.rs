@@ -11,7 +11,7 @@ use pleach_ir::loops::LoopId;
 use rustc_hash::FxHashMap;
 
 /// What regions that are abandoned may cost at the start of a run, and one part of the work done in addition.
-const START: u64 = 400_000;
+const START: u64 = 2_000_000;
 const SHARE: u64 = 4;
 /// The part of what is left that one region may cost.
 const PART: u64 = 2;
@@ -65,7 +65,7 @@ mod tests {
         let mut done = 0;
         for _ in 0..1_000 {
             // The same loop again and again, never to its end.
-            done += 10_000;
+            done += 100_000;
             p.is_at(done);
             if let Some(until) = p.until(LOOP) {
                 assert!(until > done);

@@ -25,8 +25,9 @@ const SAMPLE: u64 = 8;
 const AGAIN: u64 = 8;
 
 /// A loop is given up for more than this; with less at stake, only the states of the trial go on separately. They also
-/// do if all of them cost less.
+/// do if all of them cost less, but only until they have cost `TRIFLES` together: many small groups are a large one.
 const TRIFLE: u64 = 25_000;
+const TRIFLES: u64 = 100_000;
 
 type LoopKey = (FuncId, LoopId);
 /// How many constraints are behind the rounds of a pattern: those who found something and those who came to the end
@@ -52,6 +53,8 @@ pub(crate) struct Trials {
     /// what may be spent on the current trial
     allowed: u64,
     pub spent: u64,
+    /// what groups cost that went on separately without a trial of the merged state
+    trifles: u64,
     pub trials: u64,
     /// without an answer: members that did not end, or a limit before the merged state cost as much
     pub open: u64,
@@ -133,7 +136,7 @@ impl Trials {
     /// known. Not at all if they cost next to nothing.
     pub fn limit_of_merged(&self, members: usize, sampled: &[TrialCost]) -> Option<u64> {
         match separately(members, sampled) {
-            Some(all) if all <= TRIFLE => None,
+            Some(all) if all <= TRIFLE && self.trifles + all <= TRIFLES => None,
             Some(all) => Some((all / SAMPLE).clamp(LEAST, self.allowed)),
             None => Some(self.allowed / 2 / 3),
         }
@@ -147,7 +150,8 @@ impl Trials {
         let known = self.exits.entry((of_loop, self.exit)).or_default();
         let loss = match (separately(members, sampled), merged) {
             // They cost next to nothing.
-            (Some(_), None) => {
+            (Some(all), None) => {
+                self.trifles += all;
                 known.next = known.merges;
                 return false;
             }

@@ -46,7 +46,7 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
         chain = Box::new(LocalSearch::new(Sample::new(chain)));
     }
     if config.use_enumerate {
-        chain = Box::new(Indices::new(&truths, split(chain, &truths, &config)));
+        chain = Box::new(Indices::new(&truths, split(chain, &truths, &config)).counting(&seen));
     }
     if config.use_quantified {
         let quantified = Quantified::new(split(chain, &truths, &config), config.check_quantified);

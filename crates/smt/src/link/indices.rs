@@ -16,7 +16,7 @@ use crate::stats::Stats;
 use pleach_expr::arc::{Arc, Meet};
 use pleach_expr::{Key, Model, SymbolKind, TermId, Terms, facts};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Numbers in indices.
@@ -37,6 +37,8 @@ pub struct Indices<S> {
     truths: Rc<RefCell<TruthTables>>,
     /// a constraint with numbers put in for its variables
     made: FxHashMap<(TermId, Values), TermId>,
+    /// queries of the chain that are hard
+    hard: Rc<Cell<u64>>,
     statistics: Decided,
 }
 
@@ -194,7 +196,18 @@ fn refuting(by: &[(TermId, Set)], set: Set) -> Vec<TermId> {
 
 impl<S: Solver> Indices<S> {
     pub fn new(truths: &Rc<RefCell<TruthTables>>, next: S) -> Indices<S> {
-        Indices { next, truths: truths.clone(), made: FxHashMap::default(), statistics: Decided::default() }
+        Indices {
+            next,
+            truths: truths.clone(),
+            made: FxHashMap::default(),
+            hard: Rc::default(),
+            statistics: Decided::default(),
+        }
+    }
+
+    /// Counts each query that is decided here as one that is hard: it costs about as much.
+    pub fn counting(self, hard: &Rc<Cell<u64>>) -> Indices<S> {
+        Indices { hard: Rc::clone(hard), ..self }
     }
 
     fn decide(&mut self, terms: &mut Terms, query: &Query) -> Option<Answer> {
@@ -350,6 +363,7 @@ impl<S: Solver> Indices<S> {
 impl<S: Solver> Solver for Indices<S> {
     fn check(&mut self, terms: &mut Terms, query: &Query) -> Answer {
         let found = self.decide(terms, query);
+        self.hard.set(self.hard.get() + u64::from(found.is_some()));
         self.statistics.count(found).unwrap_or_else(|| self.next.check(terms, query))
     }
 
