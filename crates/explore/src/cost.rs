@@ -9,6 +9,9 @@ use crate::sub_exploration::{Admission, Origin, SubExploration};
 use pleach_state::seams::Effort;
 use pleach_state::{End, History, State};
 
+/// Basic blocks of a step: between two of them nobody looks what it has cost.
+const STEP_BLOCKS: u32 = 32;
+
 /// What a sub-exploration has cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
@@ -32,6 +35,9 @@ struct Measuring<W> {
 }
 
 impl<M: Stepper, W: FnMut(&mut RunContext<M>, Effort, u64) -> bool> SubExploration<M> for Measuring<W> {
+    fn step_blocks(&self, of_run: u32) -> u32 {
+        of_run.min(STEP_BLOCKS)
+    }
     fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission {
         self.longest = self.longest.max(state.instructions - self.began);
         let spent = ctx.machine.logic().effort().since(self.before);

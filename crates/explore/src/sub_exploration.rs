@@ -29,6 +29,10 @@ pub(crate) struct Origin {
 /// Decides about the states of one exploration outside the run. Methods are called in the order of the exploration:
 /// `before_step` before each step, then one of the others for what the step did.
 pub(crate) trait SubExploration<M: Stepper> {
+    /// Basic blocks that a step executes at most, where the run's are `of_run`.
+    fn step_blocks(&self, of_run: u32) -> u32 {
+        of_run
+    }
     fn before_step(&mut self, run: &mut Run, state: &mut State, ctx: &mut RunContext<M>) -> Admission;
     /// The state ran for a while; it goes on if it is returned.
     fn on_next(&mut self, run: &mut Run, state: State, ctx: &mut RunContext<M>) -> Option<State>;
@@ -68,7 +72,7 @@ impl<M: Stepper> Exploration<M> for DepthFirst<'_, M> {
         false
     }
     fn state<'a>(&'a mut self, run: &'a mut Run) -> (&'a mut State, u32) {
-        (self.waiting.last_mut().expect("selected"), run.config.step_blocks)
+        (self.waiting.last_mut().expect("selected"), self.sub.step_blocks(run.config.step_blocks))
     }
     fn on_next(&mut self, run: &mut Run, ctx: &mut RunContext<M>) {
         let state = self.waiting.pop().expect("stepped");
