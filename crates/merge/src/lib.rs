@@ -32,11 +32,11 @@ mod guard;
 mod held;
 mod loops;
 mod measure;
-mod patience;
 mod pattern;
 mod regions;
 mod suffixes;
 mod trial;
+mod wait_budget;
 mod waiting;
 
 pub use config::{MergeConfig, MergeEvent, MergeScope};

@@ -19,9 +19,9 @@ use crate::guard::MergeMethod;
 use crate::held::{HeldStates, Parents};
 use crate::loops::ProgramFacts;
 use crate::measure::TermSizes;
-use crate::patience::Patience;
 use crate::pattern::{Counted, PatternText, Words};
 use crate::trial::Trials;
+use crate::wait_budget::WaitBudget;
 use crate::waiting::WaitingGroups;
 use groups::each_alone;
 use pleach_expr::TermId;
@@ -145,7 +145,7 @@ pub struct Merging {
     passed: FxHashMap<NodeId, (u64, u32)>,
     statistics: MergeStatistics,
     trials: Trials,
-    patience: Patience,
+    wait_budget: WaitBudget,
     /// figures and texts before the last merge, which a trial may undo
     before_merge: Option<(MergeStatistics, usize)>,
     sizes: TermSizes,
@@ -173,7 +173,7 @@ impl Merging {
             passed: FxHashMap::default(),
             statistics: MergeStatistics::default(),
             trials: Trials::default(),
-            patience: Patience::default(),
+            wait_budget: WaitBudget::default(),
             before_merge: None,
             sizes: TermSizes::default(),
             words: Words::default(),
@@ -258,7 +258,7 @@ impl Merging {
             _ => None,
         };
         let (waiting, held) = (WaitingGroups::default(), Vec::new());
-        let (began, until) = (self.patience.now(), self.until(extent));
+        let (began, until) = (self.wait_budget.now(), self.until(extent));
         let region =
             Region { extent, stop, header, exits, before, outer, inside: 0, inner: 0, waiting, held, began, until };
         self.regions.insert(id, region);
@@ -530,7 +530,7 @@ impl Merger for Merging {
     }
 
     fn statistics(&self) -> Vec<(String, u64)> {
-        let abandoned = ("loops_abandoned".to_owned(), self.patience.abandoned);
+        let abandoned = ("loops_abandoned".to_owned(), self.wait_budget.abandoned);
         let trials = self.trials.lines().into_iter().chain([abandoned]).filter(|_| self.config.trials);
         self.statistics.lines(&self.config).into_iter().chain(trials).collect()
     }

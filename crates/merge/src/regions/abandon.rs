@@ -7,7 +7,7 @@ impl Merging {
     /// When a region that is opened now is abandoned, if it may be.
     pub(super) fn until(&self, extent: Extent) -> Option<u64> {
         match extent {
-            Extent::Loop(func, l) if self.config.trials => self.patience.until((func, l)),
+            Extent::Loop(func, l) if self.config.trials => self.wait_budget.until((func, l)),
             _ => None,
         }
     }
@@ -18,7 +18,7 @@ impl Merging {
 
     /// Abandons the regions that have taken too long.
     pub(super) fn abandon_overdue(&mut self, now: u64) {
-        self.patience.is_at(now);
+        self.wait_budget.is_at(now);
         let overdue: Vec<RegionId> =
             self.regions.iter().filter(|(_, r)| r.until.is_some_and(|u| u < now)).map(|(&id, _)| id).collect();
         overdue.into_iter().for_each(|id| self.abandon(id));
@@ -28,7 +28,7 @@ impl Merging {
     fn abandon(&mut self, id: RegionId) {
         let Some(mut r) = self.regions.remove(&id) else { return };
         if let Extent::Loop(func, l) = r.extent {
-            self.patience.abandon((func, l), r.began);
+            self.wait_budget.abandon((func, l), r.began);
         }
         let held = std::mem::take(&mut r.held);
         let running = r.inside - held.len();

@@ -27,7 +27,7 @@ const MAX_VALUES: u64 = 1 << 12;
 const MAX_TRIED: usize = 1 << 13;
 /// Assignments that are left to the rest of the chain.
 const MAX_PASSED: usize = 2;
-/// Constraints with numbers put in that are remembered.
+/// Constraints with numbers for variables that are remembered.
 const MAX_REMEMBERED: usize = 1 << 17;
 
 type Values = [u64; MAX_NUMBERS];
@@ -35,7 +35,7 @@ type Values = [u64; MAX_NUMBERS];
 pub struct Indices<S> {
     next: S,
     truths: Rc<RefCell<TruthTables>>,
-    /// a constraint with numbers put in for its variables
+    /// a constraint with its variables replaced by numbers
     made: FxHashMap<(TermId, Values), TermId>,
     /// queries of the chain that are hard
     hard: Rc<Cell<u64>>,
@@ -158,13 +158,13 @@ impl Split {
         terms: &mut Terms,
         constraints: &[TermId],
         values: &Values,
-        beside: &[(Key, Set, TermId)],
+        cell_sets: &[(Key, Set, TermId)],
     ) -> Option<Answer> {
         if self.has_rest {
             return None;
         }
         let mut cells: FxHashMap<Key, Set> = self.cells.iter().map(|(key, (set, _))| (*key, *set)).collect();
-        for &(key, set, _) in beside {
+        for &(key, set, _) in cell_sets {
             let left = cells.entry(key).or_insert(Set::ALL);
             *left = left.and(set);
         }
@@ -229,18 +229,18 @@ impl<S: Solver> Indices<S> {
         }
     }
 
-    /// Tries the values of the numbers from `depth` on; `beside` is what those before say about cells.
+    /// Tries the values of the numbers from `depth` on; `cell_sets` is what those before say about cells.
     fn below(
         &mut self,
         terms: &mut Terms,
         search: &mut Search,
         values: &mut Values,
         depth: usize,
-        beside: &mut Vec<(Key, Set, TermId)>,
+        cell_sets: &mut Vec<(Key, Set, TermId)>,
     ) -> Found {
         let split = search.split;
         let Some(&(_, arc, width)) = split.numbers.get(depth) else {
-            return self.complete(terms, search, values, beside);
+            return self.complete(terms, search, values, cell_sets);
         };
         let mask = pleach_expr::mask(width);
         // The last ones first: what was read up to now is mostly below.
@@ -250,12 +250,12 @@ impl<S: Solver> Indices<S> {
                 return Found::GivenUp;
             }
             values[depth] = arc.first.wrapping_add(more) & mask;
-            let before = beside.len();
-            let found = match self.is_refuted(terms, search, values, depth, beside) {
+            let before = cell_sets.len();
+            let found = match self.is_refuted(terms, search, values, depth, cell_sets) {
                 true => Found::Refuted,
-                false => self.below(terms, search, values, depth + 1, beside),
+                false => self.below(terms, search, values, depth + 1, cell_sets),
             };
-            beside.truncate(before);
+            cell_sets.truncate(before);
             if !matches!(found, Found::Refuted) {
                 return found;
             }
@@ -270,7 +270,7 @@ impl<S: Solver> Indices<S> {
         search: &mut Search,
         values: &Values,
         depth: usize,
-        beside: &mut Vec<(Key, Set, TermId)>,
+        cell_sets: &mut Vec<(Key, Set, TermId)>,
     ) -> bool {
         let split = search.split;
         for indexed in split.indexed.iter().filter(|i| i.numbers.last() == Some(&depth)) {
@@ -284,7 +284,7 @@ impl<S: Solver> Indices<S> {
                 return true;
             }
             let Some((key, set)) = self.truths.borrow_mut().truth(terms, made) else { continue };
-            let others: Vec<(TermId, Set)> = beside.iter().filter(|b| b.0 == key).map(|b| (b.2, b.1)).collect();
+            let others: Vec<(TermId, Set)> = cell_sets.iter().filter(|b| b.0 == key).map(|b| (b.2, b.1)).collect();
             let (left, by) = split.cells.get(&key).map_or((Set::ALL, &[][..]), |(left, by)| (*left, &by[..]));
             let now = others.iter().fold(left.and(set), |s, o| s.and(o.1));
             if now.is_empty() {
@@ -296,7 +296,7 @@ impl<S: Solver> Indices<S> {
                 }
                 return true;
             }
-            beside.push((key, set, constraint));
+            cell_sets.push((key, set, constraint));
         }
         false
     }
@@ -323,10 +323,10 @@ impl<S: Solver> Indices<S> {
         terms: &mut Terms,
         search: &mut Search,
         values: &Values,
-        beside: &[(Key, Set, TermId)],
+        cell_sets: &[(Key, Set, TermId)],
     ) -> Found {
         let split = search.split;
-        if let Some(answer) = split.by_cells(terms, search.query.constraints, values, beside) {
+        if let Some(answer) = split.by_cells(terms, search.query.constraints, values, cell_sets) {
             return Found::Model(answer);
         }
         search.passed += 1;

@@ -19,7 +19,7 @@ const PART: u64 = 2;
 const LEAST: u64 = 20_000;
 
 #[derive(Default, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct WaitBudget {
     /// work done until the last fork
     now: u64,
     /// spent on regions that were abandoned
@@ -29,7 +29,7 @@ pub(crate) struct Patience {
     pub abandoned: u64,
 }
 
-impl Patience {
+impl WaitBudget {
     pub fn is_at(&mut self, now: u64) {
         self.now = now;
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_a_part_of_the_work() {
-        let mut p = Patience::default();
+        let mut p = WaitBudget::default();
         let mut done = 0;
         for _ in 0..1_000 {
             // The same loop again and again, never to its end.
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_loop_is_tried_again_with_more() {
-        let mut p = Patience::default();
+        let mut p = WaitBudget::default();
         let first = p.until(LOOP).expect("at the start");
         p.is_at(first);
         p.abandon(LOOP, 0);
