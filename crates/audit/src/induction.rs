@@ -7,6 +7,7 @@ use crate::AuditReport;
 use pleach_exec::Machine;
 use pleach_prune::Interpolation;
 use pleach_state::pruner::{Induction as _, InductionStep};
+use pleach_state::seams::PathOracle as _;
 use pleach_state::{End, History, State, Step};
 
 /// Steps of the check.
@@ -18,6 +19,7 @@ pub(crate) fn check(machine: &mut Machine, pruner: &mut Interpolation, report: &
         return;
     }
     waiting.iter_mut().for_each(|s| s.history = History::beginning(s.inst));
+    machine.weaken_quantifiers(true);
     let (mut steps, mut covered) = (0, 0);
     let mut open = None;
     let mut harmful = Vec::new();
@@ -61,6 +63,7 @@ pub(crate) fn check(machine: &mut Machine, pruner: &mut Interpolation, report: &
             }
         }
     }
+    machine.weaken_quantifiers(false);
     let (wrong, unanswered) = pruner.end_check_of_induction();
     if unanswered > 0 {
         open = Some("a proof by induction without an answer");

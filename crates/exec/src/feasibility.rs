@@ -5,7 +5,7 @@
 
 use crate::flow::{Child, Flow, Step, StepResult};
 use crate::machine::Machine;
-use pleach_expr::{BaseId, Model, SymbolKind, SymbolOrigin, TermId, Terms};
+use pleach_expr::{BaseId, Model, SymbolKind, SymbolOrigin, TermId, Terms, facts};
 use pleach_memory::{AddressSpace, Value};
 use pleach_smt::{Answer, BasedQuery, LazyBasedQuery, Query, UnknownReason};
 use pleach_state::{Cut, End, ErrorKind, ForkKind, IndependentSlice, ProgramError, State};
@@ -93,7 +93,8 @@ impl Machine {
         if relevant.constraints.binary_search(&negated).is_ok() {
             return Feasibility::False;
         }
-        let holds = match self.terms.try_eval(address_free, &relevant.model) {
+        let by_model = !self.may_violate(&relevant);
+        let holds = match by_model.then(|| self.terms.try_eval(address_free, &relevant.model)).flatten() {
             Some(v) => v != 0,
             None => return self.decide_by_solver(st, condition, address_free, negated, relevant),
         };
@@ -126,6 +127,11 @@ impl Machine {
             }
             Answer::Unknown(why) => Feasibility::OtherUnknown { holds, side: side(holds, known, relevant), why },
         }
+    }
+
+    /// The model of the path may violate a quantifier of it (`weaken_quantifiers`).
+    pub(crate) fn may_violate(&self, relevant: &IndependentSlice) -> bool {
+        self.weak_quantifiers && relevant.constraints.iter().any(|c| self.terms.has(*c, facts::HAS_FORALL))
     }
 
     /// Without evaluation (quantifiers): both sides by the solver.
@@ -196,6 +202,9 @@ impl Machine {
             return None;
         }
         let relevant = st.path.relevant(&mut self.terms, address_free);
+        if self.may_violate(&relevant) {
+            return None;
+        }
         let model = relevant.model.clone();
         (self.terms.try_eval(address_free, &model)? != 0).then_some(FeasibleSide {
             condition,

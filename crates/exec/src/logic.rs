@@ -1,7 +1,7 @@
 //! Queries that techniques make about states and terms.
 
 use crate::machine::Machine;
-use pleach_expr::{Op, TermId, Terms};
+use pleach_expr::{Op, TermId, Terms, facts};
 use pleach_ir::Program;
 use pleach_smt::{Answer, Query, Solver};
 use pleach_state::State;
@@ -15,6 +15,8 @@ const PRODUCT_BITS: u32 = 64;
 /// How far a back end may search for an answer to one: about 20 ms. The same in every run, as a time limit would not
 /// be.
 const STEPS: u64 = 500;
+/// The same for a proof by induction, whose queries read arrays at symbolic indices.
+const STEPS_OF_ELEMENTS: u64 = 5_000;
 /// A core of more constraints than this is not minimised one by one.
 const MINIMISED: usize = 16;
 
@@ -23,6 +25,8 @@ pub(crate) struct TechniqueSolver<'a> {
     solver: &'a mut dyn Solver,
     time: &'a mut Duration,
     queries: &'a mut u64,
+    /// how far a back end may search
+    steps: u64,
 }
 
 impl TechniqueSolver<'_> {
@@ -46,7 +50,7 @@ impl TechniqueSolver<'_> {
             return None;
         }
         let start = Instant::now();
-        self.solver.limit_steps(Some(STEPS));
+        self.solver.limit_steps(Some(self.steps));
         let answer = self.solver.check(terms, &Query::new(&all));
         self.solver.limit_steps(None);
         *self.time += start.elapsed();
@@ -105,8 +109,9 @@ fn is_hard(terms: &Terms, constraints: &[TermId]) -> bool {
 impl Machine {
     /// The table of terms, and the solver for techniques.
     pub(crate) fn technique_solver(&mut self) -> (&mut Terms, TechniqueSolver<'_>) {
-        let solver =
-            TechniqueSolver { solver: &mut *self.solver, time: &mut self.solver_time, queries: &mut self.queries };
+        let steps = if self.weak_quantifiers { STEPS_OF_ELEMENTS } else { STEPS };
+        let (time, queries) = (&mut self.solver_time, &mut self.queries);
+        let solver = TechniqueSolver { solver: &mut *self.solver, time, queries, steps };
         (&mut self.terms, solver)
     }
 
@@ -193,6 +198,10 @@ impl PathOracle for Machine {
         if relevant.constraints.binary_search(&address_free).is_ok() {
             return Some(true);
         }
+        let elements = self.weak_quantifiers && self.terms.has(address_free, facts::HAS_FORALL);
+        if elements || self.may_violate(&relevant) {
+            return None;
+        }
         match self.terms.try_eval(address_free, &relevant.model) {
             Some(0) => Some(false),
             _ => None,
@@ -233,6 +242,11 @@ impl PathOracle for Machine {
 
     fn assume(&mut self, state: &mut State, condition: TermId) -> Option<bool> {
         Machine::constrain(self, state, condition)
+    }
+
+    fn weaken_quantifiers(&mut self, on: bool) {
+        self.weak_quantifiers = on;
+        self.solver.weaken_quantifiers(on);
     }
 
     fn depends_on_layout(&mut self, state: &State, condition: TermId) -> bool {

@@ -82,6 +82,8 @@ pub struct Machine {
     pub(crate) stop_points: Option<pleach_state::StopPoints>,
     /// steps at hand are no part of the run
     pub(crate) is_aside: std::cell::Cell<bool>,
+    /// models of paths may violate their quantifiers
+    pub(crate) weak_quantifiers: bool,
     /// assumptions made so far
     pub assumptions: BTreeSet<Assumption>,
     pub(crate) surroundings: std::cell::OnceCell<crate::surroundings::Surroundings>,
@@ -174,6 +176,7 @@ impl Machine {
             arrived: None,
             stop_points: None,
             is_aside: Default::default(),
+            weak_quantifiers: false,
             assumptions: BTreeSet::new(),
             surroundings: Default::default(),
         })

@@ -34,6 +34,7 @@ impl Machine {
 
     pub fn restore_snapshot(&mut self, before: ExecutorSnapshot) {
         self.is_aside.set(false);
+        pleach_state::seams::PathOracle::weaken_quantifiers(self, false);
         self.coverage = before.coverage;
         self.instructions = before.instructions;
         self.queries = before.queries;

@@ -1,8 +1,8 @@
 //! The chain, assembled: cheap links first, each seeing only what those before it left over.
 //!
-//! `trivial → domain → address → independence → domain → cache → cores → choices → difference → models → rewrite → (the
-//! same on what is left) → quantified → (independence → domain) → indices → (independence → domain) → local search →
-//! random sampling → enumerate → back end`
+//! `instances → trivial → domain → address → independence → domain → cache → cores → choices → difference → models →
+//! rewrite → (the same on what is left) → quantified → (independence → domain) → indices → (independence → domain) →
+//! local search → random sampling → enumerate → back end`
 //!
 //! Byte-wise queries end at `domain`, repeated ones at `cache`, comparisons at `choices` and `difference`, many of the
 //! others at `models`; only then is it worth building new terms (`rewrite`), which may again be trivial, independent,
@@ -22,6 +22,7 @@ use crate::link::enumerate::Enumerate;
 use crate::link::fallback::Fallback;
 use crate::link::independence::Independence;
 use crate::link::indices::Indices;
+use crate::link::instances::Instances;
 use crate::link::local_search::LocalSearch;
 use crate::link::log::Log;
 use crate::link::models::Models;
@@ -84,6 +85,9 @@ pub fn assemble(config: SolverConfig) -> Box<dyn Solver> {
     if config.check_evidence {
         let oracle = backend::backend(other(config.backend), &config, &Rc::default());
         chain = Box::new(Checking::new(chain, oracle));
+    }
+    if config.use_quantified {
+        chain = Box::new(Instances::new(chain));
     }
     Box::new(ChainCounters::new(seen, steps, reads_bases, chain))
 }

@@ -96,6 +96,8 @@ pub trait Solver {
     }
     /// From now on a query that takes more of them has no answer.
     fn limit_steps(&mut self, _: Option<u64>) {}
+    /// Whether from now on `Sat` may be wrong about quantifiers; see [`crate::link::instances`].
+    fn weaken_quantifiers(&mut self, _: bool) {}
 }
 
 impl Solver for Box<dyn Solver> {
@@ -116,5 +118,8 @@ impl Solver for Box<dyn Solver> {
     }
     fn limit_steps(&mut self, steps: Option<u64>) {
         (**self).limit_steps(steps);
+    }
+    fn weaken_quantifiers(&mut self, on: bool) {
+        (**self).weaken_quantifiers(on);
     }
 }

@@ -1,11 +1,11 @@
 //! Candidates: what may hold whenever a loop's header is reached, relative to the state that entered the loop.
 
-use super::places::{LoopLocation, Values, arrays};
+use super::elements::{self, Elements};
+use super::places::{LoopLocation, Values};
 use super::polynomial;
 use super::{AtHeader, LoopEntry};
-use pleach_expr::{INDEX_BITS, TermId, Terms, sign_extend};
+use pleach_expr::{TermId, Terms, sign_extend};
 use pleach_ir::{Const, FuncId, Inst, OpndKind, Program};
-use pleach_memory::ObjId;
 use std::collections::BTreeSet;
 
 /// Places and constants that are looked at.
@@ -26,28 +26,10 @@ pub(super) enum Candidate {
     NotAbove(LoopLocation, LoopLocation, u64, bool),
     /// the same, or the first is not above what it was on entry
     NotAboveOrEntry(LoopLocation, LoopLocation, u64),
-    /// all elements that the index went by since the loop was entered
-    Everywhere {
-        obj: ObjId,
-        bytes: u8,
-        index: LoopLocation,
-        says: Says,
-    },
+    /// of the elements that an index went by, or of the others
+    Elements(Elements),
     /// this combination of products is as on entry
     Equation(Vec<(Vec<LoopLocation>, i64)>),
-}
-
-/// What all elements are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Says {
-    Constant(i64),
-    /// the value of another place
-    Value(LoopLocation),
-    /// their index and this
-    Index(i64),
-    NotNegative,
-    /// the element of another array with the same index
-    SameAs(ObjId),
 }
 
 impl Candidate {
@@ -55,10 +37,16 @@ impl Candidate {
     pub fn on_entry(&self) -> Vec<LoopLocation> {
         match self {
             Candidate::AtLeastEntry(p, _) | Candidate::AtMostEntry(p, _) | Candidate::LowBits(p, _) => vec![*p],
-            Candidate::NotAboveOrEntry(p, ..) | Candidate::Everywhere { index: p, .. } => vec![*p],
+            Candidate::NotAboveOrEntry(p, ..) => vec![*p],
+            Candidate::Elements(e) => e.on_entry(),
             Candidate::Equation(parts) => parts.iter().flat_map(|(m, _)| m.iter().copied()).collect(),
             Candidate::AtLeast(..) | Candidate::AtMost(..) | Candidate::NotAbove(..) => Vec::new(),
         }
+    }
+
+    /// Whether it can be evaluated in a state of the program.
+    pub fn is_sampled(&self) -> bool {
+        !matches!(self, Candidate::Elements(e) if e.is_about_others())
     }
 
     /// What it says now follows from what it says of the general state, by computing with polynomials alone.
@@ -95,108 +83,13 @@ impl Candidate {
                 let first = terms.sle(x, *entry.get(p)?);
                 terms.or(below, first)
             }
-            Candidate::Everywhere { obj, bytes, index, says } => {
-                let array = *now.get(&LoopLocation::Array(*obj))?;
-                let (from, to) = (*entry.get(index)?, *now.get(index)?);
-                everywhere(array, *bytes, (from, to), *says, now, terms)?
-            }
+            Candidate::Elements(e) => e.term(now, entry, terms)?,
             Candidate::Equation(parts) => {
                 let (a, b) = (sum(parts, now, terms)?, sum(parts, entry, terms)?);
                 terms.eq(a, b)
             }
         })
     }
-}
-
-/// The element with this index.
-fn element(array: TermId, index: TermId, bytes: u8, terms: &mut Terms) -> Option<TermId> {
-    let size = terms.constant(INDEX_BITS, u64::from(bytes));
-    let first = terms.mul(index, size);
-    let mut out = None;
-    for i in 0..bytes {
-        let k = terms.constant(INDEX_BITS, u64::from(i));
-        let at = terms.add(first, k);
-        let byte = terms.read(array, at);
-        out = Some(out.map_or(byte, |low| terms.concat(byte, low)));
-    }
-    out
-}
-
-/// All elements from one index up to another are so.
-fn everywhere(
-    array: TermId,
-    bytes: u8,
-    (from, to): (TermId, TermId),
-    says: Says,
-    now: &Values,
-    terms: &mut Terms,
-) -> Option<TermId> {
-    let j = terms.variable_to_bind(INDEX_BITS);
-    let x = element(array, j, bytes, terms)?;
-    let width = terms.width(x);
-    let body = match says {
-        Says::Constant(k) => {
-            let k = terms.constant(width, k as u64);
-            terms.eq(x, k)
-        }
-        Says::Value(p) => {
-            let v = *now.get(&p)?;
-            if terms.width(v) != width {
-                return None;
-            }
-            terms.eq(x, v)
-        }
-        Says::Index(k) => {
-            let (k, j) = (terms.constant(width, k as u64), terms.resize_unsigned(j, width));
-            let is = terms.add(j, k);
-            terms.eq(x, is)
-        }
-        Says::NotNegative => {
-            let zero = terms.constant(width, 0);
-            terms.sle(zero, x)
-        }
-        Says::SameAs(other) => {
-            let other = *now.get(&LoopLocation::Array(other))?;
-            let y = element(other, j, bytes, terms)?;
-            terms.eq(x, y)
-        }
-    };
-    let (from, to) = (terms.resize_unsigned(from, INDEX_BITS), terms.resize_unsigned(to, INDEX_BITS));
-    Some(terms.forall_in(j, from, to, body))
-}
-
-/// What all elements may be: what the function stores, and what its registers hold.
-fn guess_arrays(at: &AtHeader, entry: &LoopEntry, program: &Program, terms: &Terms) -> Vec<Candidate> {
-    let f = program.function(FuncId(entry.header.0));
-    let (mut sizes, mut stored) = (BTreeSet::new(), BTreeSet::from([0]));
-    for inst in &f.insts {
-        let Inst::Store { ty, value, .. } = *inst else { continue };
-        let bytes = program.target.store_bytes(ty);
-        if let (1 | 2 | 4 | 8, true) = (bytes, stored.len() < CONSTANTS) {
-            sizes.insert(bytes as u8);
-            if let OpndKind::Const(c) = value.kind()
-                && let Some(Const::Int { value, width }) = f.consts.get(c as usize)
-            {
-                stored.insert(sign_extend(*value, *width));
-            }
-        }
-    }
-    let width = |r: &u32| entry.values.get(&LoopLocation::Register(*r)).map(|v| terms.width(*v));
-    let index = |r: &u32| matches!(width(r), Some(32 | 64)) && !entry.objects.contains_key(r);
-    let mut out = Vec::new();
-    for obj in arrays(at) {
-        for &bytes in &sizes {
-            for index in at.written.iter().map(|w| w.0).filter(index).map(LoopLocation::Register) {
-                let mut says: Vec<Says> = stored.iter().map(|k| Says::Constant(*k)).collect();
-                says.extend([Says::Index(0), Says::Index(1), Says::NotNegative]);
-                let kept = at.kept.iter().filter(|(r, w)| *w == u16::from(bytes) * 8 && width(r).is_some());
-                says.extend(kept.map(|(r, _)| Says::Value(LoopLocation::Register(*r))));
-                says.extend(arrays(at).filter(|o| *o != obj).map(Says::SameAs));
-                out.extend(says.into_iter().map(|says| Candidate::Everywhere { obj, bytes, index, says }));
-            }
-        }
-    }
-    out
 }
 
 /// `x <= y + by`, if `y + by` does not wrap.
@@ -230,7 +123,7 @@ fn sum(parts: &[(Vec<LoopLocation>, i64)], values: &Values, terms: &mut Terms) -
 }
 
 /// Constants that the function compares numbers of this width with.
-fn constants(func: FuncId, width: u16, program: &Program) -> BTreeSet<i64> {
+pub(super) fn constants(func: FuncId, width: u16, program: &Program) -> BTreeSet<i64> {
     let f = program.function(func);
     let mut all: BTreeSet<i64> = [0, 1].into();
     for inst in &f.insts {
@@ -262,7 +155,7 @@ pub(super) fn guess(at: &AtHeader, entry: &LoopEntry, program: &Program, terms: 
     places.retain(|p| !matches!(p, LoopLocation::Array(_)));
     places.sort_by_key(|p| !changes(p));
     places.truncate(PLACES);
-    let mut out = guess_arrays(at, entry, program, terms);
+    let mut out = elements::guess(at, entry, program, terms);
     for &p in places.iter().filter(|p| changes(p)) {
         let width = terms.width(entry.values[&p]);
         for signed in [true, false] {

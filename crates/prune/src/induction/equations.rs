@@ -116,7 +116,7 @@ impl InductionState {
     pub(super) fn add_equations(&mut self) {
         for at in self.headers.values_mut() {
             let more = guess(at);
-            at.candidates.get_or_insert_default().extend(more);
+            at.equations = more;
         }
     }
 }

@@ -89,27 +89,11 @@ fn any_array(locs: &mut Locs, terms: &mut Terms, len: u64) -> TermId {
     terms.array_var(s)
 }
 
-/// The path implies the condition. Where that has no quantifier, those of the path are left out, which cost more than
-/// they bring.
-pub(super) fn entails(state: &State, condition: TermId, oracle: &mut dyn PathOracle) -> bool {
-    if let Some(holds) = oracle.decided(state, condition) {
-        return holds;
-    }
-    let slice = state.path.relevant(oracle.terms(), condition);
-    let quantified = |c: &TermId, terms: &Terms| terms.has(*c, facts::HAS_FORALL);
-    let terms = oracle.terms();
-    if quantified(&condition, terms) || slice.based.is_some() || !slice.constraints.iter().any(|c| quantified(c, terms))
-    {
-        return oracle.entails(state, condition);
-    }
-    let mut given = Terms::TRUE;
-    for c in slice.constraints.iter() {
-        if !terms.has(*c, facts::HAS_FORALL) {
-            given = terms.and(given, *c);
-        }
-    }
-    let claim = terms.implies(given, condition);
-    oracle.valid(claim)
+/// Adds what changed; what changes as a whole has no single words.
+pub(super) fn add_changed(memory: &mut BTreeSet<Changed>, new: BTreeSet<Changed>) {
+    memory.extend(new);
+    let whole: Vec<Changed> = memory.iter().filter(|c| c.start == 0 && c.len > 8).copied().collect();
+    memory.retain(|c| whole.iter().all(|w| w == c || w.obj != c.obj || w.len < c.start + c.len));
 }
 
 /// Registers that the loop writes hold what the general state's may.
@@ -165,6 +149,10 @@ fn changed_object(
     }
     let whole = Changed { obj, start: 0, len: size };
     let known: Vec<Changed> = known.iter().filter(|c| c.obj == obj).copied().collect();
+    // The same number may be that of another object on another path.
+    if known.iter().any(|c| c.start + c.len > size) {
+        return None;
+    }
     // SOUND: the general state has no pointers there.
     if known.iter().any(|c| holds_pointers(now, c.window(), terms)) {
         return None;

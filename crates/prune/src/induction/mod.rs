@@ -10,6 +10,7 @@
 //! by*: the campaign for loops, whose truth is by enumeration.
 
 mod candidates;
+mod elements;
 mod equations;
 mod general;
 mod places;
@@ -42,6 +43,8 @@ const GROWS: u64 = 4;
 const PASSES: u32 = 60;
 /// States of one entry that candidates are guessed from.
 const ROUNDS: u32 = 12;
+/// Arrays of other loops that candidates speak of.
+const SOURCES: usize = 10;
 /// Arrivals that candidates are guessed from.
 const SAMPLES: u32 = 400;
 
@@ -74,6 +77,8 @@ pub(crate) struct InductionState {
     sampled_twice: bool,
     /// something was made more general, or a candidate was dropped
     changed: bool,
+    /// more memory is made general, of which there are no candidates yet
+    grew: bool,
     headers: FxHashMap<Header, AtHeader>,
     entries: Vec<LoopEntry>,
     liveness: FxHashMap<u32, Liveness>,
@@ -95,7 +100,10 @@ struct AtHeader {
     /// others that are read later
     kept: Vec<(u32, u16)>,
     memory: BTreeSet<Changed>,
+    /// other arrays that loops change
+    sources: Vec<ObjId>,
     candidates: Option<Vec<Candidate>>,
+    equations: Vec<Candidate>,
     dropped: FxHashSet<Candidate>,
     /// differences to the values on entry, for equations
     rows: Vec<Vec<Option<i128>>>,
@@ -118,10 +126,22 @@ impl InductionState {
 }
 
 impl AtHeader {
+    /// Candidates are guessed again; those that did not hold once are not.
     fn forget_candidates(&mut self) {
         (self.candidates, self.monomials) = (None, None);
-        self.dropped.clear();
         self.rows.clear();
+    }
+
+    /// Candidates that hold as far as is known.
+    fn kept_candidates(&self) -> impl Iterator<Item = &Candidate> {
+        let all = self.candidates.iter().flatten().chain(&self.equations);
+        all.filter(|c| !self.dropped.contains(c))
+    }
+}
+
+impl LoopEntry {
+    fn state_size(&self, obj: ObjId) -> Option<u64> {
+        self.sizes.get(&obj).copied()
     }
 }
 
@@ -139,6 +159,8 @@ struct LoopEntry {
     /// where registers that are pointers point to
     objects: FxHashMap<u32, ObjId>,
     rounds: u32,
+    /// of the arrays that candidates speak of
+    sizes: FxHashMap<ObjId, u64>,
 }
 
 impl Interpolation {
@@ -180,6 +202,24 @@ impl Interpolation {
         out
     }
 
+    /// Arrays that other loops change are sources of this one.
+    fn note_sources(&mut self, header: Header, state: &State, sizes: &mut FxHashMap<ObjId, u64>) {
+        let headers = &self.induction.headers;
+        let all: BTreeSet<ObjId> = headers.values().flat_map(places::arrays).collect();
+        for obj in all {
+            let size = state.memory.get(obj).and_then(|o| o.size().fixed());
+            sizes.extend(size.map(|s| (obj, s)));
+        }
+        let Some(at) = self.induction.headers.get_mut(&header) else { return };
+        if at.candidates.is_none() {
+            let own: Vec<ObjId> = places::arrays(at).collect();
+            let others = sizes.keys().copied().filter(|o| !own.contains(o));
+            at.sources = others.collect();
+            at.sources.sort_unstable();
+            at.sources.truncate(SOURCES);
+        }
+    }
+
     fn enter(&mut self, state: &mut State, oracle: &mut dyn PathOracle) -> InductionStep {
         let program = oracle.program();
         let header = (state.frame.func.0, state.block.0);
@@ -197,7 +237,9 @@ impl Interpolation {
             general: Values::default(),
             objects: FxHashMap::default(),
             rounds: 0,
+            sizes: FxHashMap::default(),
         };
+        self.note_sources(header, state, &mut entry.sizes);
         let at = &self.induction.headers[&header];
         places::note_objects(state, at, &mut entry.objects, oracle.terms());
         entry.values = places::values(state, at, &entry.objects, oracle.terms());
@@ -214,8 +256,9 @@ impl Interpolation {
                 return self.induction.give_up("a loop changes pointers in memory");
             }
             let now = places::values(state, at, &entry.objects, oracle.terms());
-            for c in at.candidates.iter().flatten().filter(|c| !at.dropped.contains(c)) {
-                let Some(holds) = c.term(&now, &entry.values, oracle.terms()) else { continue };
+            let all: Vec<TermId> =
+                at.kept_candidates().filter_map(|c| c.term(&now, &entry.values, oracle.terms())).collect();
+            for holds in all {
                 if holds != pleach_expr::Terms::TRUE && oracle.assume(state, holds) != Some(true) {
                     return self.induction.give_up("candidates contradict each other, or have no answer");
                 }
@@ -238,22 +281,26 @@ impl Interpolation {
         sampling: bool,
         oracle: &mut dyn PathOracle,
     ) {
+        let of_elements = |at: &AtHeader| at.kept_candidates().any(|c| matches!(c, Candidate::Elements(_)));
+        let elements = self.induction.check.is_some() && self.induction.headers.values().any(of_elements);
         let Some(at) = self.induction.headers.get_mut(&header) else { return };
         let mut dropped = Vec::new();
-        for c in at.candidates.iter().flatten().filter(|c| !at.dropped.contains(c)) {
+        for c in at.kept_candidates() {
             let holds = match c.term(now, &entry.values, oracle.terms()) {
                 // A place that is not there says nothing, and nothing is assumed of it.
                 None => false,
+                Some(_) if sampling && !c.is_sampled() => true,
                 Some(t) if sampling => oracle.decided(state, t) != Some(false),
-                Some(t) => c.is_kept(now, &entry.general, oracle.terms()) || general::entails(state, t, oracle),
+                Some(t) => c.is_kept(now, &entry.general, oracle.terms()) || oracle.entails(state, t),
             };
             if !holds {
                 dropped.push(c.clone());
                 if let Some((wrong, unanswered)) = &mut self.induction.check {
                     let t = c.term(now, &entry.values, oracle.terms());
+                    // A counterexample may violate what is known of elements.
                     let refuted = t.is_none_or(|t| {
                         let not = oracle.terms().not(t);
-                        oracle.is_satisfiable_with(state, not)
+                        !elements && oracle.is_satisfiable_with(state, not)
                     });
                     *(if refuted { wrong } else { unanswered }) += 1;
                 }
@@ -299,7 +346,8 @@ impl Interpolation {
         }
         let new = general::changed_memory(state, &entry.state, &at.memory, oracle.terms())?;
         changed |= !new.is_empty();
-        at.memory.extend(new);
+        self.induction.grew |= !new.is_empty();
+        general::add_changed(&mut at.memory, new);
         let at = &self.induction.headers[&header];
         let now = places::values(state, at, &entry.objects, oracle.terms());
         // A pointer stays in its object.
@@ -323,7 +371,7 @@ impl Interpolation {
         if i.proofs == 0 {
             return Vec::new();
         }
-        (i.sampling, i.changed, i.check) = (false, false, Some((0, 0)));
+        (i.sampling, i.changed, i.grew, i.check) = (false, false, false, Some((0, 0)));
         i.entries.clear();
         i.roots.clone()
     }
@@ -346,7 +394,7 @@ impl Interpolation {
             let at = &self.induction.headers[&e.header];
             let now = places::locations(at, e, &mut self.locs, oracle.terms());
             let mut all = Vec::new();
-            for c in at.candidates.iter().flatten().filter(|c| !at.dropped.contains(c)) {
+            for c in at.kept_candidates() {
                 let constant =
                     |p: &LoopLocation| e.values.get(p).is_some_and(|v| oracle.terms().as_const(*v).is_some());
                 if c.on_entry().iter().all(constant)
@@ -433,7 +481,7 @@ impl Induction for Interpolation {
             End::Exit(_) | End::Silent => return true,
             End::Error(e) if e.kind == ErrorKind::Abort && self.induction.may_abort => return true,
             End::Error(e) => format!("a general state ends in an error: {}", e.kind.as_str()),
-            End::Cut(_) => "a path was cut".to_owned(),
+            End::Cut(c) => format!("a path was cut: {c:?}"),
         };
         self.induction.gave_up = Some(why);
         false
@@ -466,7 +514,12 @@ impl Induction for Interpolation {
             i.add_equations();
         }
         let again = sampled || i.changed;
-        (i.sampling, i.changed) = (false, false);
+        if !sampled && i.grew {
+            i.headers.values_mut().for_each(|at| at.candidates = None);
+        }
+        (i.sampling, i.changed, i.grew) = (false, false, false);
+        // SOUND: from here on states are general, and more of them than there are do no harm.
+        oracle.weaken_quantifiers(true);
         if again {
             i.entries.clear();
             return AfterPass::Again;

@@ -84,7 +84,7 @@ pub(super) fn values(state: &State, at: &AtHeader, objects: &FxHashMap<u32, ObjI
             }
         }
     }
-    for obj in arrays(at) {
+    for obj in arrays(at).chain(at.sources.iter().copied()) {
         if let Some(o) = state.memory.get(obj).filter(|o| o.size().fixed().is_some()) {
             let mut contents = o.contents.clone();
             let all = contents.whole();

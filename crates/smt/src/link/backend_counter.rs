@@ -70,4 +70,8 @@ impl<S: Solver> Solver for ChainCounters<S> {
     fn limit_steps(&mut self, steps: Option<u64>) {
         self.steps.limit.set(steps);
     }
+
+    fn weaken_quantifiers(&mut self, on: bool) {
+        self.next.weaken_quantifiers(on);
+    }
 }

@@ -13,6 +13,7 @@ pub mod enumerate;
 pub mod fallback;
 pub mod independence;
 pub mod indices;
+pub mod instances;
 pub mod local_search;
 pub mod log;
 pub mod models;
