@@ -148,8 +148,8 @@ pub trait PathOracle {
     fn assume(&mut self, _: &mut State, _condition: pleach_expr::TermId) -> Option<bool> {
         None
     }
-    /// From now on states may seem to be there that violate a quantifier of their path. For explorations that may follow
-    /// paths which do not exist.
+    /// From now on states may seem to be there that violate a quantifier of their path. For explorations that may
+    /// follow paths which do not exist.
     fn weaken_quantifiers(&mut self, _: bool) {}
     /// The condition, which holds, compares objects and would not hold if they lay elsewhere.
     fn depends_on_layout(&mut self, state: &State, condition: pleach_expr::TermId) -> bool;

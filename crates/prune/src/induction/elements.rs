@@ -1,8 +1,8 @@
 //! Candidates for the elements of arrays.
 //!
 //! *Idea*: a loop writes or reads element by element, by an index or a pointer that moves one way. What it did to the
-//! elements from where it began up to the index is guessed from what the function stores and compares; the others are as
-//! they were on entry.
+//! elements from where it began up to the index is guessed from what the function stores and compares; the others are
+//! as they were on entry.
 
 use super::candidates::{Candidate, constants};
 use super::places::{LoopLocation, Values, arrays};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const CONSTANTS: usize = 6;
 const SHAPES: usize = 6;
 const INDICES: usize = 4;
-const MOST: usize = 400;
+const MAX_CANDIDATES: usize = 400;
 /// Larger elements are none.
 const STRIDE: i64 = 64;
 /// An array that was written more often one by one is not compared with.
@@ -297,6 +297,6 @@ pub(super) fn guess(at: &AtHeader, entry: &LoopEntry, program: &Program, terms: 
         }
     }
     out.retain(|c| !at.dropped.contains(c));
-    out.truncate(MOST);
+    out.truncate(MAX_CANDIDATES);
     out
 }

@@ -1,8 +1,8 @@
 //! Quantifiers replaced by their instances for what a query reads.
 //!
-//! *Idea*: where it is switched on, `∀ i < n. p(i)` becomes `p(t)` for each element `t` of an array that the rest of the
-//! query reads. Instances read more, which takes a few rounds. *Invariant*: what is left follows from the query, so that
-//! `Unsat` is right, and its core names constraints of the query. *Direction*: `Sat` may be wrong about quantifiers: it
+//! *Idea*: where it is switched on, `∀ i < n. p(i)` becomes `p(t)` for each element `t` of an array that the rest of
+//! the query reads. Instances read more, which takes a few rounds. *Invariant*: what is left follows from the query, so
+//! that `Unsat` is right, and its core names constraints of the query. *Direction*: `Sat` may be wrong about quantifiers: it
 //! is for explorations that may follow paths which do not exist, never for those that find errors.
 
 use crate::answer::{Answer, Core};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// How often instances are looked for in instances.
 const ROUNDS: usize = 12;
 /// Instances of one query.
-const MOST: usize = 600;
+const MAX_INSTANCES: usize = 600;
 
 pub struct Instances<S> {
     next: S,
@@ -99,7 +99,7 @@ impl Weakened {
                     let (Quantifier { var, count, body }, origin) = (kept.quantifier, kept.origin);
                     let Some(&(_, first, step)) = kept.reads.iter().find(|r| r.0 == array) else { continue };
                     let t = element(terms, at, first, step, terms.width(var));
-                    if done.len() >= MOST || !done.insert((which, t)) {
+                    if done.len() >= MAX_INSTANCES || !done.insert((which, t)) {
                         continue;
                     }
                     let inside = terms.ult(t, count);
