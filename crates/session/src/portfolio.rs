@@ -13,14 +13,14 @@ use crate::result::ExplorationResult;
 use crate::session::{Conclude, Session};
 use pleach::{EndOfRun, GuidedExecutor};
 use pleach_command::CliError;
-use pleach_exec::SizeMode;
+use pleach_exec::{Seed, SizeMode};
 use pleach_explore::{Ended, Halt, Limits, Sink};
 use pleach_merge::MergeConfig;
 use pleach_report::PortfolioRecord;
 use pleach_state::seams::Portfolio;
 use pleach_state::{Cut, End};
 use pleach_verify::{Class, Property, called};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -80,7 +80,18 @@ impl Member {
 #[derive(Default)]
 pub(crate) struct Outcome {
     turns: Cell<u64>,
-    decided: Cell<Option<Member>>,
+    decided: RefCell<Option<(Member, Decision)>>,
+}
+
+/// What a member has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Decision {
+    /// everything is explored
+    Complete,
+    /// an execution with this input violates the property
+    Violation(Seed),
+    /// nothing that decides
+    Open,
 }
 
 /// The members beside a run.
@@ -103,8 +114,9 @@ impl Portfolio for Turns {
                 return false;
             }
             self.outcome.turns.set(self.outcome.turns.get() + 1);
-            if self.session.decides(member, spent / member.part(), &self.halt) {
-                self.outcome.decided.set(Some(member));
+            let decision = self.session.decides(member, spent / member.part(), &self.halt);
+            if decision != Decision::Open {
+                *self.outcome.decided.borrow_mut() = Some((member, decision));
                 return true;
             }
         }
@@ -145,17 +157,25 @@ impl Session {
         let (start, limit) = (Instant::now(), self.config.run.limits.max_time);
         let outcome = Rc::new(Outcome::default());
         let mut found = self.explore_once(observer, to, conclude, Some(&outcome))?;
-        if let Some(member) = outcome.decided.get() {
+        let decided = outcome.decided.take();
+        if let Some((member, decision)) = &decided {
             drop(found.left.take());
             let dir = found.dir.path().to_owned();
             found.dir.remove()?;
             let left = limit.map(|all| all.saturating_sub(start.elapsed()).max(Duration::from_millis(1)));
             let mut other = self.again();
-            member.choose(&mut other);
+            match decision {
+                // A merged path has several inputs: this one alone shows the violation best.
+                Decision::Violation(input) => {
+                    Member::Unrolling.choose(&mut other);
+                    other.config.seeds = vec![input.clone()];
+                }
+                _ => member.choose(&mut other),
+            }
             found = other.with_max_time(left).explore_once(observer, Some(&dir), conclude, None)?;
             found.elapsed = start.elapsed();
         }
-        let decided_by = outcome.decided.get().map(|m| m.flags().to_owned());
+        let decided_by = decided.map(|(member, _)| member.flags().to_owned());
         found.summary.portfolio =
             (outcome.turns.get() > 0).then(|| PortfolioRecord { turns: outcome.turns.get(), decided_by });
         Ok(found)
@@ -166,8 +186,8 @@ impl Session {
         Box::new(Turns { session: self.again(), halt: halt.clone(), next: FIRST, outcome: outcome.clone() })
     }
 
-    /// Whether an exploration by this member, within so much effort, comes to its end or to a violation.
-    fn decides(&self, member: Member, effort: u64, halt: &Halt) -> bool {
+    /// What an exploration by this member finds within so much effort.
+    fn decides(&self, member: Member, effort: u64, halt: &Halt) -> Decision {
         let mut session = self.again();
         member.choose(&mut session);
         session.config.run.limits =
@@ -175,14 +195,16 @@ impl Session {
         session.config.run.flush_time = Duration::ZERO;
         // A query that would take most of the turn waits for the others first.
         session.config.exec.query_budget = Some((effort / PER_QUERY_STEP).max(1));
-        let Ok(mut engine) = session.engine(Default::default(), halt) else { return false };
-        let mut judge = Judge { session: &session, answer: None };
+        let Ok(mut engine) = session.engine(Default::default(), halt) else { return Decision::Open };
+        let mut judge = Judge { session: &session, decision: None };
         let end = engine.explore(&mut judge);
         let machine = &engine.executor.machine;
-        match judge.answer {
-            Some(decisive) => decisive,
+        let complete = end == EndOfRun::Done && engine.run.counters.is_complete() && machine.disagreements.is_empty();
+        match judge.decision {
+            Some(decision) => decision,
             // SOUND: only a hint that it is worth to explore so; that exploration is judged like any other.
-            None => end == EndOfRun::Done && engine.run.counters.is_complete() && machine.disagreements.is_empty(),
+            None if complete => Decision::Complete,
+            None => Decision::Open,
         }
     }
 }
@@ -190,27 +212,30 @@ impl Session {
 /// Looks for an end of a path that says more than that it is an end.
 struct Judge<'a> {
     session: &'a Session,
-    /// a violation: true; something that leaves the answer open: false
-    answer: Option<bool>,
+    /// a violation, or something that leaves the answer open
+    decision: Option<Decision>,
 }
 
 impl Sink<GuidedExecutor> for Judge<'_> {
-    fn on_path_end(&mut self, _: &mut GuidedExecutor, ended: Ended) -> u32 {
+    fn on_path_end(&mut self, executor: &mut GuidedExecutor, ended: Ended) -> u32 {
         let property: &Property = &self.session.config.property;
-        if let End::Error(error) = ended.end {
-            match property.class(error.kind, called(&self.session.program, ended.state)) {
-                Class::Violation(_) => self.answer = self.answer.or(Some(true)),
-                Class::Undefined => self.answer = self.answer.or(Some(false)),
-                Class::End => {}
-            }
-        }
-        // What is cut cannot end any more, and a violation is for the run to find.
-        if let End::Cut(_) = ended.end {
-            self.answer = self.answer.or(Some(false));
-        }
+        let found = match ended.end {
+            End::Error(error) => match property.class(error.kind, called(&self.session.program, ended.state)) {
+                Class::Violation(_) => {
+                    let inputs = executor.machine.test_inputs(ended.state);
+                    Some(Decision::Violation(Seed::Objects(inputs.into_iter().map(|i| (i.name, i.bytes)).collect())))
+                }
+                Class::Undefined => Some(Decision::Open),
+                Class::End => None,
+            },
+            // What is cut cannot end any more, and a violation is for the run to find.
+            End::Cut(_) => Some(Decision::Open),
+            _ => None,
+        };
+        self.decision = self.decision.take().or(found);
         0
     }
     fn stop(&mut self) -> Option<Cut> {
-        self.answer.map(|_| Cut::Stopped("an error was found".into()))
+        self.decision.as_ref().map(|_| Cut::Stopped("nothing more is to be found".into()))
     }
 }

@@ -35,7 +35,7 @@ impl Merging {
         held.iter().for_each(|h| {
             self.leaves.remove(&h.node);
         });
-        let waiting = r.waiting.into_iter().flat_map(|g| g.members).chain(held);
+        let waiting = r.waiting.into_members().flatten().chain(held);
         self.early.extend(waiting.map(|m| Group { members: vec![m], before: r.before.clone(), outer: r.outer }));
         match r.outer {
             Some(outer) => self.leaves.values_mut().filter(|at| **at == id).for_each(|at| *at = outer),
