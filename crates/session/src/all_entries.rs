@@ -74,6 +74,8 @@ pub fn run(mut config: SessionConfig, how: AllEntries) -> Result<Code, CliError>
         let found = session.with_entry(name)?.explore(&mut NoObserver, Some(&to), &conclude)?;
         (signal, crashed) = (found.signal, crashed || found.crashed);
         table.add(name, &written(found));
+        // What it used does not count for the next one.
+        (session.config.run.release)();
         if signal.is_some() {
             break;
         }
