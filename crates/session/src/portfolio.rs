@@ -11,6 +11,7 @@
 use crate::observer::Observer;
 use crate::result::ExplorationResult;
 use crate::session::{Conclude, Session};
+use crate::verdict_text::allocates;
 use pleach::{EndOfRun, GuidedExecutor};
 use pleach_command::CliError;
 use pleach_exec::{Seed, SizeMode};
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 /// What the run has cost before the first turn, in units of effort, and how much later the next one is.
 const FIRST: u64 = 2_000_000;
 const GROWS: u64 = 4;
-/// The first budget of a query in a turn is one search step for each of so many units of the turn.
+/// The first budget of a query in a turn is one search step for each of this many units of the turn.
 const PER_QUERY_STEP: u64 = 20_000;
 /// No turn if more memory is in use, in percent of what is allowed.
 const ROOM: u64 = 50;
@@ -56,9 +57,14 @@ impl Member {
         }
     }
 
-    /// It may cost what the run has cost, divided by this. All turns together cost at most half as much as the run.
-    fn part(self) -> u64 {
-        if self == Member::Merging { 4 } else { 12 }
+    /// It may cost what the run has cost, divided by this: all turns together cost at most half as much as the run.
+    /// Where the program makes objects of its own, merging pays more often, and may cost twice as much.
+    fn part(self, allocates: bool) -> u64 {
+        match self {
+            Member::Merging if allocates => 2,
+            Member::Merging => 4,
+            _ => 12,
+        }
     }
 
     /// What these flags say.
@@ -78,7 +84,7 @@ impl Member {
 
 /// What became of the turns.
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct TurnsTaken {
     turns: Cell<u64>,
     decided: RefCell<Option<(Member, Decision)>>,
 }
@@ -94,13 +100,15 @@ enum Decision {
     Open,
 }
 
-/// The members beside a run.
+/// The members next to a run.
 pub(crate) struct Turns {
     session: Session,
     halt: Halt,
+    /// the program makes blocks on the heap
+    allocates: bool,
     /// when the next turn is
     next: u64,
-    outcome: Rc<Outcome>,
+    taken: Rc<TurnsTaken>,
 }
 
 impl Portfolio for Turns {
@@ -113,10 +121,10 @@ impl Portfolio for Turns {
             if !self.has_room() || self.halt.reason().is_some() {
                 return false;
             }
-            self.outcome.turns.set(self.outcome.turns.get() + 1);
-            let decision = self.session.decides(member, spent / member.part(), &self.halt);
+            self.taken.turns.set(self.taken.turns.get() + 1);
+            let decision = self.session.decides(member, spent / member.part(self.allocates), &self.halt);
             if decision != Decision::Open {
-                *self.outcome.decided.borrow_mut() = Some((member, decision));
+                *self.taken.decided.borrow_mut() = Some((member, decision));
                 return true;
             }
         }
@@ -155,9 +163,9 @@ impl Session {
             return self.explore_once(observer, to, conclude, None);
         }
         let (start, limit) = (Instant::now(), self.config.run.limits.max_time);
-        let outcome = Rc::new(Outcome::default());
-        let mut found = self.explore_once(observer, to, conclude, Some(&outcome))?;
-        let decided = outcome.decided.take();
+        let taken = Rc::new(TurnsTaken::default());
+        let mut found = self.explore_once(observer, to, conclude, Some(&taken))?;
+        let decided = taken.decided.take();
         if let Some((member, decision)) = &decided {
             drop(found.left.take());
             let dir = found.dir.path().to_owned();
@@ -177,13 +185,14 @@ impl Session {
         }
         let decided_by = decided.map(|(member, _)| member.flags().to_owned());
         found.summary.portfolio =
-            (outcome.turns.get() > 0).then(|| PortfolioRecord { turns: outcome.turns.get(), decided_by });
+            (taken.turns.get() > 0).then(|| PortfolioRecord { turns: taken.turns.get(), decided_by });
         Ok(found)
     }
 
-    /// Those that explore beside a run that this signal ends.
-    pub(crate) fn turns(&self, outcome: &Rc<Outcome>, halt: &Halt) -> Box<dyn Portfolio> {
-        Box::new(Turns { session: self.again(), halt: halt.clone(), next: FIRST, outcome: outcome.clone() })
+    /// Those that explore next to a run that this signal ends.
+    pub(crate) fn turns(&self, taken: &Rc<TurnsTaken>, halt: &Halt) -> Box<dyn Portfolio> {
+        let allocates = allocates(&self.program);
+        Box::new(Turns { session: self.again(), halt: halt.clone(), allocates, next: FIRST, taken: taken.clone() })
     }
 
     /// What an exploration by this member finds within so much effort.

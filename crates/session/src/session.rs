@@ -3,7 +3,7 @@
 use crate::config::SessionConfig;
 use crate::entry::entry_name;
 use crate::observer::{Observer, Targets};
-use crate::portfolio::Outcome;
+use crate::portfolio::TurnsTaken;
 use crate::progress::Line;
 use crate::result::ExplorationResult;
 use crate::standing::Standing;
@@ -173,17 +173,17 @@ impl Session {
         Ok(found)
     }
 
-    /// One exploration, with others in turns if there is an `outcome` to tell.
+    /// One exploration, with others in turns that are noted in `taken`, if it is there.
     pub(crate) fn explore_once(
         &self,
         observer: &mut dyn Observer,
         to: Option<&Path>,
         conclude: &Conclude,
-        outcome: Option<&Rc<Outcome>>,
+        taken: Option<&Rc<TurnsTaken>>,
     ) -> Result<ExplorationResult, CliError> {
         let Watched { halt, dog, began } = self.take_watch()?;
         let mut engine = self.engine(observer.targets(), &halt)?;
-        engine.run.portfolio = outcome.map(|o| self.turns(o, &halt));
+        engine.run.portfolio = taken.map(|o| self.turns(o, &halt));
         let dir = RunDir::create(to)?;
         let argv = self.write_head(&engine, &dir)?;
         engine.executor.machine.arrived = observer.arrived(&self.program, &argv);
