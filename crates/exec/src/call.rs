@@ -242,6 +242,18 @@ impl Machine {
         self.one_of(t, objects.into_iter())
     }
 
+    /// A pointer that mentions no base: the functions that the path compares it with, and everything else.
+    fn compared_functions(&mut self, st: &State, t: TermId) -> Option<Vec<Candidate>> {
+        let relevant = st.path.relevant(&mut self.terms, t);
+        let mut functions: Vec<ObjId> = Vec::new();
+        for &c in relevant.with_bases().iter() {
+            functions.extend(self.terms.bases(c).into_iter().filter(|o| self.function_at(*o).is_some()));
+        }
+        functions.sort_unstable();
+        functions.dedup();
+        (!functions.is_empty()).then(|| self.one_of(t, functions.into_iter()))
+    }
+
     fn one_of(&mut self, t: TermId, functions: impl Iterator<Item = ObjId>) -> Vec<Candidate> {
         let zero = self.terms.constant(self.pointer_bits(), 0);
         let mut found = Vec::new();
@@ -263,7 +275,7 @@ impl Machine {
             Some((_, found)) if found.iter().any(|c| c.obj.is_some()) => (found, bad_call()),
             // Natively functions have other addresses: a test that depends on them cannot be replayed.
             _ if self.config.rules.try_all_code_pointers => (self.any_function(t), bad_call()),
-            Some((_, found)) => (found, bad_call()),
+            Some((_, found)) => (self.compared_functions(st, t).unwrap_or(found), bad_call()),
             // INCOMPLETE: it may be a function that the term does not mention, by its number.
             None => {
                 let cut = Cut::Unsupported("a call through a computed function pointer".into());
