@@ -6,7 +6,7 @@ use crate::flow::{Flow, Step, StepResult};
 use crate::machine::Machine;
 use pleach_expr::Terms;
 use pleach_memory::Value;
-use pleach_state::{Access, End, ErrorKind, InputType, Origin, State};
+use pleach_state::{Access, End, ErrorKind, InputType, Leaks, Origin, State};
 
 /// Result types by the name after `__VERIFIER_nondet_`: C type, bits (0: those of a pointer), signed.
 ///
@@ -140,7 +140,11 @@ fn assert(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
     Ok(())
 }
 
-pub(super) fn error(_: &mut Machine, _: &mut State, call: &Call) -> StepResult<()> {
+pub(super) fn error(m: &mut Machine, st: &mut State, call: &Call) -> StepResult<()> {
+    // The program ends here. Where the call itself is no violation, blocks that are left are one.
+    if m.config.leaks == Leaks::Unfreed && !m.config.error_functions.iter().any(|f| f == call.name) {
+        m.require_nothing_lost(st)?;
+    }
     Err(Flow::error(ErrorKind::Assert, format!("{}() is reached", call.name)))
 }
 
