@@ -1,7 +1,7 @@
 //! The last pass of a proof by induction, again, with the other solver.
 //!
-//! *Invariant* checked: on entry to each loop and whenever it comes back all candidates that the proof kept hold, memory
-//! and registers differ in nothing that was not made general, and no path ends in harm.
+//! *Invariant* checked: on entry to each loop and whenever it comes back all candidates that the proof kept hold,
+//! memory and registers differ in nothing that was not made general, and no path ends in harm.
 
 use crate::AuditReport;
 use pleach_exec::Machine;

@@ -1,7 +1,7 @@
 //! Random programs with loops without end, and which of their errors can happen.
 //!
-//! *Law*: a run that is complete finds exactly the errors that an enumeration of the program's states finds; one that is
-//! not finds no others. Values are small, so that the enumeration ends although the loops do not. Under a bound on
+//! *Law*: a run that is complete finds exactly the errors that an enumeration of the program's states finds; one that
+//! is not finds no others. Values are small, so that the enumeration ends although the loops do not. Under a bound on
 //! rounds the enumeration counts them, too, and a run that nothing else cut is held to be complete.
 
 mod program;

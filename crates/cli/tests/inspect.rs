@@ -274,8 +274,8 @@ fn a_run_under_way_is_followed() {
     assert_eq!(server.json("/api/run")["finished"], true);
 }
 
-/// Memory, Fig. 1.8: the first call of a chain finds its character at k1, the second one k3 + 1 behind it. (k2 counts the
-/// rounds of the first call's states that found none.)
+/// Memory, Fig. 1.8: the first call of a chain finds its character at k1, the second one k3 + 1 behind it. (k2 counts
+/// the rounds of the first call's states that found none.)
 #[test]
 fn offsets_in_a_chain_of_scans_are_sums_of_counters() {
     let place = tempfile::tempdir().expect("a directory");

@@ -5,9 +5,9 @@
 //! is explored once, from any arguments that the contract allows, with each recursive call replaced by its contract: a
 //! *stub* that checks what is required, forgets what the call may change, and assumes what is ensured. If every body
 //! keeps its contract, all calls do, however deep (induction over the calls that are active). *Invariant*: where all
-//! checks hold and no body runs into an error, no execution of the program does, as long as there is stack. *Deviations*:
-//! only functions over numbers ([`fragment`]). *Direction*: candidates are guessed from samples; a wrong one is found by
-//! exploration and dropped. *Checked by*: `loop-campaign --recursion`, against enumeration.
+//! checks hold and no body runs into an error, no execution of the program does, as long as there is stack.
+//! *Deviations*: only functions over numbers ([`fragment`]). *Direction*: candidates are guessed from samples; a wrong
+//! one is found by exploration and dropped. *Checked by*: `loop-campaign --recursion`, against enumeration.
 
 mod abstraction;
 mod build;

@@ -1,8 +1,9 @@
 //! A run: the waiting states, the execution tree, and what happens to them when a state forks, ends or is cut.
 //!
-//! [`Run::drive`] is the loop: select → subsumed? → step → grow the tree → close nodes → notify. The run owns the waiting states and the execution tree and is the only one to change them. It does not know which
-//! techniques are on. *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is
-//! counted; so no path is lost without a trace.
+//! [`Run::drive`] is the loop: select → subsumed? → step → grow the tree → close nodes → notify. The run owns the
+//! waiting states and the execution tree and is the only one to change them. It does not know which techniques are on.
+//! *Invariant*: every leaf of the tree is a waiting state or has ended with a status that is counted; so no path is
+//! lost without a trace.
 
 use crate::alarm::Alarm;
 use crate::counters::Counters;

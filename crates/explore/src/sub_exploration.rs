@@ -2,8 +2,8 @@
 //!
 //! Speculation, the check of the pruning, cost samples and the re-execution of evicted states step states that are no
 //! part of the run. They differ in which states go on and in what is done at an end or a fork; [`SubExploration`] is
-//! that difference, and [`Run::drive`] the one loop. *Invariant*: the exploration neither adds to [`Run::states`] nor counts
-//! paths; what a sub-exploration does to the tree, it does itself.
+//! that difference, and [`Run::drive`] the one loop. *Invariant*: the exploration neither adds to [`Run::states`] nor
+//! counts paths; what a sub-exploration does to the tree, it does itself.
 
 use crate::drive::Exploration;
 use crate::run::{Run, RunContext};

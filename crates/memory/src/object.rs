@@ -1,8 +1,8 @@
 //! An object's contents: plain bytes in copy-on-write pages, with an overlay for pointers and symbolic values.
 //!
-//! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A cell is
-//! a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives the
-//! same value without splitting it. The background is what a byte holds before it is written: zero, or a byte of an
+//! *Idea*: each page has its bytes and, only where needed, a tag per byte: concrete, background, or part of a cell. A
+//! cell is a whole value as it was stored (a pointer, a 4-byte term), so that reading it back with the same width gives
+//! the same value without splitting it. The background is what a byte holds before it is written: zero, or a byte of an
 //! array term (symbolic input, uninitialised memory, or the result of writes at symbolic offsets).
 
 use crate::tags::{BACKGROUND, CELL, CONCRETE, REST};

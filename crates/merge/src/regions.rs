@@ -1,13 +1,13 @@
 //! Where states wait for each other.
 //!
-//! *Paper*: Memory §5.2, Alg. 3. *Idea*: a region begins at a fork inside a loop (or a call): from there on, states that
-//! leave the loop wait where they leave it. When nobody is inside any more, those who left by the same way are merged.
-//! Regions nest: a fork in an inner loop begins a region inside the outer one's. *Invariant*: `inside` of a region counts
-//! the leaves that are in it and in no inner region; `inner` counts its inner regions; a region with neither is done.
-//! Inside a loop each round is a region of its own: what it forks into meets again at the loop's header, so that a loop
-//! that forks in each round does not double its states with each. *Deviations*: the thesis has no rounds. Nested loops,
-//! loops with calls and several exits are included, which the thesis excludes. A region begins at its first fork, not at
-//! the loop's entry, so that loops without forks cost nothing.
+//! *Paper*: Memory §5.2, Alg. 3. *Idea*: a region begins at a fork inside a loop (or a call): from there on, states
+//! that leave the loop wait where they leave it. When nobody is inside any more, those who left by the same way are
+//! merged. Regions nest: a fork in an inner loop begins a region inside the outer one's. *Invariant*: `inside` of a
+//! region counts the leaves that are in it and in no inner region; `inner` counts its inner regions; a region with
+//! neither is done. Inside a loop each round is a region of its own: what it forks into meets again at the loop's
+//! header, so that a loop that forks in each round does not double its states with each. *Deviations*: the thesis has
+//! no rounds. Nested loops, loops with calls and several exits are included, which the thesis excludes. A region begins
+//! at its first fork, not at the loop's entry, so that loops without forks cost nothing.
 
 mod abandon;
 mod groups;
@@ -188,8 +188,8 @@ impl Merging {
         self.statistics.checked.wrong
     }
 
-    /// What the fork begins a region for, with the depth of its call. The innermost loop around it, also in a caller, or
-    /// the innermost call.
+    /// What the fork begins a region for, with the depth of its call. The innermost loop around it, also in a caller,
+    /// or the innermost call.
     fn extent_of(&mut self, fork: &Fork, logic: &mut dyn PathOracle) -> Option<(Extent, StopPoints)> {
         let depth = fork.callers.map_or(0, |c| c.depth);
         let wanted = |s| self.config.scopes.contains(&s);

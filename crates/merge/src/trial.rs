@@ -1,11 +1,11 @@
 //! Whether merging pays, loop by loop, measured while the run goes on.
 //!
 //! *Idea*: where a loop is left for the first time by several states, some of them are explored for a while. If they
-//! end, all of them together cost about as much as they do times the number of states. The merged state is then explored
-//! for a part of that. It executes at least what one member executes, each instruction at a higher cost. If that comes
-//! to more than all members cost, the loop is given up: from then on its states go on separately. Everything is counted
-//! in units of work, so that decisions do not depend on the clock. Trials may cost one part in `SHARE` of the work done.
-//! *Direction*: decides what is merged, never what is found.
+//! end, all of them together cost about as much as they do times the number of states. The merged state is then
+//! explored for a part of that. It executes at least what one member executes, each instruction at a higher cost. If
+//! that comes to more than all members cost, the loop is given up: from then on its states go on separately. Everything
+//! is counted in units of work, so that decisions do not depend on the clock. Trials may cost one part in `SHARE` of
+//! the work done. *Direction*: decides what is merged, never what is found.
 
 use pleach_ir::FuncId;
 use pleach_ir::loops::LoopId;

@@ -1,9 +1,9 @@
 //! How long states may wait for those that are still in a loop.
 //!
-//! *Idea*: who waits covers nothing. A loop with many rounds, or one whose rounds fork into others, may keep all states of
-//! a run waiting until its limit. So a region has a part of the work done so far to come to its end; what was spent on
-//! those that did not is taken off the next ones. A loop that was abandoned is tried again with twice as much. Work is
-//! counted in units that do not depend on the clock. *Direction*: decides what is merged, never what is found: the
+//! *Idea*: who waits covers nothing. A loop with many rounds, or one whose rounds fork into others, may keep all states
+//! of a run waiting until its limit. So a region has a part of the work done so far to come to its end; what was spent
+//! on those that did not is taken off the next ones. A loop that was abandoned is tried again with twice as much. Work
+//! is counted in units that do not depend on the clock. *Direction*: decides what is merged, never what is found: the
 //! states of an abandoned region go on separately, nothing is explored twice.
 
 use pleach_ir::FuncId;

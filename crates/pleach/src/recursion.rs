@@ -2,8 +2,8 @@
 //!
 //! *Idea*: all candidates are assumed and checked; those that fail are dropped, until none does (Houdini). What is
 //! required of arguments shrinks first: each time results are guessed once more, from the samples that are
-//! allowed now. *Invariant*: a proof has explored the entry and every body completely, with contracts in place of calls,
-//! and no check and nothing else failed. *Direction*: gives up, with a reason.
+//! allowed now. *Invariant*: a proof has explored the entry and every body completely, with contracts in place of
+//! calls, and no check and nothing else failed. *Direction*: gives up, with a reason.
 
 use crate::engine::{EndOfRun, EngineBuilder};
 use crate::guided_executor::GuidedExecutor;

@@ -140,7 +140,8 @@ pub struct PatternRecord {
     pub file: String,
     pub line: u32,
     pub function: String,
-    /// What their paths have in common: before the rounds, in each round, behind them; a letter for each kind of branch.
+    /// What their paths have in common: before the rounds, in each round, behind them; a letter for each kind of
+    /// branch.
     pub words: [String; 3],
     /// The conditions of these branches; x is the number of the round, or of rounds.
     pub formulas: [Vec<String>; 3],

@@ -106,7 +106,8 @@ fn describe(found: &ExplorationResult, verdict: &Verdict) -> String {
     loops(&mut out, found, verdict.answer);
     s.contracts.iter().for_each(|c| contract(&mut out, c));
     if let Some(flags) = s.portfolio.as_ref().and_then(|p| p.decided_by.as_deref()) {
-        let _ = writeln!(out, "  explored with {flags}, which was tried in turns with the default");
+        let did = if verdict.answer == Answer::Unsafe { "found" } else { "explored" };
+        let _ = writeln!(out, "  {did} with {flags}, which was tried in turns with the default");
     }
     out += &what_to_do(topics(found, verdict));
     let pruned = if c.pruned > 0 { format!(", {} pruned", number_format::number(c.pruned)) } else { String::new() };

@@ -29,9 +29,9 @@ pub enum PruneDecision {
 
 /// Which states need not be explored?
 pub trait Subsumption {
-    /// Called before each step of a state. *Contract*: `Subsumed(n)` only if node `n` is closed and not tainted, and the
-    /// state reaches no block and no error that was not reached below `n`. The state may be changed in its record of
-    /// what it executed, and in nothing else.
+    /// Called before each step of a state. *Contract*: `Subsumed(n)` only if node `n` is closed and not tainted, and
+    /// the state reaches no block and no error that was not reached below `n`. The state may be changed in its record
+    /// of what it executed, and in nothing else.
     fn check_subsumed(&mut self, state: &mut State, tree: &Tree, logic: &mut dyn PathOracle) -> PruneDecision;
     /// The speculation that the last `check_subsumed` requested has ended: whether everything was known, and what it
     /// cost in instructions. The state is as it was then. Another `check_subsumed` of it follows if all was known.
@@ -40,8 +40,8 @@ pub trait Subsumption {
 
 /// Learns from the tree as it grows and closes.
 pub trait Interpolator {
-    /// `state` stands at the new node, which is its own. *Contract*: it may take the state's record of what was executed
-    /// since the node above, and leaves an empty one.
+    /// `state` stands at the new node, which is its own. *Contract*: it may take the state's record of what was
+    /// executed since the node above, and leaves an empty one.
     fn open(&mut self, node: NodeId, state: &mut State, tree: &Tree);
     /// `state` stands at a new node, which these leaves went into. They close after it. *Contract*: as for `open`; what
     /// is learned at the node is passed on to all leaves, or they learn nothing.
@@ -137,8 +137,9 @@ pub trait Pruner: Subsumption + Interpolator {
     fn induction(&mut self) -> Option<&mut dyn Induction> {
         None
     }
-    /// What it learns speaks of the rounds that loops have left, so that a path that was cut by the bound on them teaches
-    /// something. *Contract*: a state with more rounds left than such a path had is not subsumed by what was learned.
+    /// What it learns speaks of the rounds that loops have left, so that a path that was cut by the bound on them
+    /// teaches something. *Contract*: a state with more rounds left than such a path had is not subsumed by what was
+    /// learned.
     fn knows_rounds(&self) -> bool {
         false
     }

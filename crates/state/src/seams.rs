@@ -68,8 +68,8 @@ impl Searcher for Box<dyn Searcher> {
 
 /// Other explorations of the same program, which take turns with the run.
 pub trait Portfolio {
-    /// The run has cost so much so far, in units of [`Effort`]. True: another exploration has decided the program, so that
-    /// the run may end.
+    /// The run has cost so much so far, in units of [`Effort`]. True: another exploration has decided the program, so
+    /// that the run may end.
     fn has_decided(&mut self, spent: u64) -> bool;
 }
 

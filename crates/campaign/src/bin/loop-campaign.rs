@@ -1,7 +1,8 @@
 //! Loops without end against enumeration: `loop-campaign --count 20000 --seed 1 [--audit N] [--print]`.
 //!
 //! With `--recursion` the programs are recursive functions, proved by contracts.
-//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, with `--print` prints it.
+//! Programs have the seeds SEED, SEED + 1, …; `--count 1 --seed ITS-SEED` repeats a failing one, with `--print` prints
+//! it.
 
 use pleach_campaign::endless::{EndlessProgram, MODES, check, generate};
 use pleach_campaign::engine::Bounds;

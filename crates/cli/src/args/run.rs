@@ -1,6 +1,7 @@
 //! Flags of every command that explores.
 //!
-//! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the fields.
+//! `-h` shows the few that are not hidden there. `--help` shows all, by topic; the topics appear in the order of the
+//! fields.
 
 use super::{
     Caching, CompileArgs, External, Interpolants, Link, Merge, MergeScope, Resolution, SizeMode, Solver, Unbounded,
@@ -282,7 +283,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Solving", hide_short_help = true)]
     pub query_log: Option<PathBuf>,
 
-    /// Check each merge: by the solver, its values against those of every member and its condition against the textbook's
+    /// Check each merge: by the solver, its values against those of every member and its condition against the
+    /// textbook's
     ///
     /// The merged state and its members are also explored separately, up to 10000 instructions each: errors, covered
     /// blocks and ends have to be the same.

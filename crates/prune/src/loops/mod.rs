@@ -2,16 +2,17 @@
 //!
 //! *Paper*: Unbounded §4. *Idea*: a state that comes back to a point where a node of the tree is still open is taken as
 //! subsumed by that node, whatever its interpolant will be. Everything above such a leaf closes provisionally. When all
-//! nodes that the assumptions below a node speak of lie at or below it, the interpolants are strengthened until they are
-//! inductive: what a subsuming node needs is needed at the leaf and is propagated back from there. A leaf whose state
-//! does not satisfy the result is explored after all: its loop is unrolled once more, on that path only. *Invariant*:
-//! when the assumptions of a subtree are discharged, each of its leaves satisfies the interpolant of its subsuming node,
-//! and each interpolant is sufficient for those of its children; so no run from a subsumed state, however often it goes
-//! round, leaves the explored paths. *Deviations*: nothing is abstracted and no error is spurious: all states of the
-//! tree are states of the program, and the paper's invariants are the interpolants of headers. Literals that hold in
-//! the header's state are added only where the needs alone are not inductive ([`from_above`]). *Direction*: an
-//! assumption that cannot be discharged costs time, never a path. *Checked by*: `--check-interpolants`, which executes
-//! every edge of the cyclic graph forward, and the tests that compare verdicts with enumeration.
+//! nodes that the assumptions below a node speak of lie at or below it, the interpolants are strengthened until they
+//! are inductive: what a subsuming node needs is needed at the leaf and is propagated back from there. A leaf whose
+//! state does not satisfy the result is explored after all: its loop is unrolled once more, on that path only.
+//! *Invariant*: when the assumptions of a subtree are discharged, each of its leaves satisfies the interpolant of its
+//! subsuming node, and each interpolant is sufficient for those of its children; so no run from a subsumed state,
+//! however often it goes round, leaves the explored paths. *Deviations*: nothing is abstracted and no error is
+//! spurious: all states of the tree are states of the program, and the paper's invariants are the interpolants of
+//! headers. Literals that hold in the header's state are added only where the needs alone are not inductive
+//! ([`from_above`]). *Direction*: an assumption that cannot be discharged costs time, never a path. *Checked by*:
+//! `--check-interpolants`, which executes every edge of the cyclic graph forward, and the tests that compare verdicts
+//! with enumeration.
 
 mod account;
 mod arrival;

@@ -1,7 +1,7 @@
 //! Reads at symbolic indices, decided value by value.
 //!
-//! *Idea*: a scan over an input of unknown size makes constraints about single cells, `s[n - 1] = 0`, and bounds on `n`.
-//! For each value of `n` that is a query about single cells. So the numbers in indices, which have few values, are
+//! *Idea*: a scan over an input of unknown size makes constraints about single cells, `s[n - 1] = 0`, and bounds on
+//! `n`. For each value of `n` that is a query about single cells. So the numbers in indices, which have few values, are
 //! tried one after the other; the truth sets of the other constraints refute nearly all of them. *Invariant*: `Sat`
 //! after every constraint evaluated to true; `Unsat` after each assignment to the numbers was refuted by a bound, by
 //! the truth sets of a cell or by the rest of the chain, all of which are in the core. *Direction*: gives up to the

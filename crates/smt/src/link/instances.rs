@@ -2,8 +2,8 @@
 //!
 //! *Idea*: where it is switched on, `∀ i < n. p(i)` becomes `p(t)` for each element `t` of an array that the rest of
 //! the query reads. Instances read more, which takes a few rounds. *Invariant*: what is left follows from the query, so
-//! that `Unsat` is right, and its core names constraints of the query. *Direction*: `Sat` may be wrong about quantifiers: it
-//! is for explorations that may follow paths which do not exist, never for those that find errors.
+//! that `Unsat` is right, and its core names constraints of the query. *Direction*: `Sat` may be wrong about
+//! quantifiers: it is for explorations that may follow paths which do not exist, never for those that find errors.
 
 use crate::answer::{Answer, Core};
 use crate::evidence;
